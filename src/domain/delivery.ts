@@ -1,0 +1,83 @@
+// A delivery: one emission on its way to one webhook, or one mail on its way to the owner.
+
+import type { Emission } from './emission.ts';
+import { LIMITS } from './limits.ts';
+import type { Via, Webhook } from './resource.ts';
+
+export type DeliveryState = 'pending' | 'sending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'cancelled';
+
+export const DELIVERY_STATES: readonly DeliveryState[] = [
+  'pending',
+  'sending',
+  'retrying',
+  'held',
+  'delivered',
+  'exhausted',
+  'cancelled',
+];
+
+/** The listener id of every mail delivery. */
+export const MAIL = 'mail';
+
+export type AttemptTrigger = 'event' | 'retry' | 'resend' | 'test';
+
+export interface DeliveryLease {
+  readonly delivery: number;
+  readonly fence: number;
+}
+
+/** A delivery that this node holds and must attempt or hand back. */
+export interface ClaimedDelivery extends DeliveryLease {
+  readonly kind: 'webhook' | 'mail';
+  readonly emission: Emission;
+  readonly subscriptionId: string | null;
+  readonly via: Via;
+  /** Null for a mail. */
+  readonly webhook: Webhook | null;
+  /** Where a mail goes; null: only into the outbox folder. */
+  readonly mailTo: string | null;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly trigger: AttemptTrigger;
+}
+
+export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden';
+
+/** What one attempt came to: a value, never an exception. */
+export interface Attempt {
+  readonly startedAtMs: number;
+  readonly tookMs: number;
+  readonly timing: {
+    readonly dnsMs: number | null;
+    readonly connectMs: number | null;
+    readonly firstByteMs: number | null;
+  };
+  readonly outcome: AttemptOutcome;
+  /** HTTP status, or the SMTP reply code; null when nothing answered. */
+  readonly status: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** At most the first 4 KiB, as text. */
+  readonly responseBody: string;
+  /** One sentence in words: what happened. No secret, no address of ours. */
+  readonly detail: string;
+  /** Mail: a reply that will never change (SMTP 5xx). */
+  readonly permanent: boolean;
+}
+
+export type Decision =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'retrying'; readonly inMs: number }
+  | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
+
+/** What follows from an attempt. `attempt` counts from 1; `jitter` is uniform in [0, 1). */
+export function decide(attempt: number, made: Attempt, jitter: number): Decision {
+  if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
+  if (made.outcome === 'answered' && made.status !== null) {
+    if (made.status >= 200 && made.status < 300) return { state: 'delivered' };
+    if (made.status === 410) return { state: 'exhausted', code: 'WebhookGone' };
+  }
+  if (made.permanent) return { state: 'exhausted', code: 'DeliveryExhausted' };
+  const delayMs = LIMITS.retryDelaysMs[attempt - 1];
+  if (delayMs === undefined) return { state: 'exhausted', code: 'DeliveryExhausted' };
+  return { state: 'retrying', inMs: Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1))) };
+}

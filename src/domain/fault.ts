@@ -1,0 +1,67 @@
+// The closed table of refusals that callers see, as `application/problem+json`. docs/errors.md lists the same; a test
+// compares them. Whatever is thrown and is not a Refusal goes out as `internal`, and is logged whole.
+
+export const FAULTS = {
+  malformed: { status: 400, title: 'Bad request' },
+  no_answer: { status: 400, title: 'No answer from the workflow' },
+  unauthenticated: { status: 401, title: 'Authentication needed' },
+  forbidden: { status: 403, title: 'Not allowed with this key' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  conflict: { status: 409, title: 'Conflict' },
+  too_large: { status: 413, title: 'Too large' },
+  unsupported_media: { status: 415, title: 'Unsupported media type' },
+  impossible: { status: 422, title: 'Cannot be done' },
+  code_invalid: { status: 422, title: 'The code does not compile' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Not available now' },
+  run_timeout: { status: 504, title: 'The workflow took too long' },
+} as const;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** One parameter that was wrong. For code: with file, line (from 1) and column (from 1). */
+export interface ParameterFault {
+  readonly parameter: string;
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Thrown anywhere below HTTP to answer with this problem. `detail` says what was wrong, with which value, and what would be right. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: FaultCode;
+  readonly errors: readonly ParameterFault[];
+  readonly retryAfterS: number | null;
+
+  constructor(
+    code: FaultCode,
+    detail: string,
+    more: { errors?: readonly ParameterFault[]; retryAfterS?: number } = {},
+  ) {
+    super(detail);
+    this.code = code;
+    this.errors = more.errors ?? [];
+    this.retryAfterS = more.retryAfterS ?? null;
+  }
+}
+
+/** Codes that only the platform gives to a failed run or delivery; a thrown error cannot claim them. */
+export const PLATFORM_CODES = [
+  'Timeout',
+  'OutOfMemory',
+  'WorkerLost',
+  'WorkerExit',
+  'StartFailed',
+  'PayloadTooLarge',
+  'QueueFull',
+  'RateLimited',
+  'ConfigurationError',
+  'DeliveryExhausted',
+  'DeliveryRefused',
+  'WebhookGone',
+  'Internal',
+] as const;

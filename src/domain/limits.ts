@@ -1,0 +1,80 @@
+// Every quantity has a limit, and every limit has one place. Units end the names.
+
+export const KIB = 1024;
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const LIMITS = {
+  // lists
+  listedPerEmitterAndName: 100,
+  pageRecords: 100,
+  countedRecords: 10_000,
+
+  // resources
+  nameChars: 255,
+  descriptionChars: 4096,
+  urlChars: 2048,
+  eventNameChars: 128,
+  stepsPerWorkflow: 64,
+  triggersPerWorkflow: 32,
+  namespaceChars: 64,
+  codeBytes: 1024 * KIB,
+  apiBodyBytes: 8 * 1024 * KIB,
+  apiKeyChars: 24,
+
+  // events
+  idempotencyKeyChars: 255,
+  idempotencyMs: DAY_MS,
+  errorHops: 16,
+  lineageIds: 64,
+
+  // faults
+  messageBytes: 8 * KIB,
+  stackFrames: 50,
+  frameBytes: KIB,
+  codeChars: 128,
+
+  // runs
+  timeoutMs: 30 * SECOND_MS,
+  scheduleTimeoutMs: 60 * SECOND_MS,
+  maxTimeoutMs: 750 * SECOND_MS,
+  memoryMb: 256,
+  maxMemoryMb: 4096,
+  concurrency: 8,
+  maxConcurrency: 1000,
+  queueLimit: 10_000,
+  maxQueueLimit: 1_000_000,
+  resultBytes: 6 * 1024 * KIB,
+  logBytes: 1024 * KIB,
+  rescues: 3,
+  emissionsPerRun: 10_000,
+  uniqueIds: 100,
+
+  // deliveries
+  connectTimeoutMs: 10 * SECOND_MS,
+  attemptTimeoutMs: 15 * SECOND_MS,
+  maxAttemptTimeoutMs: 60 * SECOND_MS,
+  responseBytes: 64 * KIB,
+  responseHeaderBytes: 32 * KIB,
+  keptResponseBytes: 4 * KIB,
+  inFlightPerWebhook: 8,
+  retryAfterMs: DAY_MS,
+  retryDelaysMs: [
+    5 * SECOND_MS,
+    MINUTE_MS,
+    5 * MINUTE_MS,
+    30 * MINUTE_MS,
+    2 * HOUR_MS,
+    5 * HOUR_MS,
+    10 * HOUR_MS,
+    14 * HOUR_MS,
+    20 * HOUR_MS,
+    24 * HOUR_MS,
+  ],
+  retryJitter: 0.1,
+
+  // notices
+  digestWindowMs: DAY_MS,
+} as const;

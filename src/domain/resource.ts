@@ -1,0 +1,154 @@
+// What owners make: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
+
+import { LIMITS } from './limits.ts';
+
+export interface Owner {
+  readonly id: string;
+  readonly name: string;
+  /** Where the owner's mail goes; null: only into the outbox folder. */
+  readonly email: string | null;
+  readonly globalErrorWorkflowId: string | null;
+  /** Repeats of an error within this window are counted and sent as one mail at its end. */
+  readonly digestWindowMs: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** `admin` may make owners and keys for them; the first owner's first key has it. */
+export type Scope = 'read' | 'write' | 'admin';
+
+export interface ApiKey {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number | null;
+}
+
+export interface Throttle {
+  readonly limit: number;
+  readonly intervalMs: number;
+}
+
+export interface Settings {
+  /** Null: 30 s, or 60 s for a run that a schedule started. */
+  readonly timeoutMs: number | null;
+  readonly memoryMb: number;
+  readonly concurrency: number;
+  readonly queueLimit: number;
+  /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
+  readonly notify: boolean;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  timeoutMs: null,
+  memoryMb: LIMITS.memoryMb,
+  concurrency: LIMITS.concurrency,
+  queueLimit: LIMITS.queueLimit,
+  notify: true,
+  env: {},
+};
+
+/** What executes: a workflow or a source, with what a run of it needs to know. */
+export interface Runnable {
+  /** `p_…` or `dc_…`. */
+  readonly id: string;
+  readonly ownerId: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly deploymentId: string;
+  readonly settings: Settings;
+}
+
+export interface Workflow extends Runnable {
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Step {
+  /** `c_…`; stays with its namespace across deployments. */
+  readonly id: string;
+  readonly namespace: string;
+  /** As the owner wrote it. */
+  readonly code: string;
+  /** One bundled ES module, no imports left but Node's own modules. */
+  readonly bundle: string;
+  /** Source map (JSON text) from bundle to code. */
+  readonly sourceMap: string;
+}
+
+/** One immutable version of a workflow's or source's code. */
+export interface Deployment {
+  readonly id: string;
+  readonly ownerId: string;
+  /** `p_…` or `dc_…`. */
+  readonly runnableId: string;
+  readonly steps: readonly Step[];
+  readonly createdAtMs: number;
+}
+
+export interface Schedule {
+  /** Exactly one of the two. */
+  readonly cron: string | null;
+  readonly intervalMs: number | null;
+  /** IANA name; UTC when not given. */
+  readonly timezone: string;
+}
+
+/** An HTTP endpoint or a timer: an emitter of its own, heard by the workflow or source that it belongs to. */
+export interface Trigger {
+  /** `hi_…` or `ti_…`. */
+  readonly id: string;
+  readonly ownerId: string;
+  /** The workflow or source that it triggers. */
+  readonly runnableId: string;
+  readonly kind: 'http' | 'schedule';
+  readonly createdAtMs: number;
+  /** HTTP: the secret part of the address. */
+  readonly key: string | null;
+  readonly customResponse: boolean;
+  /** HTTP: SHA-256 (hex) of the bearer token that callers must send; null: anybody may call. */
+  readonly tokenHash: string | null;
+  readonly schedule: Schedule | null;
+  /** Schedule: the next tick; null while inactive. */
+  readonly nextAtMs: number | null;
+}
+
+export type Via = 'trigger' | 'subscription' | 'global' | 'direct';
+
+export interface Subscription {
+  readonly id: string;
+  readonly ownerId: string;
+  /** An emitter's id, or `p_*`, `dc_*`, `*`, or the owner's own id, which hears the same as `*`. */
+  readonly emitterId: string;
+  readonly listenerId: string;
+  /** Empty: the default channel. `*`: every name that does not begin with `$`. */
+  readonly eventName: string;
+  readonly via: 'trigger' | 'subscription';
+  readonly active: boolean;
+  readonly createdAtMs: number;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly url: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly active: boolean;
+  /** Signing secrets, newest first: `whsec_…`. */
+  readonly secrets: readonly string[];
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Source extends Runnable {
+  readonly componentCode: string;
+  readonly configuredProps: Readonly<Record<string, unknown>>;
+  /** From the component: drops emissions whose id was seen. */
+  readonly dedupe: 'unique' | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}

@@ -1,0 +1,139 @@
+// Who hears an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
+
+import { EMAIL, ERRORS, type NewEmission } from './emission.ts';
+import { LIMITS } from './limits.ts';
+import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
+
+/** By id. A `Map` will do; the store reads rows on demand. */
+export interface Lookup<T> {
+  get(id: string): T | undefined;
+}
+
+/** All that routing one emitter's emissions may need. */
+export interface RouteTable {
+  /** Active ones, with this emitter or a wildcard that covers it; most specific first (see `coveringEmitters`). */
+  readonly subscriptions: readonly Subscription[];
+  readonly runnables: Lookup<Runnable>;
+  readonly webhooks: Lookup<Webhook>;
+  /** The owner's global error workflow. */
+  readonly globalWorkflow: Runnable | null;
+  /** The emitter's own `notify` setting. */
+  readonly notify: boolean;
+}
+
+export type Target =
+  | { readonly kind: 'run'; readonly runnable: Runnable; readonly via: Via; readonly subscriptionId: string | null }
+  | { readonly kind: 'webhook'; readonly webhook: Webhook; readonly via: Via; readonly subscriptionId: string | null }
+  | { readonly kind: 'mail'; readonly via: Via };
+
+export interface Withheld {
+  readonly listenerId: string;
+  readonly subscriptionId: string | null;
+  readonly via: Via;
+  readonly reason: string;
+}
+
+export interface Routed {
+  readonly targets: readonly Target[];
+  readonly withheld: readonly Withheld[];
+}
+
+/**
+ * The subscription emitters that cover an emitter, most specific first. Wildcards (and the owner's own id, which means
+ * the same as `*`) cover what emits of its own accord: workflows, sources, webhooks. Triggers (`hi_`, `ti_`) are inputs
+ * and heard only by name.
+ */
+export function coveringEmitters(emitterId: string, ownerId: string): readonly string[] {
+  if (emitterId.startsWith('p_')) return [emitterId, 'p_*', '*', ownerId];
+  if (emitterId.startsWith('dc_')) return [emitterId, 'dc_*', '*', ownerId];
+  if (emitterId.startsWith('wh_')) return [emitterId, '*', ownerId];
+  return [emitterId];
+}
+
+/** Whether a subscription's emitter stands for many. */
+export function isWildcard(subscriptionEmitterId: string): boolean {
+  return subscriptionEmitterId.endsWith('*') || subscriptionEmitterId.startsWith('u_');
+}
+
+/** Whether a subscription to `eventName` hears an emission called `name`. */
+export function hears(eventName: string, name: string): boolean {
+  if (eventName === '*') return !name.startsWith('$');
+  return eventName === name;
+}
+
+/** Names the targets of an emission, each listener at most once, and what is held back with the reason. */
+export function route(emission: NewEmission, table: RouteTable): Routed {
+  if (emission.name === EMAIL) return { targets: [{ kind: 'mail', via: 'direct' }], withheld: [] };
+  if (emission.onlyListenerId !== null) return routeDirect(emission.onlyListenerId, table);
+  const targets: Target[] = [];
+  const withheld: Withheld[] = [];
+  const seen = new Set<string>();
+  if (emission.name === ERRORS) addGlobal(emission, table, { targets, withheld, seen });
+  for (const subscription of table.subscriptions) {
+    const { listenerId, via, id } = subscription;
+    if (!hears(subscription.eventName, emission.name) || seen.has(listenerId)) continue;
+    seen.add(listenerId);
+    const reason = reasonToWithhold(emission, subscription);
+    const target = reason === null ? targetOf(subscription, table) : undefined;
+    if (target === 'inactive')
+      withheld.push({ listenerId, subscriptionId: id, via, reason: 'the listener is not active' });
+    else if (target) targets.push(target);
+    else if (reason !== null) withheld.push({ listenerId, subscriptionId: id, via, reason });
+  }
+  return { targets, withheld };
+}
+
+function routeDirect(listenerId: string, table: RouteTable): Routed {
+  const runnable = table.runnables.get(listenerId);
+  const targets: Target[] = runnable ? [{ kind: 'run', runnable, via: 'direct', subscriptionId: null }] : [];
+  return { targets, withheld: [] };
+}
+
+interface Growing {
+  readonly targets: Target[];
+  readonly withheld: Withheld[];
+  readonly seen: Set<string>;
+}
+
+function addGlobal(emission: NewEmission, table: RouteTable, into: Growing): void {
+  const workflow = table.globalWorkflow;
+  if (!workflow) return;
+  const reason = reasonAgainstGlobal(emission, workflow, table.notify);
+  if (reason === null) {
+    into.seen.add(workflow.id);
+    into.targets.push({ kind: 'run', runnable: workflow, via: 'global', subscriptionId: null });
+  } else {
+    into.withheld.push({ listenerId: workflow.id, subscriptionId: null, via: 'global', reason });
+  }
+}
+
+function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, notify: boolean): string | null {
+  if (emission.emitterId === workflow.id) return 'errors of the global error workflow are never sent to itself';
+  if (!notify) return 'notify is false on the workflow';
+  if (!workflow.active) return 'the global error workflow is not active';
+  return loopReason(emission, workflow.id);
+}
+
+function reasonToWithhold(emission: NewEmission, subscription: Subscription): string | null {
+  if (emission.name === ERRORS) return loopReason(emission, subscription.listenerId);
+  if (isWildcard(subscription.emitterId) && emission.lineage.includes(subscription.listenerId)) {
+    return 'loop: the listener is in the lineage of this emission, and hears it by a wildcard only';
+  }
+  return null;
+}
+
+function loopReason(emission: NewEmission, listenerId: string): string | null {
+  if (emission.lineage.includes(listenerId)) return `loop: ${listenerId} is already in the lineage of this error`;
+  if (emission.hops > LIMITS.errorHops) return `loop: more than ${LIMITS.errorHops} hops from the original event`;
+  return null;
+}
+
+function targetOf(subscription: Subscription, table: RouteTable): Target | 'inactive' | undefined {
+  const { listenerId, via, id: subscriptionId } = subscription;
+  const webhook = table.webhooks.get(listenerId);
+  // A webhook that is not active still gets its delivery: it is held until somebody enables the webhook again.
+  if (webhook) return { kind: 'webhook', webhook, via, subscriptionId };
+  const runnable = table.runnables.get(listenerId);
+  if (!runnable) return undefined;
+  return runnable.active ? { kind: 'run', runnable, via, subscriptionId } : 'inactive';
+}

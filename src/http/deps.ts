@@ -1,0 +1,162 @@
+// What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
+// or starts something goes through `actions`, which the engine implements.
+
+import type { NewEmission } from '../domain/emission.ts';
+import type {
+  ApiKey,
+  Deployment,
+  Owner,
+  Schedule,
+  Scope,
+  Settings,
+  Source,
+  Subscription,
+  Trigger,
+  Webhook,
+  Workflow,
+} from '../domain/resource.ts';
+import type { HttpAnswer, RunState } from '../domain/run.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { Appended, Idempotency, Store } from '../store/store.ts';
+
+export interface HttpDeps {
+  readonly store: Store;
+  readonly actions: Actions;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
+  readonly publicUrl: () => string;
+  readonly maxBodyBytes: number;
+  /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
+  readonly draining: () => boolean;
+}
+
+export interface Metrics {
+  /** Prometheus text, of the whole process. */
+  text(): Promise<{ contentType: string; body: string }>;
+}
+
+/** How the run behind an HTTP trigger with `custom_response` ended, as far as its caller is concerned. */
+export type Answered =
+  | { readonly kind: 'answer'; readonly answer: HttpAnswer }
+  /** The run ended without `$.respond`. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'timeout' };
+
+export interface Accepted {
+  readonly appended: Appended;
+  /** Set when asked for, and only then. Never rejects. */
+  readonly answer: Promise<Answered> | null;
+}
+
+/** A trigger as asked for. */
+export type TriggerInput =
+  | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
+  | { readonly type: 'schedule'; readonly schedule: Schedule }
+  | { readonly type: 'source'; readonly sourceId: string }
+  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
+
+export interface StepInput {
+  readonly namespace: string;
+  readonly code: string;
+}
+
+/** Members that are absent stay as they are (on creation: their defaults). */
+export interface WorkflowInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly steps?: readonly StepInput[];
+  readonly triggers?: readonly TriggerInput[];
+  readonly settings?: Partial<Settings>;
+}
+
+export interface SourceInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly componentCode?: string;
+  readonly configuredProps?: Readonly<Record<string, unknown>>;
+}
+
+export interface WebhookInput {
+  readonly url?: string;
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly active?: boolean;
+}
+
+/** A trigger as shown, with the subscription that stands for it. */
+export interface ShownTrigger {
+  readonly subscription: Subscription;
+  /** Null for `source` and `emitter` triggers, which are only a subscription. */
+  readonly trigger: Trigger | null;
+}
+
+export interface WholeWorkflow {
+  readonly workflow: Workflow;
+  readonly deployment: Deployment;
+  readonly triggers: readonly ShownTrigger[];
+}
+
+export interface WholeSource {
+  readonly source: Source;
+  readonly triggers: readonly ShownTrigger[];
+}
+
+/**
+ * Everything that changes or starts something. All throw `Refusal` (domain/fault.ts) for what cannot be done:
+ * `not_found` for what is not the owner's, `impossible` (422) for what is well formed but cannot be, `code_invalid`
+ * (422, with file, line, column) for code that does not compile. `StoreUnavailable` passes through.
+ */
+export interface Actions {
+  /** Durable when it resolves; runs and deliveries are under way. `wantsAnswer`: also wait for the first run's answer. */
+  accept(emission: NewEmission, more?: { idempotency?: Idempotency; wantsAnswer?: boolean }): Promise<Accepted>;
+
+  createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
+  updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;
+  deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
+  getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
+  activateDeployment(ownerId: string, workflowId: string, deploymentId: string): Promise<WholeWorkflow>;
+  /** `event`: the bytes as sent. */
+  runWorkflow(ownerId: string, workflowId: string, event: Uint8Array): Promise<Appended>;
+  /** `edited`: the bytes of another event to use, or null for the original's own. */
+  replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
+  cancelRun(ownerId: string, run: number): Promise<RunState>;
+
+  createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
+  updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
+  deleteSource(ownerId: string, id: string): Promise<WholeSource>;
+  getSource(ownerId: string, id: string): Promise<WholeSource>;
+  invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  /** The new webhook, with its secret. */
+  createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;
+  updateWebhook(ownerId: string, id: string, input: WebhookInput): Promise<Webhook>;
+  deleteWebhook(ownerId: string, id: string): Promise<Webhook>;
+
+  /** Shapes of the ids are checked here too (`malformed`), then that both exist (`not_found`, naming which). */
+  subscribe(
+    ownerId: string,
+    triple: { emitterId: string; listenerId: string; eventName: string },
+  ): Promise<Subscription>;
+  unsubscribe(
+    ownerId: string,
+    which: { id: string } | { emitterId: string; listenerId: string; eventName: string },
+  ): Promise<Subscription>;
+
+  createOwner(input: {
+    name: string;
+    email: string | null;
+    apiKey?: string;
+  }): Promise<{ owner: Owner; key: ApiKey; apiKey: string }>;
+  updateOwner(
+    ownerId: string,
+    input: { name?: string; email?: string | null; globalErrorWorkflowId?: string; digestWindowMs?: number },
+  ): Promise<Owner>;
+  createKey(
+    ownerId: string,
+    input: { label: string; scopes: readonly Scope[] },
+  ): Promise<{ key: ApiKey; apiKey: string }>;
+  revokeKey(ownerId: string, keyId: string): Promise<ApiKey>;
+}

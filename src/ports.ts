@@ -1,0 +1,35 @@
+// What the parts need from the outside world, as small interfaces. Built in main.ts, replaced in tests.
+
+/** Wall-clock time. Promise: milliseconds since the Unix epoch, an integer; it may jump, so nobody measures durations with it. */
+export interface Clock {
+  nowMs(): number;
+}
+
+/** Randomness. Promise: cryptographically strong. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+  /** Uniform in [0, 1). Used for jitter only. */
+  fraction(): number;
+}
+
+/** Identifiers. Promise: never the same twice; ids of one prefix sort by the time they were made (`COLLATE BINARY`). */
+export interface Ids {
+  next(prefix: string): string;
+  /** At least 128 random bits, url-safe: endpoint keys, API keys. */
+  secret(): string;
+}
+
+/** One wide, named line per fact. Promise: never throws, never blocks; callers put no secret in `fields`. */
+export interface Log {
+  debug(fields: object, name: string): void;
+  info(fields: object, name: string): void;
+  warn(fields: object, name: string): void;
+  error(fields: object, name: string): void;
+}
+
+/** A hint that there may be work. Promise: cheap, may be called at any rate, may be lost; the poll is the truth. */
+export interface Wake {
+  runs(): void;
+  deliveries(): void;
+  schedules(): void;
+}

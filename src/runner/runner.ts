@@ -1,0 +1,74 @@
+// The seam between the engine and user code: what a runner is asked, and what it promises.
+//
+// Promises: `run` never rejects and always settles, at the latest a second after the run's timeout, whatever the code
+// does; user code never runs in this process; a run's outcome is a value (RunOutcome), also for every failure.
+
+import type { Deployment } from '../domain/resource.ts';
+import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
+
+export interface RunRequest {
+  /** The run's number, unique among those in flight. */
+  readonly run: number;
+  readonly deployment: Deployment;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  /** Environment variables for the code; nothing of the server's is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** It must share its process with no other run. */
+  readonly alone: boolean;
+  readonly attempt: number;
+  /** The event's bytes: JSON text in UTF-8. */
+  readonly event: Uint8Array;
+  /** Becomes `steps.trigger.context`; JSON values only. */
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Set when the deployment is a source. */
+  readonly source: SourceInput | null;
+  /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
+  readonly onAnswer: (answer: HttpAnswer) => void;
+}
+
+export interface SourceInput {
+  readonly sourceId: string;
+  /** What to call on the component. */
+  readonly call: 'run' | 'deploy' | 'activate' | 'deactivate';
+  readonly configuredProps: Readonly<Record<string, unknown>>;
+  /** Prop name of an `$.interface.http` → its endpoint's address. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** The whole `$.service.db`: name → JSON text. */
+  readonly db: Readonly<Record<string, string>>;
+}
+
+/** What a component says of itself, read by loading it in a child process. JSON values only; functions are left out. */
+export interface ComponentShape {
+  readonly type: 'source' | 'action' | 'app' | 'function';
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly dedupe: string | null;
+  readonly props: Readonly<Record<string, unknown>>;
+  readonly hooks: readonly string[];
+  readonly hasRun: boolean;
+}
+
+export type Described =
+  | { readonly ok: true; readonly shape: ComponentShape }
+  | { readonly ok: false; readonly message: string; readonly stack: string };
+
+export interface RunnerStats {
+  readonly processes: number;
+  readonly inFlight: number;
+}
+
+export interface Runner {
+  run(request: RunRequest): Promise<RunOutcome>;
+  /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
+  describe(deployment: Deployment): Promise<Described>;
+  /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
+  warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
+  /** Asks a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */
+  cancel(run: number): boolean;
+  /** No new runs for this deployment's process; it ends when the last one in flight has. */
+  retire(deploymentId: string): void;
+  /** Waits up to `graceMs` for runs in flight, then kills; what was cut off ends as `returned`. May be called twice. */
+  stop(graceMs: number): Promise<void>;
+  stats(): RunnerStats;
+}

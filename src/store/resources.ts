@@ -1,0 +1,123 @@
+// The configuration's half of the store: what owners make. Same promises as store.ts.
+
+import type {
+  ApiKey,
+  Deployment,
+  Owner,
+  Source,
+  Subscription,
+  Trigger,
+  Webhook,
+  Workflow,
+} from '../domain/resource.ts';
+import type { Page, PageQuery } from './store.ts';
+
+export interface OwnerStore {
+  /** The owner, its global error workflow and its first key, together or not at all. */
+  createOwner(made: { owner: Owner; key: ApiKey; keyHash: string; workflow: WorkflowWrite }): Promise<void>;
+  updateOwner(owner: Owner): Promise<void>;
+  getOwner(ownerId: string): Promise<Owner | undefined>;
+  listOwners(): Promise<readonly Owner[]>;
+  createKey(key: ApiKey, keyHash: string): Promise<void>;
+  /** By SHA-256 (hex) of the key; undefined when unknown or revoked. */
+  keyByHash(keyHash: string): Promise<ApiKey | undefined>;
+  listKeys(ownerId: string): Promise<readonly ApiKey[]>;
+  /** False when there is no such key. */
+  revokeKey(ownerId: string, keyId: string, atMs: number): Promise<boolean>;
+}
+
+/** A workflow or source as it shall be from now on: the record, its triggers, and a new deployment if its code changed. */
+export interface WorkflowWrite {
+  readonly workflow: Workflow;
+  readonly deployment: Deployment | null;
+  /** All of them; what is not in here is removed, with the subscriptions that stand for them. */
+  readonly triggers: readonly Trigger[];
+  /** One per trigger (`via: 'trigger'`), and for `source` and `emitter` triggers the subscription itself. */
+  readonly subscriptions: readonly Subscription[];
+}
+
+export interface WorkflowStore {
+  createWorkflow(write: WorkflowWrite): Promise<void>;
+  /** Replaces; false when it is gone. Runs in flight keep the deployment that they began with. */
+  updateWorkflow(write: WorkflowWrite): Promise<boolean>;
+  getWorkflow(ownerId: string, id: string): Promise<Workflow | undefined>;
+  listWorkflows(of: { ownerId: string; active?: boolean; name?: string }, page: PageQuery): Promise<Page<Workflow>>;
+  /**
+   * Removes the workflow with its triggers and every subscription from or to it; its queued runs are cancelled.
+   * Its errors and runs stay until retention takes them, but are no longer reachable through it.
+   */
+  deleteWorkflow(ownerId: string, id: string): Promise<boolean>;
+  /** Of a workflow or source, newest first. */
+  listDeployments(ownerId: string, runnableId: string, page: PageQuery): Promise<Page<Deployment>>;
+  getDeployment(ownerId: string, id: string): Promise<Deployment | undefined>;
+}
+
+export interface SourceWrite {
+  readonly source: Source;
+  readonly deployment: Deployment | null;
+  readonly triggers: readonly Trigger[];
+  readonly subscriptions: readonly Subscription[];
+}
+
+export interface SourceStore {
+  createSource(write: SourceWrite): Promise<void>;
+  updateSource(write: SourceWrite): Promise<boolean>;
+  getSource(ownerId: string, id: string): Promise<Source | undefined>;
+  listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
+  deleteSource(ownerId: string, id: string): Promise<boolean>;
+  /** Its `$.service.db`: name → JSON text. */
+  readSourceDb(sourceId: string): Promise<Record<string, string>>;
+  /** Forgets what the source emitted (not its errors). Returns how many. */
+  deleteSourceEvents(ownerId: string, sourceId: string): Promise<number>;
+}
+
+export interface TriggerStore {
+  /** Of a workflow or source, oldest first. */
+  listTriggers(ownerId: string, runnableId: string): Promise<readonly Trigger[]>;
+  /** By the secret part of its address; undefined when unknown, or when its workflow or source is not active. */
+  triggerByKey(key: string): Promise<Trigger | undefined>;
+}
+
+export interface WebhookStore {
+  createWebhook(webhook: Webhook): Promise<void>;
+  /** Replaces; deliveries that were held are due again when it became active. False when it is gone. */
+  updateWebhook(webhook: Webhook): Promise<boolean>;
+  getWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;
+  listWebhooks(ownerId: string, page: PageQuery): Promise<Page<Webhook>>;
+  /** With its subscriptions; its open deliveries are cancelled. */
+  deleteWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;
+}
+
+export interface SubscriptionQuery {
+  readonly ownerId: string;
+  readonly emitterId?: string;
+  readonly listenerId?: string;
+  readonly eventName?: string;
+  /** Which to list; both when not given. */
+  readonly via?: 'trigger' | 'subscription';
+}
+
+export interface SubscriptionStore {
+  /**
+   * Idempotent by (emitter, listener, event name, via): answers the record that stands. Heard by every emission that is
+   * accepted after the answer. `missing`: the emitter or listener does not exist (any more), nothing was written.
+   */
+  createSubscription(
+    subscription: Subscription,
+  ): Promise<{ subscription: Subscription } | { missing: 'emitter_id' | 'listener_id' }>;
+  getSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
+  listSubscriptions(of: SubscriptionQuery, page: PageQuery): Promise<Page<Subscription>>;
+  /** Only those `via: 'subscription'`. */
+  deleteSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
+}
+
+export interface ResourceStore
+  extends OwnerStore,
+    WorkflowStore,
+    SourceStore,
+    TriggerStore,
+    WebhookStore,
+    SubscriptionStore {
+  /** Whether `p_ dc_ wh_ hi_ ti_` (or the owner itself) exists and is the owner's. */
+  exists(ownerId: string, id: string): Promise<boolean>;
+}

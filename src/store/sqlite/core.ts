@@ -1,0 +1,20 @@
+// What the store's files share, built once by open.ts.
+
+import type { Clock } from '../../ports.ts';
+import type { Batch } from './batch.ts';
+import type { Connection } from './database.ts';
+import type { Routes } from './routes.ts';
+import type { OpenWork } from './transaction.ts';
+
+export interface Core {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  readonly batch: Batch;
+  readonly routes: Routes;
+  readonly open: OpenWork;
+  readonly clock: Clock;
+  /** Begins every emit id of this store. */
+  readonly storeTag: string;
+  /** Grows with every opening; a lease of an earlier one belongs to a process that is gone. */
+  readonly boot: number;
+}

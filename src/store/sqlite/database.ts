@@ -1,0 +1,133 @@
+// Two connections to one file: all writes on one, all reads on the other (WAL: readers never wait for the writer).
+// A third file is only a lock: an exclusive SQLite transaction on it, held for as long as we live, which the operating
+// system drops when the process dies, however it dies. A pid file would need guessing whether its process still lives.
+
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StoreUnavailable } from '../store.ts';
+import { FIRST } from './migrations/001-first.ts';
+
+const MIGRATIONS: readonly string[] = [FIRST];
+
+/** The schema that this program knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+// Pages of WAL before a checkpoint copies them into the file: 16 MB, so that a busy store checkpoints seldom.
+const CHECKPOINT_PAGES = 4000;
+const BUSY_TIMEOUT_MS = 5000;
+
+export type Value = string | number | null | Uint8Array;
+export type Row = Record<string, Value>;
+
+/** One connection with its statements, each prepared once. */
+export class Connection {
+  readonly db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, readOnly: boolean) {
+    this.db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS });
+  }
+
+  #prepared(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const made = this.db.prepare(sql);
+    this.#statements.set(sql, made);
+    return made;
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined;
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  /** Returns how many rows it changed. */
+  run(sql: string, ...values: Value[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  exec(sql: string): void {
+    this.db.exec(sql);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.db.isOpen) this.db.close();
+  }
+}
+
+export interface Database {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  close(): void;
+}
+
+/**
+ * Opens and migrates the file at `path`, and holds it for this process alone.
+ * Throws `StoreUnavailable` when another process holds it, or when its schema is newer than this program.
+ */
+export function openDatabase(path: string): Database {
+  const lock = takeLock(path);
+  try {
+    const writer = new Connection(path, false);
+    writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`);
+    migrate(writer, path);
+    const reader = new Connection(path, true);
+    reader.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;');
+    const close = (): void => {
+      reader.close();
+      writer.close();
+      lock.close();
+    };
+    return { writer, reader, close };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}-lock`, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch {
+    lock.close();
+    throw new StoreUnavailable(
+      `another Errand process is using ${path}; two processes never write one store. Stop the other one first, or give this one its own ERRAND_DATA_DIR`,
+    );
+  }
+}
+
+function migrate(writer: Connection, path: string): void {
+  const at = Number(writer.get('PRAGMA user_version')?.user_version ?? 0);
+  if (at > SCHEMA_VERSION) {
+    throw new StoreUnavailable(
+      `${path} has schema ${at}, and this program knows only ${SCHEMA_VERSION}: it was written by a newer Errand`,
+    );
+  }
+  for (let version = at; version < SCHEMA_VERSION; version++) {
+    writer.exec('BEGIN IMMEDIATE');
+    try {
+      writer.exec(MIGRATIONS[version] as string);
+      writer.exec(`PRAGMA user_version = ${version + 1}; COMMIT`);
+    } catch (error) {
+      writer.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+// SQLite's primary result codes for which storage, and not the statement, is at fault.
+const STORAGE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 22, 23, 26]);
+
+/** The error as the store's callers shall see it. */
+export function storageError(error: unknown): unknown {
+  const code = (error as { errcode?: unknown }).errcode;
+  const closed = (error as { code?: unknown }).code === 'ERR_INVALID_STATE';
+  if (!closed && (typeof code !== 'number' || !STORAGE_CODES.has(code & 0xff))) return error;
+  return new StoreUnavailable(`storage failed: ${(error as Error).message}`, { cause: error });
+}

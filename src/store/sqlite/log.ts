@@ -1,0 +1,184 @@
+// The log: accepting emissions, listing them, and telling who heard of one.
+
+import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
+import { EMAIL } from '../../domain/emission.ts';
+import { emitId } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Via } from '../../domain/resource.ts';
+import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
+import type { Appended, Idempotency, Ledger, LogStore, Receipt } from '../store.ts';
+import type { Core } from './core.ts';
+import type { Row } from './database.ts';
+import { readPage } from './pages.ts';
+import { toEmission, toEmissionRecord } from './rows.ts';
+import { claimsOf, type Writing, type Written, writeEmission, writing } from './write.ts';
+
+const RECORD_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
+
+export function logVerbs(core: Core): LogStore {
+  const { reader } = core;
+  return {
+    append: (emission, admission, idempotency) =>
+      core.batch.write((tx) => {
+        const w = writing(tx, admission);
+        const repeated = idempotency && findRepeated(core, w, idempotency);
+        if (repeated) return repeated;
+        const written = writeEmission(core, w, emission);
+        if (idempotency) rememberKey(core, w, { idempotency, written });
+        return appendedOf(w, written);
+      }),
+
+    listEmissions: async ({ ownerId, emitterId, name }, page, withBody) => {
+      // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.
+      const oldest = reader.get(
+        `SELECT entry FROM emissions WHERE emitter_id = ? AND name = ? AND flags & 8
+          ORDER BY entry DESC LIMIT 1 OFFSET ${LIMITS.listedPerEmitterAndName - 1}`,
+        emitterId,
+        name,
+      );
+      const listing = {
+        from: 'emissions',
+        columns: withBody ? `${RECORD_COLUMNS}, body` : RECORD_COLUMNS,
+        key: 'entry',
+        where: ['emitter_id = ?', 'name = ?', 'flags & 8', 'entry >= ?', 'owner_id = ?'],
+        values: [emitterId, name, (oldest?.entry as number | undefined) ?? 0, ownerId],
+        countUpTo: LIMITS.listedPerEmitterAndName,
+      };
+      return readPage(reader, listing, { page, map: (row) => toEmissionRecord(row, core.storeTag) });
+    },
+
+    getEmission: async (ownerId, entry) => {
+      const row = reader.get('SELECT * FROM emissions WHERE entry = ? AND owner_id = ?', entry, ownerId);
+      return row && toEmission(row, core.storeTag);
+    },
+
+    receipts: async (ownerId, entry) => {
+      const row = reader.get('SELECT name FROM emissions WHERE entry = ? AND owner_id = ?', entry, ownerId);
+      return row ? receiptsOf(core, entry) : [];
+    },
+
+    ledger: async (ownerId) => readLedger(core, ownerId),
+  };
+}
+
+export function appendedOf(w: Writing, written: Written): Appended {
+  const { emission, firstRun } = written;
+  return { entry: emission.entry, emitId: emission.emitId, claims: claimsOf(w), firstRun, repeated: null };
+}
+
+function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appended | undefined {
+  const row = core.writer.get(
+    'SELECT entry, run, answer FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
+    idempotency.triggerId,
+    idempotency.key,
+    w.tx.nowMs,
+  );
+  if (!row) return undefined;
+  const entry = row.entry as number;
+  return {
+    entry,
+    emitId: emitId(core.storeTag, entry),
+    claims: claimsOf(w),
+    firstRun: row.run as number | null,
+    repeated: { answer: row.answer === null ? null : parseAnswer(row.answer as string) },
+  };
+}
+
+function rememberKey(core: Core, w: Writing, made: { idempotency: Idempotency; written: Written }): void {
+  const { idempotency, written } = made;
+  core.writer.run(
+    `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer) VALUES (?,?,?,?,?,NULL)`,
+    idempotency.triggerId,
+    idempotency.key,
+    written.emission.entry,
+    written.firstRun,
+    w.tx.nowMs + LIMITS.idempotencyMs,
+  );
+}
+
+/** Kept as JSON with the body in base64, since an answer's body may be any bytes. */
+export function answerText(answer: HttpAnswer): string {
+  const { status, headers, body } = answer;
+  return JSON.stringify({ status, headers, body: Buffer.from(body).toString('base64') });
+}
+
+function parseAnswer(text: string): HttpAnswer {
+  const kept = JSON.parse(text) as { status: number; headers: Record<string, string>; body: string };
+  return { ...kept, body: Buffer.from(kept.body, 'base64') };
+}
+
+/** Every run, delivery and withheld listener of one emission; mails that its runs sent count as its own. */
+export function receiptsOf(core: Core, entry: number): Receipt[] {
+  const runs = core.reader.all(
+    'SELECT run, runnable_id, subscription_id, via, state, error_code FROM runs WHERE entry = ?',
+    entry,
+  );
+  const receipts = [...runs.map(runReceipt), ...deliveryReceipts(core, entry), ...withheldReceipts(core, entry)];
+  for (const row of runs) {
+    const mails = core.reader.all(
+      'SELECT entry FROM emissions WHERE cause_run = ? AND name = ?',
+      row.run as number,
+      EMAIL,
+    );
+    for (const mail of mails) {
+      receipts.push(...deliveryReceipts(core, mail.entry as number), ...withheldReceipts(core, mail.entry as number));
+    }
+  }
+  return receipts;
+}
+
+function runReceipt(row: Row): Receipt {
+  return {
+    kind: 'run',
+    number: row.run as number,
+    listenerId: row.runnable_id as string,
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    state: row.state as RunState,
+    reason: row.error_code as string | null,
+  };
+}
+
+function deliveryReceipts(core: Core, entry: number): Receipt[] {
+  const rows = core.reader.all(
+    'SELECT delivery, kind, listener_id, subscription_id, via, state FROM deliveries WHERE entry = ?',
+    entry,
+  );
+  return rows.map((row) => ({
+    kind: row.kind === 'mail' ? 'mail' : 'delivery',
+    number: row.delivery as number,
+    listenerId: row.listener_id as string,
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    state: row.state as DeliveryState,
+    reason: null,
+  }));
+}
+
+function withheldReceipts(core: Core, entry: number): Receipt[] {
+  const rows = core.reader.all('SELECT listener_id, subscription_id, via, reason FROM withheld WHERE entry = ?', entry);
+  return rows.map((row) => ({
+    kind: 'withheld',
+    number: null,
+    listenerId: row.listener_id as string,
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    state: 'withheld',
+    reason: row.reason as string,
+  }));
+}
+
+function readLedger(core: Core, ownerId: string): Ledger {
+  const facts = new Map<string, number>();
+  for (const row of core.reader.all('SELECT fact, n FROM ledger WHERE owner_id = ?', ownerId)) {
+    facts.set(row.fact as string, row.n as number);
+  }
+  const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
+    Object.fromEntries(states.map((state) => [state, facts.get(`${kind}.${state}`) ?? 0])) as Record<S, number>;
+  return {
+    emissions: facts.get('emissions') ?? 0,
+    runs: of('runs', RUN_STATES),
+    deliveries: of('deliveries', DELIVERY_STATES),
+    errors: facts.get('errors') ?? 0,
+  };
+}

@@ -1,0 +1,102 @@
+// Opens the SQLite store: one file, one process.
+
+import type { Clock, Random } from '../../ports.ts';
+import type { Store } from '../store.ts';
+import { Batch } from './batch.ts';
+import type { Core } from './core.ts';
+import { type Connection, openDatabase } from './database.ts';
+import { deliveryVerbs } from './deliveries.ts';
+import { logVerbs } from './log.ts';
+import { ownerVerbs } from './owners.ts';
+import { Routes } from './routes.ts';
+import { runVerbs } from './runs.ts';
+import { sourceVerbs } from './sources.ts';
+import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
+import { timeVerbs } from './times.ts';
+import { Numbers, OpenWork, Transaction } from './transaction.ts';
+import { triggerVerbs } from './triggers.ts';
+import { webhookVerbs } from './webhooks.ts';
+import { workflowVerbs } from './workflows.ts';
+
+export interface SqliteOptions {
+  /** The file; its folder must exist. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Opens, migrates and locks the file. Throws `StoreUnavailable` when another process has it, or a newer program wrote it. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { clock, random } = options;
+  const database = openDatabase(options.path);
+  const { writer, reader } = database;
+  const storeTag = readTag(writer, random);
+  const boot = nextBoot(writer);
+  const numbers = new Numbers(clock, lastNumber(writer));
+  const open = readOpenWork(writer);
+  const routes = new Routes(writer);
+  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, open }));
+  const core: Core = { writer, reader, batch, routes, open, clock, storeTag, boot };
+  return {
+    ...logVerbs(core),
+    ...runVerbs(core),
+    ...deliveryVerbs(core),
+    ...timeVerbs(core),
+    ...ownerVerbs(core),
+    ...workflowVerbs(core),
+    ...sourceVerbs(core),
+    ...triggerVerbs(core),
+    ...webhookVerbs(core),
+    ...subscriptionVerbs(core),
+    exists: async (ownerId, id) => ownerHas(core, ownerId, id),
+    check: () =>
+      batch
+        .write((tx) => {
+          writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('checked_at_ms', ?)", String(tx.nowMs));
+          return true;
+        })
+        .catch(() => false),
+    close: async () => {
+      batch.close();
+      database.close();
+    },
+  };
+}
+
+function readTag(writer: Connection, random: Random): string {
+  const known = writer.get("SELECT value FROM meta WHERE name = 'store_tag'");
+  if (known) return known.value as string;
+  const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+  const tag = [...random.bytes(5)].map((byte) => digits[byte % 36]).join('');
+  writer.run("INSERT INTO meta (name, value) VALUES ('store_tag', ?)", tag);
+  return tag;
+}
+
+function nextBoot(writer: Connection): number {
+  const row = writer.get("SELECT value FROM meta WHERE name = 'boot'");
+  const boot = Number(row?.value ?? 0) + 1;
+  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)", String(boot));
+  return boot;
+}
+
+function lastNumber(writer: Connection): number {
+  const row = writer.get(`SELECT max(
+    coalesce((SELECT max(entry) FROM emissions), 0),
+    coalesce((SELECT max(run) FROM runs), 0),
+    coalesce((SELECT max(delivery) FROM deliveries), 0),
+    coalesce((SELECT max(entry) FROM dedupe), 0)) AS last`);
+  return row?.last as number;
+}
+
+function readOpenWork(writer: Connection): OpenWork {
+  const open = new OpenWork();
+  const runs = writer.all(
+    "SELECT runnable_id AS id, count(*) AS n FROM runs WHERE state = 'queued' GROUP BY runnable_id",
+  );
+  for (const row of runs) open.runs.set(row.id as string, row.n as number);
+  const deliveries = writer.all(
+    "SELECT listener_id AS id, count(*) AS n FROM deliveries WHERE state IN ('pending', 'retrying') GROUP BY listener_id",
+  );
+  for (const row of deliveries) open.deliveries.set(row.id as string, row.n as number);
+  return open;
+}

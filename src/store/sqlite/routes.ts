@@ -1,0 +1,88 @@
+// What routing reads, kept in memory: this process is the only writer, so the cache is right until it writes one of the
+// tables itself. It reads through the writing connection, so that a subscription made earlier in the same batch is heard.
+
+import type { Owner, Runnable, Subscription, Webhook } from '../../domain/resource.ts';
+import { coveringEmitters, type RouteTable } from '../../domain/route.ts';
+import type { Connection } from './database.ts';
+import { toOwner, toSource, toSubscription, toWebhook, toWorkflow } from './rows.ts';
+
+/** Entries of each map before it starts anew; a table of one emitter is about a kilobyte. */
+const MAX_CACHED = 20_000;
+
+export class Routes {
+  readonly #writer: Connection;
+  readonly #tables = new Map<string, RouteTable>();
+  readonly #runnables = new Map<string, Runnable | undefined>();
+  readonly #webhooks = new Map<string, Webhook | undefined>();
+  readonly #owners = new Map<string, Owner | undefined>();
+
+  constructor(writer: Connection) {
+    this.#writer = writer;
+  }
+
+  /** After every write to owners, runnables, subscriptions or webhooks, and after a rollback of one. */
+  forget(): void {
+    this.#tables.clear();
+    this.#runnables.clear();
+    this.#webhooks.clear();
+    this.#owners.clear();
+  }
+
+  table(ownerId: string, emitterId: string): RouteTable {
+    const key = `${ownerId} ${emitterId}`;
+    return remember(this.#tables, key, () => this.#read(ownerId, emitterId)) as RouteTable;
+  }
+
+  runnable(id: string): Runnable | undefined {
+    return remember(this.#runnables, id, () => {
+      const row = this.#writer.get('SELECT * FROM runnables WHERE id = ?', id);
+      if (!row) return undefined;
+      return id.startsWith('dc_') ? toSource(row) : toWorkflow(row);
+    });
+  }
+
+  webhook(id: string): Webhook | undefined {
+    return remember(this.#webhooks, id, () => {
+      const row = this.#writer.get('SELECT * FROM webhooks WHERE id = ?', id);
+      return row && toWebhook(row);
+    });
+  }
+
+  owner(id: string): Owner | undefined {
+    return remember(this.#owners, id, () => {
+      const row = this.#writer.get('SELECT * FROM owners WHERE id = ?', id);
+      return row && toOwner(row);
+    });
+  }
+
+  #read(ownerId: string, emitterId: string): RouteTable {
+    const subscriptions: Subscription[] = [];
+    for (const covering of coveringEmitters(emitterId, ownerId)) {
+      const rows = this.#writer.all(
+        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY id',
+        ownerId,
+        covering,
+      );
+      for (const row of rows) subscriptions.push(toSubscription(row));
+    }
+    const owned = <T extends { ownerId: string }>(found: T | undefined): T | undefined =>
+      found?.ownerId === ownerId ? found : undefined;
+    const globalId = this.owner(ownerId)?.globalErrorWorkflowId ?? null;
+    const emitter = this.runnable(emitterId);
+    return {
+      subscriptions,
+      runnables: { get: (id) => owned(this.runnable(id)) },
+      webhooks: { get: (id) => (id.startsWith('wh_') ? owned(this.webhook(id)) : undefined) },
+      globalWorkflow: globalId === null ? null : (owned(this.runnable(globalId)) ?? null),
+      notify: emitter?.settings.notify ?? true,
+    };
+  }
+}
+
+function remember<T>(map: Map<string, T>, key: string, read: () => T): T {
+  if (map.has(key)) return map.get(key) as T;
+  if (map.size >= MAX_CACHED) map.clear();
+  const value = read();
+  map.set(key, value);
+  return value;
+}

@@ -1,0 +1,160 @@
+// What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
+
+import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
+import type { Core } from './core.ts';
+import type { Transaction } from './transaction.ts';
+
+export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
+    Pick<Source, 'componentCode' | 'configuredProps' | 'dedupe'>
+  >;
+
+export interface RunnableWrite {
+  readonly record: RunnableRow;
+  readonly deployment: Deployment | null;
+  readonly triggers: readonly Trigger[];
+  readonly subscriptions: readonly Subscription[];
+}
+
+export function insertRunnable(core: Core, write: RunnableWrite): void {
+  const { record } = write;
+  core.writer.run(
+    `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
+      component_code, configured_props, dedupe) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+    record.id,
+    record.ownerId,
+    record.name,
+    record.active ? 1 : 0,
+    record.deploymentId,
+    JSON.stringify(record.settings),
+    record.createdAtMs,
+    record.updatedAtMs,
+    record.componentCode ?? null,
+    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    record.dedupe ?? null,
+  );
+  writeParts(core, write);
+}
+
+/** False when it is gone. */
+export function updateRunnable(core: Core, write: RunnableWrite): boolean {
+  const { record } = write;
+  const changed = core.writer.run(
+    `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
+      component_code = ?, configured_props = ?, dedupe = ? WHERE id = ? AND owner_id = ?`,
+    record.name,
+    record.active ? 1 : 0,
+    record.deploymentId,
+    JSON.stringify(record.settings),
+    record.updatedAtMs,
+    record.componentCode ?? null,
+    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    record.dedupe ?? null,
+    record.id,
+    record.ownerId,
+  );
+  if (changed === 0) return false;
+  removeParts(core, write);
+  writeParts(core, write);
+  return true;
+}
+
+function writeParts(core: Core, write: RunnableWrite): void {
+  if (write.deployment) insertDeployment(core, write.deployment);
+  for (const trigger of write.triggers) putTrigger(core, trigger);
+  for (const subscription of write.subscriptions) putSubscription(core, subscription);
+}
+
+function insertDeployment(core: Core, deployment: Deployment): void {
+  core.writer.run(
+    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps) VALUES (?,?,?,?,?)',
+    deployment.id,
+    deployment.ownerId,
+    deployment.runnableId,
+    deployment.createdAtMs,
+    JSON.stringify(deployment.steps),
+  );
+}
+
+/** Triggers and trigger subscriptions that the new state no longer has. */
+function removeParts(core: Core, write: RunnableWrite): void {
+  const keptTriggers = new Set(write.triggers.map((t) => t.id));
+  for (const row of core.writer.all('SELECT id FROM triggers WHERE runnable_id = ?', write.record.id)) {
+    if (!keptTriggers.has(row.id as string)) removeTrigger(core, write.record.ownerId, row.id as string);
+  }
+  const kept = new Set(write.subscriptions.map((s) => s.id));
+  const own = core.writer.all(
+    "SELECT id FROM subscriptions WHERE owner_id = ? AND listener_id = ? AND via = 'trigger'",
+    write.record.ownerId,
+    write.record.id,
+  );
+  for (const row of own) {
+    if (!kept.has(row.id as string)) core.writer.run('DELETE FROM subscriptions WHERE id = ?', row.id as string);
+  }
+}
+
+function removeTrigger(core: Core, ownerId: string, triggerId: string): void {
+  core.writer.run('DELETE FROM triggers WHERE id = ?', triggerId);
+  core.writer.run('DELETE FROM subscriptions WHERE owner_id = ? AND emitter_id = ?', ownerId, triggerId);
+  core.writer.run('DELETE FROM idempotency WHERE trigger_id = ?', triggerId);
+}
+
+function putTrigger(core: Core, trigger: Trigger): void {
+  core.writer.run(
+    `INSERT OR REPLACE INTO triggers (id, owner_id, runnable_id, kind, created_at_ms, key, custom_response, token_hash,
+      schedule, next_at_ms) VALUES (?,?,?,?,?,?,?,?,?,?)`,
+    trigger.id,
+    trigger.ownerId,
+    trigger.runnableId,
+    trigger.kind,
+    trigger.createdAtMs,
+    trigger.key,
+    trigger.customResponse ? 1 : 0,
+    trigger.tokenHash,
+    trigger.schedule === null ? null : JSON.stringify(trigger.schedule),
+    trigger.nextAtMs,
+  );
+}
+
+/** Writes a subscription unless the same one stands; the standing one wins. */
+export function putSubscription(core: Core, s: Subscription): void {
+  core.writer.run(
+    `INSERT OR IGNORE INTO subscriptions (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms)
+      VALUES (?,?,?,?,?,?,?,?)`,
+    s.id,
+    s.ownerId,
+    s.emitterId,
+    s.listenerId,
+    s.eventName,
+    s.via,
+    s.active ? 1 : 0,
+    s.createdAtMs,
+  );
+}
+
+/** Removes the row with triggers and subscriptions; cancels what was queued. False when it is not there. */
+export function deleteRunnable(core: Core, tx: Transaction, which: { ownerId: string; id: string }): boolean {
+  const { ownerId, id } = which;
+  if (core.writer.run('DELETE FROM runnables WHERE id = ? AND owner_id = ?', id, ownerId) === 0) return false;
+  for (const row of core.writer.all('SELECT id FROM triggers WHERE runnable_id = ?', id)) {
+    removeTrigger(core, ownerId, row.id as string);
+  }
+  core.writer.run('DELETE FROM subscriptions WHERE owner_id = ? AND listener_id = ?', ownerId, id);
+  core.writer.run('DELETE FROM subscriptions WHERE owner_id = ? AND emitter_id = ?', ownerId, id);
+  core.writer.run('DELETE FROM source_db WHERE source_id = ?', id);
+  core.writer.run('DELETE FROM dedupe WHERE source_id = ?', id);
+  for (const state of ['queued', 'waiting']) {
+    const cancelled = core.writer.run(
+      `UPDATE runs SET state = 'cancelled', ended_at_ms = ?
+        WHERE state = ? AND state IN ('queued', 'running', 'waiting') AND runnable_id = ?`,
+      tx.nowMs,
+      state,
+      id,
+    );
+    if (cancelled > 0) {
+      tx.count(ownerId, `runs.${state}`, -cancelled);
+      tx.count(ownerId, 'runs.cancelled', cancelled);
+    }
+    if (state === 'queued') tx.opened('runs', id, -cancelled);
+  }
+  return true;
+}

@@ -1,0 +1,53 @@
+// Event sources: their records, their db, and the events that they emitted.
+
+import { ERRORS } from '../../domain/emission.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { SourceStore } from '../resources.ts';
+import { configWrite } from './config-write.ts';
+import type { Core } from './core.ts';
+import { readPage } from './pages.ts';
+import { toSource } from './rows.ts';
+import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+
+export function sourceVerbs(core: Core): SourceStore {
+  const { reader } = core;
+  return {
+    createSource: (write) => configWrite(core, () => insertRunnable(core, { ...write, record: write.source })),
+    updateSource: (write) => configWrite(core, () => updateRunnable(core, { ...write, record: write.source })),
+    deleteSource: (ownerId, id) => configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
+
+    getSource: async (ownerId, id) => {
+      if (!id.startsWith('dc_')) return undefined;
+      const row = reader.get('SELECT * FROM runnables WHERE id = ? AND owner_id = ?', id, ownerId);
+      return row && toSource(row);
+    },
+
+    listSources: async (ownerId, page) => {
+      const listing = {
+        from: 'runnables',
+        columns: '*',
+        key: 'id',
+        where: ['owner_id = ?', "id GLOB 'dc_*'"],
+        values: [ownerId],
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(reader, listing, { page, map: toSource });
+    },
+
+    readSourceDb: async (sourceId) => {
+      const rows = reader.all('SELECT name, value FROM source_db WHERE source_id = ?', sourceId);
+      return Object.fromEntries(rows.map((row) => [row.name as string, row.value as string]));
+    },
+
+    // The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more.
+    deleteSourceEvents: (ownerId, sourceId) =>
+      core.batch.write(() =>
+        core.writer.run(
+          'UPDATE emissions SET flags = flags & ~8 WHERE emitter_id = ? AND owner_id = ? AND flags & 8 AND name <> ?',
+          sourceId,
+          ownerId,
+          ERRORS,
+        ),
+      ),
+  };
+}

@@ -1,0 +1,137 @@
+// What time brings: schedule ticks, digests that close, retention.
+
+import { digestBody } from '../../domain/digest.ts';
+import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Claims, TimeStore } from '../store.ts';
+import type { Core } from './core.ts';
+import type { Row } from './database.ts';
+import { appendedOf } from './log.ts';
+import { toEmission, toTrigger } from './rows.ts';
+import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
+
+const DIGESTS_PER_STEP = 100;
+const EMISSIONS_PER_STEP = 500;
+
+export function timeVerbs(core: Core): TimeStore {
+  return {
+    dueTriggers: async (limit) => {
+      const now = core.clock.nowMs();
+      const sql = 'SELECT * FROM triggers WHERE next_at_ms <= ? ORDER BY next_at_ms LIMIT ?';
+      return core.reader.all(sql, now, limit).map(toTrigger);
+    },
+
+    fireTrigger: ({ triggerId, expectedAtMs, nextAtMs }, emission, admission) =>
+      core.batch.write((tx) => {
+        const sql = 'UPDATE triggers SET next_at_ms = ? WHERE id = ? AND next_at_ms = ?';
+        if (core.writer.run(sql, nextAtMs, triggerId, expectedAtMs) === 0) return null;
+        const w = writing(tx, admission);
+        return appendedOf(w, writeEmission(core, w, emission));
+      }),
+
+    nextDueAtMs: async () => {
+      const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
+      const digest = core.reader.get('SELECT min(closes_at_ms) AS at FROM digests');
+      const times = [tick?.at, digest?.at].filter((at) => typeof at === 'number');
+      return times.length === 0 ? null : Math.min(...times);
+    },
+
+    closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, writing(tx, admission))),
+
+    prune: (beforeMs, from) =>
+      core.batch.write((tx) => {
+        core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
+        return prune(core, beforeMs * NUMBERS_PER_MS, from);
+      }),
+  };
+}
+
+function closeDigests(core: Core, w: Writing): Claims {
+  const over = core.writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', w.tx.nowMs, DIGESTS_PER_STEP);
+  for (const row of over) closeDigest(core, w, row);
+  return claimsOf(w);
+}
+
+function closeDigest(core: Core, w: Writing, row: Row): void {
+  const ownerId = row.owner_id as string;
+  const digestKey = row.digest_key as string;
+  const newest = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.newest_entry as number);
+  if (row.repeats === 0 || !newest) {
+    core.writer.run('DELETE FROM digests WHERE owner_id = ? AND digest_key = ?', ownerId, digestKey);
+    return;
+  }
+  const window = {
+    openedAtMs: row.opened_at_ms as number,
+    closesAtMs: row.closes_at_ms as number,
+    repeats: row.repeats as number,
+  };
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core.storeTag);
+  // Caused by no single run: it tells of all of them.
+  const body = digestBody(window, mail.body);
+  writeEmission(core, w, { ...mail, body, digestKey: null, causeRun: null });
+  const windowMs = core.routes.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
+  core.writer.run(
+    'UPDATE digests SET opened_at_ms = ?, closes_at_ms = ?, repeats = 0 WHERE owner_id = ? AND digest_key = ?',
+    w.tx.nowMs,
+    w.tx.nowMs + windowMs,
+    ownerId,
+    digestKey,
+  );
+}
+
+function prune(core: Core, before: number, from: number): { emissions: number; next: number | null } {
+  const rows = core.writer.all(
+    'SELECT entry, emitter_id, name, flags & 8 AS listed FROM emissions WHERE entry >= ? AND entry < ? ORDER BY entry LIMIT ?',
+    from,
+    before,
+    EMISSIONS_PER_STEP,
+  );
+  const oldestKept = new Map<string, number>();
+  let emissions = 0;
+  for (const row of rows) {
+    if (row.listed && (row.entry as number) >= oldestKeptOf(core, oldestKept, row)) continue;
+    if (hasOpenWork(core, row.entry as number)) continue;
+    deleteEmission(core, row.entry as number);
+    emissions++;
+  }
+  const last = rows.length < EMISSIONS_PER_STEP ? null : (rows.at(-1)?.entry as number) + 1;
+  return { emissions, next: last };
+}
+
+/** The entry from which on a channel's emissions are kept however old they are; 0 when it has not that many. */
+function oldestKeptOf(core: Core, known: Map<string, number>, row: Row): number {
+  const channel = `${row.emitter_id} ${row.name}`;
+  const found = known.get(channel);
+  if (found !== undefined) return found;
+  const oldest = core.writer.get(
+    `SELECT entry FROM emissions WHERE emitter_id = ? AND name = ? AND flags & 8
+      ORDER BY entry DESC LIMIT 1 OFFSET ${LIMITS.listedPerEmitterAndName - 1}`,
+    row.emitter_id as string,
+    row.name as string,
+  );
+  const entry = (oldest?.entry as number | undefined) ?? 0;
+  known.set(channel, entry);
+  return entry;
+}
+
+function hasOpenWork(core: Core, entry: number): boolean {
+  const run = core.writer.get(
+    "SELECT 1 FROM runs WHERE entry = ? AND state IN ('queued', 'running', 'waiting') LIMIT 1",
+    entry,
+  );
+  if (run) return true;
+  const delivery = core.writer.get(
+    "SELECT 1 FROM deliveries WHERE entry = ? AND state NOT IN ('delivered', 'exhausted', 'cancelled') LIMIT 1",
+    entry,
+  );
+  if (delivery) return true;
+  return core.writer.get('SELECT 1 FROM digests WHERE newest_entry = ? LIMIT 1', entry) !== undefined;
+}
+
+function deleteEmission(core: Core, entry: number): void {
+  core.writer.run('DELETE FROM attempts WHERE delivery IN (SELECT delivery FROM deliveries WHERE entry = ?)', entry);
+  core.writer.run('DELETE FROM deliveries WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM runs WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM withheld WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM emissions WHERE entry = ?', entry);
+}

@@ -1,0 +1,23 @@
+// Triggers: HTTP endpoints and timers.
+
+import type { TriggerStore } from '../resources.ts';
+import type { Core } from './core.ts';
+import { toTrigger } from './rows.ts';
+
+export function triggerVerbs(core: Core): TriggerStore {
+  return {
+    listTriggers: async (ownerId, runnableId) =>
+      core.reader
+        .all('SELECT * FROM triggers WHERE runnable_id = ? AND owner_id = ? ORDER BY id', runnableId, ownerId)
+        .map(toTrigger),
+
+    triggerByKey: async (key) => {
+      const row = core.reader.get(
+        `SELECT triggers.* FROM triggers JOIN runnables ON runnables.id = triggers.runnable_id
+          WHERE key = ? AND runnables.active = 1`,
+        key,
+      );
+      return row && toTrigger(row);
+    },
+  };
+}

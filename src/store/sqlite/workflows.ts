@@ -1,0 +1,64 @@
+// Workflows and the deployments of both workflows and sources.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { WorkflowStore } from '../resources.ts';
+import { configWrite } from './config-write.ts';
+import type { Core } from './core.ts';
+import type { Value } from './database.ts';
+import { readPage } from './pages.ts';
+import { toDeployment, toWorkflow } from './rows.ts';
+import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+
+export function workflowVerbs(core: Core): WorkflowStore {
+  const { reader } = core;
+  return {
+    createWorkflow: (write) => configWrite(core, () => insertRunnable(core, { ...write, record: write.workflow })),
+    updateWorkflow: (write) => configWrite(core, () => updateRunnable(core, { ...write, record: write.workflow })),
+    deleteWorkflow: (ownerId, id) => configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
+
+    getWorkflow: async (ownerId, id) => {
+      if (!id.startsWith('p_')) return undefined;
+      const row = reader.get('SELECT * FROM runnables WHERE id = ? AND owner_id = ?', id, ownerId);
+      return row && toWorkflow(row);
+    },
+
+    listWorkflows: async ({ ownerId, active, name }, page) => {
+      const where = ['owner_id = ?', "id GLOB 'p_*'"];
+      const values: Value[] = [ownerId];
+      if (active !== undefined) {
+        where.push('active = ?');
+        values.push(active ? 1 : 0);
+      }
+      if (name !== undefined) {
+        where.push('name = ?');
+        values.push(name);
+      }
+      const listing = {
+        from: 'runnables',
+        columns: '*',
+        key: 'id',
+        where,
+        values,
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(reader, listing, { page, map: toWorkflow });
+    },
+
+    listDeployments: async (ownerId, runnableId, page) => {
+      const listing = {
+        from: 'deployments',
+        columns: '*',
+        key: 'id',
+        where: ['runnable_id = ?', 'owner_id = ?'],
+        values: [runnableId, ownerId],
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(reader, listing, { page, map: toDeployment });
+    },
+
+    getDeployment: async (ownerId, id) => {
+      const row = reader.get('SELECT * FROM deployments WHERE id = ? AND owner_id = ?', id, ownerId);
+      return row && toDeployment(row);
+    },
+  };
+}

@@ -1,0 +1,263 @@
+// The one way in which rows of the log come to be: an emission with every run and delivery that it causes, inside the
+// caller's transaction. append, finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
+
+import type { ClaimedDelivery } from '../../domain/delivery.ts';
+import { MAIL } from '../../domain/delivery.ts';
+import { judgeRepeat } from '../../domain/digest.ts';
+import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
+import { failureOfRun } from '../../domain/failure.ts';
+import { emitId } from '../../domain/ids.ts';
+import { route, type Target, type Withheld } from '../../domain/route.ts';
+import type { ClaimedRun, Fault } from '../../domain/run.ts';
+import type { Admission, Claims } from '../store.ts';
+import type { Core } from './core.ts';
+import { flagsOf } from './rows.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A transaction with what it hands to this node: one per verb. */
+export interface Writing {
+  readonly tx: Transaction;
+  readonly admission: Admission;
+  readonly runs: ClaimedRun[];
+  readonly deliveries: ClaimedDelivery[];
+  runsWaiting: boolean;
+  deliveriesWaiting: boolean;
+}
+
+export function writing(tx: Transaction, admission: Admission): Writing {
+  return { tx, admission, runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
+}
+
+export function claimsOf(w: Writing): Claims {
+  const { runs, deliveries, runsWaiting, deliveriesWaiting } = w;
+  return { runs, deliveries, runsWaiting, deliveriesWaiting };
+}
+
+export interface Written {
+  readonly emission: Emission;
+  readonly firstRun: number | null;
+}
+
+type RunTarget = Extract<Target, { kind: 'run' }>;
+
+/** Writes an emission and what it causes. `entry`: a number taken before, or none. */
+export function writeEmission(core: Core, w: Writing, made: NewEmission, entry = w.tx.number()): Written {
+  const id = emitId(core.storeTag, entry);
+  const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
+  insertEmission(core, emission);
+  w.tx.count(made.ownerId, 'emissions', 1);
+  if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
+  const { targets, withheld } = route(made, core.routes.table(made.ownerId, made.emitterId));
+  let firstRun: number | null = null;
+  for (const target of targets) {
+    if (target.kind === 'run') firstRun ??= writeRun(core, w, { emission, target });
+    else writeDelivery(core, w, { emission, target });
+  }
+  for (const held of withheld) insertWithheld(core, entry, held);
+  return { emission, firstRun };
+}
+
+function insertEmission(core: Core, e: Emission): void {
+  core.writer.run(
+    `INSERT INTO emissions (entry, owner_id, emitter_id, name, source_type, origin_id, flags, trace_id, lineage, hops,
+      cause_run, cause_delivery, summary, item_id, item_ts, code, original_start, original_length, only_listener_id,
+      digest_key, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+    e.entry,
+    e.ownerId,
+    e.emitterId,
+    e.name,
+    e.sourceType,
+    e.originId,
+    flagsOf(e),
+    e.traceId,
+    e.lineage.join(' '),
+    e.hops,
+    e.causeRun,
+    e.causeDelivery,
+    e.summary,
+    e.itemId,
+    e.itemTs,
+    e.code,
+    e.originalStart,
+    e.originalLength,
+    e.onlyListenerId,
+    e.digestKey,
+    e.body,
+  );
+}
+
+function insertWithheld(core: Core, entry: number, held: Withheld): void {
+  core.writer.run(
+    'INSERT INTO withheld (entry, listener_id, subscription_id, via, reason) VALUES (?,?,?,?,?)',
+    entry,
+    held.listenerId,
+    held.subscriptionId,
+    held.via,
+    held.reason,
+  );
+}
+
+function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: RunTarget }): number {
+  const { emission, target } = caused;
+  const { runnable, via, subscriptionId } = target;
+  const run = w.tx.number();
+  const waiting = w.tx.waiting('runs', runnable.id);
+  // Nobody overtakes: while some of its runs wait, a new one waits behind them.
+  const taken = waiting === 0 && takeRun(w, runnable);
+  const isFull = !taken && waiting >= runnable.settings.queueLimit;
+  const state = taken ? 'running' : isFull ? 'failed' : 'queued';
+  core.writer.run(
+    `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, fence,
+      boot, alone, rescues, started_at_ms, ended_at_ms) VALUES (?,?,?,?,?,?,?,?,1,?,?,0,0,?,?)`,
+    run,
+    emission.ownerId,
+    runnable.id,
+    runnable.deploymentId,
+    emission.entry,
+    via,
+    subscriptionId,
+    state,
+    taken ? 1 : 0,
+    core.boot,
+    taken ? w.tx.nowMs : null,
+    isFull ? w.tx.nowMs : null,
+  );
+  w.tx.moved(emission.ownerId, 'runs', { from: null, to: state });
+  if (taken) w.runs.push({ run, fence: 1, runnable, emission, via, subscriptionId, attempt: 1, alone: false });
+  else if (isFull) failFull(core, w, { emission, runnable, run, attempt: 1 });
+  else {
+    w.tx.opened('runs', runnable.id, 1);
+    w.runsWaiting = true;
+  }
+  return run;
+}
+
+export function takeRun(w: Writing, runnable: ClaimedRun['runnable']): boolean {
+  if (!w.admission.takeRun(runnable)) return false;
+  w.tx.onRollback(() => w.admission.dropRun(runnable.id));
+  return true;
+}
+
+type Failed = Parameters<typeof failureOfRun>[0];
+
+function failFull(core: Core, w: Writing, failed: Failed): void {
+  const limit = failed.runnable.settings.queueLimit;
+  const fault: Fault = {
+    code: 'QueueFull',
+    msg: `The queue of ${failed.runnable.name} is full: ${limit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`,
+    cellId: '',
+    namespace: '',
+    tsMs: w.tx.nowMs,
+    stack: '',
+  };
+  failRun(core, w, { ...failed, fault });
+}
+
+/** Writes the `$errors` of a run that is already marked as failed. */
+export function failRun(core: Core, w: Writing, failed: Failed & { fault: Fault }): void {
+  const { fault } = failed;
+  const { emission } = writeEmission(core, w, failureOfRun(failed, fault));
+  core.writer.run(
+    'UPDATE runs SET error_entry = ?, error_code = ? WHERE run = ?',
+    emission.entry,
+    fault.code,
+    failed.run,
+  );
+}
+
+type DeliveryTarget = Exclude<Target, RunTarget>;
+
+function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; target: DeliveryTarget }): void {
+  const { emission, target } = caused;
+  if (target.kind === 'mail' && isRepeat(core, w, emission)) return;
+  const webhook = target.kind === 'webhook' ? target.webhook : null;
+  const listenerId = webhook?.id ?? MAIL;
+  const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
+  const isHeld = webhook !== null && !webhook.active;
+  const taken = !isHeld && w.tx.waiting('deliveries', listenerId) === 0 && takeDelivery(w, listenerId);
+  const state = taken ? 'sending' : isHeld ? 'held' : 'pending';
+  const delivery = w.tx.number();
+  core.writer.run(
+    `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
+      fence, boot, due_at_ms) VALUES (?,?,?,?,?,?,?,?,0,?,?,?)`,
+    delivery,
+    emission.ownerId,
+    target.kind,
+    listenerId,
+    subscriptionId,
+    target.via,
+    emission.entry,
+    state,
+    taken ? 1 : 0,
+    core.boot,
+    state === 'pending' ? w.tx.nowMs : null,
+  );
+  w.tx.moved(emission.ownerId, 'deliveries', { from: null, to: state });
+  if (taken) {
+    const mailTo = webhook ? null : (core.routes.owner(emission.ownerId)?.email ?? null);
+    const { kind, via } = target;
+    w.deliveries.push({
+      delivery,
+      fence: 1,
+      kind,
+      emission,
+      subscriptionId,
+      via,
+      webhook,
+      mailTo,
+      attempt: 1,
+      trigger: 'event',
+    });
+  } else if (!isHeld) {
+    w.tx.opened('deliveries', listenerId, 1);
+    w.deliveriesWaiting = true;
+  }
+}
+
+export function takeDelivery(w: Writing, listenerId: string): boolean {
+  if (!w.admission.takeDelivery(listenerId)) return false;
+  w.tx.onRollback(() => w.admission.dropDelivery(listenerId));
+  return true;
+}
+
+/** A repeat of a notice is counted in its window and not sent; the first of a window opens it. */
+function isRepeat(core: Core, w: Writing, mail: Emission): boolean {
+  if (mail.digestKey === null) return false;
+  const row = core.writer.get(
+    'SELECT opened_at_ms, closes_at_ms, repeats FROM digests WHERE owner_id = ? AND digest_key = ?',
+    mail.ownerId,
+    mail.digestKey,
+  );
+  const open = row && {
+    openedAtMs: row.opened_at_ms as number,
+    closesAtMs: row.closes_at_ms as number,
+    repeats: row.repeats as number,
+  };
+  if (!open || judgeRepeat(open) === 'send') {
+    const windowMs = core.routes.owner(mail.ownerId)?.digestWindowMs ?? 0;
+    if (windowMs > 0) openDigest(core, mail, { openedAtMs: w.tx.nowMs, closesAtMs: w.tx.nowMs + windowMs });
+    return false;
+  }
+  core.writer.run(
+    'UPDATE digests SET repeats = repeats + 1, newest_entry = ? WHERE owner_id = ? AND digest_key = ?',
+    mail.entry,
+    mail.ownerId,
+    mail.digestKey,
+  );
+  const closes = new Date(open.closesAtMs).toISOString();
+  const reason = `repeat number ${open.repeats + 1} of a notice already sent: counted, and told in the digest of ${closes}`;
+  insertWithheld(core, mail.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason });
+  return true;
+}
+
+function openDigest(core: Core, mail: Emission, window: { openedAtMs: number; closesAtMs: number }): void {
+  core.writer.run(
+    `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
+      VALUES (?,?,?,?,0,?)`,
+    mail.ownerId,
+    mail.digestKey,
+    window.openedAtMs,
+    window.closesAtMs,
+    mail.entry,
+  );
+}

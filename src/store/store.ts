@@ -1,0 +1,260 @@
+// The store: every verb is ONE transaction, and states its promise. Two backends implement this file (sqlite, postgres)
+// and both must pass test/contract/store.ts. The nouns of the configuration (workflows, webhooks, …) are in resources.ts.
+//
+// Promises of all verbs:
+// - A promise that resolves means committed and on disk. One that rejects with `StoreUnavailable` means that nothing
+//   was written; other rejections are bugs. Verbs called at the same time may share one transaction and one fsync,
+//   but never each other's failures.
+// - Everything is bound to its owner: what belongs to another is as if it did not exist.
+// - Numbers (entries, runs, deliveries) come from one clock that never runs backwards; see domain/ids.ts.
+// - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
+
+import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
+import type { Emission, NewEmission } from '../domain/emission.ts';
+import type { RunEnd } from '../domain/end.ts';
+import type { Runnable, Trigger, Via } from '../domain/resource.ts';
+import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { ResourceStore } from './resources.ts';
+
+/** Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/**
+ * This node's free hands. The store asks while it inserts or claims; what is taken is returned as claimed.
+ * Promise of the store: each `true` ends either in a claimed run or delivery of the answer, or in a `drop`
+ * (when the transaction did not commit).
+ */
+export interface Admission {
+  takeRun(runnable: Runnable): boolean;
+  dropRun(runnableId: string): void;
+  takeDelivery(listenerId: string): boolean;
+  dropDelivery(listenerId: string): void;
+}
+
+/** Rows that this node holds from now on, and whether rows were left for a tick to claim. */
+export interface Claims {
+  readonly runs: readonly ClaimedRun[];
+  readonly deliveries: readonly ClaimedDelivery[];
+  readonly runsWaiting: boolean;
+  readonly deliveriesWaiting: boolean;
+}
+
+export interface Appended {
+  readonly entry: number;
+  readonly emitId: string;
+  readonly claims: Claims;
+  /** The first run that this emission caused, or null; an HTTP trigger's answer comes from it. */
+  readonly firstRun: number | null;
+  /** Set when the idempotency key was seen before: nothing was written, this is what the first call made. */
+  readonly repeated: { readonly answer: HttpAnswer | null } | null;
+}
+
+export interface Idempotency {
+  readonly triggerId: string;
+  readonly key: string;
+}
+
+export interface Finished {
+  /** False: the lease was lost, nothing was written. */
+  readonly held: boolean;
+  readonly claims: Claims;
+  /** Entry of the `$errors` emission, when one was written. */
+  readonly errorEntry: number | null;
+}
+
+export interface AttemptEnd {
+  readonly delivery: ClaimedDelivery;
+  readonly made: Attempt;
+  /** The decision of domain/delivery.ts, with the due time made absolute. */
+  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly nextAttemptAtMs: number | null;
+  /** The `$errors` emission of an exhausted delivery. */
+  readonly error: NewEmission | null;
+  /** The receiver answered 410: no more deliveries to it. */
+  readonly disableWebhook: boolean;
+}
+
+/** Newest first; cursors are exclusive. `before` gives the records next to the cursor on its newer side. */
+export interface PageQuery<Cursor = string> {
+  readonly limit: number;
+  readonly after?: Cursor;
+  readonly before?: Cursor;
+}
+
+export interface Page<T> {
+  /** Of all that match, whatever the cursor; counted up to LIMITS.countedRecords for runs and deliveries. */
+  readonly totalCount: number;
+  readonly items: readonly T[];
+}
+
+export interface EmissionRecord {
+  readonly entry: number;
+  readonly emitId: string;
+  readonly emitterId: string;
+  readonly name: string;
+  readonly summary: string | null;
+  readonly itemId: string | null;
+  readonly itemTs: number | null;
+  readonly code: string | null;
+  /** Null unless asked for. */
+  readonly body: Uint8Array | null;
+}
+
+export interface RunRecord {
+  readonly run: number;
+  readonly runnableId: string;
+  readonly deploymentId: string;
+  readonly state: RunState;
+  readonly attempt: number;
+  readonly replay: boolean;
+  readonly entry: number;
+  readonly emitterId: string;
+  readonly eventName: string;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly summary: string | null;
+  /** Entry of its `$errors` emission. */
+  readonly errorEntry: number | null;
+  readonly errorCode: string | null;
+}
+
+export interface RunWhole extends RunRecord {
+  readonly event: Uint8Array;
+  /** JSON text of RunEnd.detail. */
+  readonly detail: string | null;
+  /** JSON text of the `error` object, cut out of its `$errors` emission. */
+  readonly errorBody: Uint8Array | null;
+  /** The run whose end emitted the event, if any. */
+  readonly causedByRun: number | null;
+  readonly causes: readonly Receipt[];
+}
+
+/** Who was told of an emission, and what became of it. */
+export interface Receipt {
+  readonly kind: 'run' | 'delivery' | 'mail' | 'withheld';
+  /** Number of the run or delivery; null for what was withheld. */
+  readonly number: number | null;
+  readonly listenerId: string;
+  readonly subscriptionId: string | null;
+  readonly via: Via;
+  readonly state: RunState | DeliveryState | 'withheld';
+  readonly reason: string | null;
+}
+
+export interface DeliveryRecord {
+  readonly delivery: number;
+  readonly kind: 'webhook' | 'mail';
+  /** `wh_…`, or `mail`. */
+  readonly listenerId: string;
+  readonly subscriptionId: string | null;
+  readonly entry: number;
+  readonly emitterId: string;
+  readonly eventName: string;
+  readonly state: DeliveryState;
+  readonly attemptsMade: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly endedAtMs: number | null;
+}
+
+export interface AttemptRecord extends Attempt {
+  readonly n: number;
+  readonly trigger: string;
+}
+
+export interface Ledger {
+  readonly emissions: number;
+  readonly runs: Readonly<Record<RunState, number>>;
+  readonly deliveries: Readonly<Record<DeliveryState, number>>;
+  readonly errors: number;
+}
+
+export interface LogStore {
+  /**
+   * Accepts an emission: writes it with every run and delivery that it causes. A run beyond its workflow's queue limit
+   * is written as failed with `QueueFull`, and so is its `$errors`. With `idempotency`, at most one emission per
+   * trigger and key within LIMITS.idempotencyMs; when several come at once, one wins and the others are `repeated`.
+   */
+  append(emission: NewEmission, admission: Admission, idempotency?: Idempotency): Promise<Appended>;
+  /** Emissions of one emitter and channel. Never more than the newest LIMITS.listedPerEmitterAndName. */
+  listEmissions(
+    channel: { ownerId: string; emitterId: string; name: string },
+    page: PageQuery<number>,
+    withBody: boolean,
+  ): Promise<Page<EmissionRecord>>;
+  /** Whole, with body; undefined when it is not the owner's. */
+  getEmission(ownerId: string, entry: number): Promise<Emission | undefined>;
+  /** Every run, delivery and withheld listener of an emission; with `mails`, also mails that its runs sent. */
+  receipts(ownerId: string, entry: number): Promise<readonly Receipt[]>;
+  ledger(ownerId: string): Promise<Ledger>;
+}
+
+export interface RunStore {
+  /** Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. */
+  finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
+  /** Claims queued runs, in turn over workflows and sources, oldest first within each. */
+  claimRuns(limit: number, admission: Admission): Promise<Claims>;
+  /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
+  releaseRuns(leases: readonly RunLease[]): Promise<void>;
+  /**
+   * Takes what nodes that are gone still hold: runs are queued again, but one that was lost LIMITS.rescues times fails
+   * with `WorkerLost`; deliveries are due at once. Called before this node claims anything.
+   */
+  rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
+  /** Cancels a queued or waiting run. `running`: ask the node that runs it. Undefined: no such run. */
+  cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
+  listRuns(
+    of: { ownerId: string; runnableId: string; state?: RunState },
+    page: PageQuery<number>,
+  ): Promise<Page<RunRecord>>;
+  getRun(ownerId: string, run: number): Promise<RunWhole | undefined>;
+}
+
+export interface DeliveryStore {
+  /** Claims deliveries that are due, in turn over webhooks, first attempts before retries. */
+  claimDeliveries(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
+  /** Ends an attempt: the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes. */
+  recordAttempt(end: AttemptEnd, admission: Admission): Promise<Finished>;
+  /** Hands back what was not sent; the attempt is not counted. */
+  releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
+  listDeliveries(
+    of: { ownerId: string; listenerId?: string; state?: DeliveryState },
+    page: PageQuery<number>,
+  ): Promise<Page<DeliveryRecord>>;
+  getDelivery(
+    ownerId: string,
+    delivery: number,
+  ): Promise<{ record: DeliveryRecord; attempts: readonly AttemptRecord[] } | undefined>;
+}
+
+export interface TimeStore {
+  /** Schedule triggers whose tick is due, oldest first. */
+  dueTriggers(limit: number): Promise<readonly Trigger[]>;
+  /**
+   * One tick: the emission and the next due time, only if `expectedAtMs` is still the trigger's next tick
+   * (null otherwise: another node fired it, or it was changed).
+   */
+  fireTrigger(
+    tick: { triggerId: string; expectedAtMs: number; nextAtMs: number },
+    emission: NewEmission,
+    admission: Admission,
+  ): Promise<Appended | null>;
+  /** When the next schedule tick or digest is due; null when none is. */
+  nextDueAtMs(): Promise<number | null>;
+  /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
+  closeDigests(admission: Admission): Promise<Claims>;
+  /**
+   * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
+   * open and none of the newest LIMITS.listedPerEmitterAndName of its emitter and channel. Works in bounded steps:
+   * call again with `next` until it is null. Forgets idempotency keys that are over.
+   */
+  prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
+}
+
+export interface Store extends LogStore, RunStore, DeliveryStore, TimeStore, ResourceStore {
+  /** Whether storage answers and takes writes. */
+  check(): Promise<boolean>;
+  /** Waits for verbs under way, then closes. May be called twice. */
+  close(): Promise<void>;
+}
