@@ -35,6 +35,10 @@ export class Connection {
     return made;
   }
 
+  get prepared(): string[] {
+    return [...this.#statements.keys()];
+  }
+
   get(sql: string, ...values: Value[]): Row | undefined {
     return this.#prepared(sql).get(...values) as Row | undefined;
   }

@@ -27,6 +27,11 @@ export interface SqliteOptions {
 
 /** Opens, migrates and locks the file. Throws `StoreUnavailable` when another process has it, or a newer program wrote it. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  return openInspectable(options).store;
+}
+
+/** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
+export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
   const { clock, random } = options;
   const database = openDatabase(options.path);
   const { writer, reader } = database;
@@ -37,7 +42,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const routes = new Routes(writer);
   const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, open }));
   const core: Core = { writer, reader, batch, routes, open, clock, storeTag, boot };
-  return {
+  const store: Store = {
     ...logVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
@@ -61,6 +66,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       database.close();
     },
   };
+  return { store, statements: () => [...writer.prepared, ...reader.prepared] };
 }
 
 function readTag(writer: Connection, random: Random): string {

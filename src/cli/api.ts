@@ -1,0 +1,45 @@
+// A client of the running server's API, for commands.
+
+import { readFile } from 'node:fs/promises';
+import { type Config, dataPaths } from '../config.ts';
+
+export class CliError extends Error {
+  override readonly name = 'CliError';
+}
+
+export interface Api {
+  /** The answer's `data`. Throws `CliError` with the server's own words. */
+  call(method: string, path: string, body?: object): Promise<unknown>;
+}
+
+/** The server that runs on this data dir, or null when none answers. */
+export async function findServer(config: Config): Promise<Api | null> {
+  const paths = dataPaths(config.dataDir);
+  const running = await readFile(paths.running, 'utf8').catch(() => null);
+  if (running === null) return null;
+  const { url } = JSON.parse(running) as { url: string };
+  const isAlive = await fetch(`${url}/healthz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+  if (!isAlive) return null;
+  const key = config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
+  if (!key) throw new CliError(`no API key: set ERRAND_API_KEY, or run this where ${paths.apiKey} can be read`);
+  return { call: (method, path, body) => call({ url: url + path, key, method, body }) };
+}
+
+interface Call {
+  readonly url: string;
+  readonly key: string;
+  readonly method: string;
+  readonly body: object | undefined;
+}
+
+async function call({ url, key, method, body }: Call): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  const answer = (await response.json().catch(() => ({}))) as { data?: unknown; detail?: string };
+  if (!response.ok)
+    throw new CliError(`the server answered ${response.status}: ${answer.detail ?? response.statusText}`);
+  return answer.data;
+}

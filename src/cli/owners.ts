@@ -1,0 +1,76 @@
+// errand owners create | list — errand keys create | list | revoke
+
+import type { Command } from 'commander';
+import { LIMITS } from '../domain/limits.ts';
+import type { Scope } from '../domain/resource.ts';
+import { CliError } from './api.ts';
+
+/** What these commands do, over the running server's API or, when none runs, on its store. */
+export interface Administration {
+  createOwner(input: { name: string; email: string | null }): Promise<object>;
+  listOwners(): Promise<readonly object[]>;
+  createKey(ownerId: string | null, input: { label: string; scopes: readonly Scope[] }): Promise<object>;
+  listKeys(ownerId: string | null): Promise<readonly object[]>;
+  revokeKey(ownerId: string | null, keyId: string): Promise<object>;
+}
+
+export interface AdministrationDeps {
+  /** Calls back with an administration and closes it afterwards. */
+  readonly administer: <T>(act: (administration: Administration) => Promise<T>) => Promise<T>;
+  readonly print: (value: unknown) => void;
+}
+
+const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
+
+export function addOwners(program: Command, { administer, print }: AdministrationDeps): void {
+  const owners = program.command('owners').description('owners of this store');
+  owners
+    .command('create')
+    .description('make an owner, with its first key (shown once) and its global error workflow')
+    .requiredOption('--name <name>', 'label of the owner')
+    .option('--email <address>', 'where its mail goes')
+    .action(async (options: { name: string; email?: string }) => {
+      if (options.name.length > LIMITS.nameChars)
+        throw new CliError(`--name has more than ${LIMITS.nameChars} characters`);
+      print(await administer((a) => a.createOwner({ name: options.name, email: options.email ?? null })));
+    });
+  owners
+    .command('list')
+    .description('list the owners')
+    .action(async () => print(await administer((a) => a.listOwners())));
+}
+
+export function addKeys(program: Command, { administer, print }: AdministrationDeps): void {
+  const keys = program.command('keys').description('API keys');
+  const owner = ['--owner <id>', 'whose key (u_…); none: the first owner'] as const;
+  keys
+    .command('create')
+    .description('make a key; it is shown once')
+    .option(...owner)
+    .option('--label <text>', 'what the key is for', 'made by errand keys create')
+    .option('--scopes <list>', 'of read, write, admin; by commas', 'read,write')
+    .action(async (options: { owner?: string; label: string; scopes: string }) => {
+      const scopes = readScopes(options.scopes);
+      print(await administer((a) => a.createKey(options.owner ?? null, { label: options.label, scopes })));
+    });
+  keys
+    .command('list')
+    .description('list keys, without the keys themselves')
+    .option(...owner)
+    .action(async (options: { owner?: string }) => print(await administer((a) => a.listKeys(options.owner ?? null))));
+  keys
+    .command('revoke <key_id>')
+    .description('make a key worthless at once')
+    .option(...owner)
+    .action(async (keyId: string, options: { owner?: string }) =>
+      print(await administer((a) => a.revokeKey(options.owner ?? null, keyId))),
+    );
+}
+
+function readScopes(list: string): Scope[] {
+  return list.split(',').map((scope) => {
+    const known = SCOPES.find((s) => s === scope.trim());
+    if (!known) throw new CliError(`--scopes: "${scope}" is none of ${SCOPES.join(', ')}`);
+    return known;
+  });
+}

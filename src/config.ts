@@ -1,0 +1,215 @@
+// Environment → Config. Every setting with its default and unit stands in one table; nobody else reads process.env.
+
+import { BlockList, isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { KIB, LIMITS } from './domain/limits.ts';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Without trailing slash; null: derived from where it listens. */
+  readonly publicUrl: string | null;
+  readonly dataDir: string;
+  readonly apiKey: string | null;
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  readonly mailTo: string | null;
+  readonly allowTargets: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly retentionDays: number;
+  readonly logLevel: string;
+}
+
+/** A setting that is wrong or unknown; the message names it and says what would be right. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+interface Setting {
+  readonly name: string;
+  /** As shown by `errand config`; empty: none. */
+  readonly fallback: string;
+  readonly about: string;
+  /** Throws with what would be right. Never called with an empty string but for settings whose default is none. */
+  readonly read: (value: string) => unknown;
+  readonly isSecret?: boolean;
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
+
+export const SETTINGS: readonly Setting[] = [
+  { name: 'ERRAND_HOST', fallback: '127.0.0.1', about: 'Address to listen on', read: readHost },
+  { name: 'ERRAND_PORT', fallback: '4400', about: 'Port to listen on; 0: any free one', read: readInteger(0, 65_535) },
+  {
+    name: 'ERRAND_PUBLIC_URL',
+    fallback: '',
+    about: 'How callers reach this server; none: http://host:port',
+    read: readUrl(['http:', 'https:']),
+  },
+  {
+    name: 'ERRAND_DATA_DIR',
+    fallback: './data',
+    about: 'Folder of the store, the outbox and the first key',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_API_KEY',
+    fallback: '',
+    about: "The first owner's key on a new store; none: one is made",
+    read: readKey,
+    isSecret: true,
+  },
+  {
+    name: 'ERRAND_SMTP_URL',
+    fallback: '',
+    about: 'Mail server; none: mails go into the outbox folder',
+    read: readUrl(['smtp:', 'smtps:']),
+    isSecret: true,
+  },
+  { name: 'ERRAND_MAIL_FROM', fallback: 'errand@localhost', about: 'Sender of mails', read: readText },
+  { name: 'ERRAND_MAIL_TO', fallback: '', about: "The first owner's address on a new store", read: readText },
+  {
+    name: 'ERRAND_ALLOW_TARGETS',
+    fallback: '',
+    about: 'CIDRs that webhooks may reach although they are not public, by commas',
+    read: readCidrs,
+  },
+  {
+    name: 'ERRAND_MAX_BODY_BYTES',
+    fallback: String(512 * KIB),
+    about: 'Largest event over HTTP, in bytes',
+    read: readInteger(1, 64 * 1024 * KIB),
+  },
+  {
+    name: 'ERRAND_RETENTION_DAYS',
+    fallback: '30',
+    about: 'Days that events, runs and deliveries are kept',
+    read: readInteger(1, 3650),
+  },
+  { name: 'ERRAND_LOG_LEVEL', fallback: 'info', about: `One of ${LOG_LEVELS.join(', ')}`, read: readOneOf(LOG_LEVELS) },
+  {
+    name: 'ERRAND_ISOLATION',
+    fallback: 'process',
+    about: 'How user code is kept in; this version has process',
+    read: readOneOf(['process']),
+  },
+  {
+    name: 'ERRAND_ROLES',
+    fallback: 'api,run,deliver',
+    about: 'What this process does; with SQLite, all of it',
+    read: readOneOf(['api,run,deliver']),
+  },
+  {
+    name: 'ERRAND_DATABASE_URL',
+    fallback: '',
+    about: 'None: SQLite in the data dir, the only store of this version',
+    read: readNoDatabase,
+    isSecret: true,
+  },
+];
+
+/** Throws `ConfigError` at the first setting that is wrong, or for an `ERRAND_*` name that nobody knows. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const known = new Set(SETTINGS.map(({ name }) => name));
+  const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
+  if (unknown !== undefined) throw new ConfigError(`${unknown} is no setting of Errand${suggestion(unknown, known)}`);
+  const values = new Map(SETTINGS.map((setting) => [setting.name, readSetting(setting, env[setting.name])]));
+  const of = <T>(name: string): T => values.get(name) as T;
+  return {
+    host: of('ERRAND_HOST'),
+    port: of('ERRAND_PORT'),
+    publicUrl: of('ERRAND_PUBLIC_URL'),
+    dataDir: of('ERRAND_DATA_DIR'),
+    apiKey: of('ERRAND_API_KEY'),
+    smtpUrl: of('ERRAND_SMTP_URL'),
+    mailFrom: of('ERRAND_MAIL_FROM'),
+    mailTo: of('ERRAND_MAIL_TO'),
+    allowTargets: of<string[] | null>('ERRAND_ALLOW_TARGETS') ?? [],
+    maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
+    retentionDays: of('ERRAND_RETENTION_DAYS'),
+    logLevel: of('ERRAND_LOG_LEVEL'),
+  };
+}
+
+/** Files in the data dir. */
+export function dataPaths(dataDir: string): { store: string; outbox: string; apiKey: string; running: string } {
+  return {
+    store: join(dataDir, 'errand.db'),
+    outbox: join(dataDir, 'outbox'),
+    apiKey: join(dataDir, 'api-key'),
+    running: join(dataDir, 'running.json'),
+  };
+}
+
+function readSetting(setting: Setting, given: string | undefined): unknown {
+  const text = given === undefined || given === '' ? setting.fallback : given;
+  if (text === '') return null;
+  try {
+    return setting.read(text);
+  } catch (error) {
+    const shown = setting.isSecret ? 'its value' : `"${text}"`;
+    throw new ConfigError(`${setting.name}: ${shown} is not ${(error as Error).message}`);
+  }
+}
+
+function suggestion(unknown: string, known: ReadonlySet<string>): string {
+  const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
+  return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
+}
+
+function readText(value: string): string {
+  if (/[\r\n\0]/.test(value)) throw new Error('one line of text');
+  return value;
+}
+
+function readHost(value: string): string {
+  if (isIP(value) === 0 && !/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('an IP address or host name');
+  return value;
+}
+
+function readInteger(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`an integer from ${min} to ${max}`);
+    return number;
+  };
+}
+
+function readUrl(protocols: readonly string[]): (value: string) => string {
+  return (value) => {
+    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) throw new Error(right);
+    return value.replace(/\/+$/, '');
+  };
+}
+
+function readKey(value: string): string {
+  if (value.length < LIMITS.apiKeyChars || /[^\x21-\x7e]/.test(value)) {
+    throw new Error(`a key of at least ${LIMITS.apiKeyChars} visible ASCII characters`);
+  }
+  return value;
+}
+
+function readCidrs(value: string): string[] {
+  return value.split(',').map((part) => {
+    const cidr = part.trim();
+    const [address, bits] = cidr.split('/') as [string, string | undefined];
+    const family = isIP(address);
+    const isRight =
+      family !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
+    if (!isRight) throw new Error(`a list of CIDRs by commas ("${cidr}" is none)`);
+    new BlockList().addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
+    return bits === undefined ? `${address}/${family === 4 ? 32 : 128}` : cidr;
+  });
+}
+
+function readOneOf(allowed: readonly string[]): (value: string) => string {
+  return (value) => {
+    if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
+    return value;
+  };
+}
+
+function readNoDatabase(): never {
+  throw new Error('supported yet: leave it out to use SQLite in ERRAND_DATA_DIR');
+}

@@ -1,0 +1,55 @@
+// Steps as asked for → a deployment, bundled; or a refusal that says where the code is wrong.
+
+import { Refusal } from '../domain/fault.ts';
+import { PREFIX } from '../domain/ids.ts';
+import type { Deployment, Step } from '../domain/resource.ts';
+import type { Clock, Ids } from '../ports.ts';
+import { bundleStep } from '../runner/bundle.ts';
+
+export interface StepInput {
+  readonly namespace: string;
+  readonly code: string;
+}
+
+/** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
+export async function makeDeployment(
+  deps: { clock: Clock; ids: Ids },
+  runnable: { ownerId: string; id: string; previous: Deployment | null },
+  inputs: readonly StepInput[],
+): Promise<Deployment> {
+  const bundled = await Promise.all(inputs.map(bundleStep));
+  const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
+  if (problems.length > 0) {
+    const errors = problems.map(({ file, line, column, text }) => ({
+      parameter: `steps.${file.replace(/\.[a-z]+$/, '')}.code`,
+      message: text,
+      file,
+      line,
+      column,
+    }));
+    const { file, line, column, text } = problems[0] as (typeof problems)[number];
+    throw new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
+  }
+  const steps = inputs.map((input, i): Step => {
+    const result = bundled[i] as Extract<(typeof bundled)[number], { ok: true }>;
+    const known = runnable.previous?.steps.find((step) => step.namespace === input.namespace);
+    return {
+      id: known?.id ?? deps.ids.next(PREFIX.step),
+      namespace: input.namespace,
+      code: input.code,
+      bundle: result.bundle,
+      sourceMap: result.sourceMap,
+    };
+  });
+  const { ownerId, id: runnableId } = runnable;
+  return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+}
+
+/** Whether these steps are the deployment's own, so that no new one is made for unchanged code. */
+export function isSameCode(deployment: Deployment, inputs: readonly StepInput[]): boolean {
+  if (deployment.steps.length !== inputs.length) return false;
+  return inputs.every(({ namespace, code }, i) => {
+    const step = deployment.steps[i];
+    return step?.namespace === namespace && step.code === code;
+  });
+}

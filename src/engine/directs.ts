@@ -1,0 +1,91 @@
+// Runs that somebody asks for by hand: of a workflow with an event, of a source, a replay of an error, a hook.
+
+import { text } from '../domain/bytes.ts';
+import { ERRORS, type NewEmission, PLAIN_EMISSION, REPLAY, RUN, type SourceType } from '../domain/emission.ts';
+import { Refusal } from '../domain/fault.ts';
+import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
+import type { RunState } from '../domain/run.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Appended, Store } from '../store/store.ts';
+import type { Emit } from './emit.ts';
+
+export interface DirectDeps {
+  readonly store: Store;
+  readonly emit: Emit;
+  readonly runner: Runner;
+}
+
+/** An emission by the owner that one workflow or source alone hears. */
+export function directEmission(ownerId: string, listenerId: string, event: Uint8Array): NewEmission {
+  return {
+    ...PLAIN_EMISSION,
+    ownerId,
+    emitterId: ownerId,
+    originId: ownerId,
+    name: RUN,
+    sourceType: 'API',
+    body: event,
+    onlyListenerId: listenerId,
+  };
+}
+
+export function createDirects(deps: DirectDeps) {
+  const { store, emit, runner } = deps;
+
+  async function run(ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> {
+    if (!(await store.exists(ownerId, listenerId))) {
+      const noun = listenerId.startsWith('dc_') ? 'source' : 'workflow';
+      throw new Refusal('not_found', `there is no ${noun} ${listenerId}`);
+    }
+    return (await emit(directEmission(ownerId, listenerId, event))).appended;
+  }
+
+  async function replay(
+    ownerId: string,
+    workflowId: string,
+    entry: number,
+    edited: Uint8Array | null,
+  ): Promise<Appended> {
+    const error = await store.getEmission(ownerId, entry);
+    if (!error || error.name !== ERRORS || error.emitterId !== workflowId || error.originalStart === null) {
+      throw new Refusal('not_found', `workflow ${workflowId} has no error ${recordId(entry)}`);
+    }
+    if (!(await store.getWorkflow(ownerId, workflowId))) {
+      throw new Refusal('not_found', `there is no workflow ${workflowId}`);
+    }
+    const end = error.originalStart + (error.originalLength ?? 0);
+    const original = error.body.subarray(error.originalStart, end);
+    const context = contextBehind(error.body.subarray(end));
+    const emission = {
+      ...directEmission(ownerId, workflowId, edited ?? original),
+      name: REPLAY,
+      sourceType: context.source_type,
+      originId: context.emitter_id,
+      verified: context.verified,
+      replay: true,
+      traceId: error.traceId,
+      summary: edited ? `replay of ${recordId(entry)}, edited` : `replay of ${recordId(entry)}`,
+    };
+    return (await emit(emission)).appended;
+  }
+
+  async function cancelRun(ownerId: string, run: number): Promise<RunState> {
+    const state = await store.cancelRun(ownerId, run);
+    if (state === undefined) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
+    if (state === 'running') runner.cancel(run);
+    return state;
+  }
+
+  return { runWorkflow: run, invokeSource: run, replay, cancelRun };
+}
+
+interface OriginalContext {
+  readonly source_type: SourceType;
+  readonly emitter_id: string;
+  readonly verified: boolean;
+}
+
+/** `,"original_context":{…},"error":{…}}`: the part of an error's body that we wrote. */
+function contextBehind(rest: Uint8Array): OriginalContext {
+  return (JSON.parse(`{${text(rest).slice(1)}`) as { original_context: OriginalContext }).original_context;
+}

@@ -1,0 +1,44 @@
+// The code that every owner's global error workflow begins with: one step, meant to be read and changed by its owner.
+
+export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sources and webhooks. Change it as you like: send to a chat tool, file a
+// ticket, store the event. steps.trigger.event has the error, the original event and its context.
+//
+// However many errors arrive, $.send.email here mails at most once per workflow and error code in each window
+// (users/me digest_window_ms, 24 hours to begin with); repeats are counted and come as one digest at its end.
+
+export default {
+  async run({ steps, $ }) {
+    const { error, original_context: context } = steps.trigger.event;
+    const { public_url, record_id, emitter_id: failing } = steps.trigger.context;
+    const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("dc_") ? "sources" : "workflows";
+    const name = context.workflow_name || failing;
+    const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
+    const frames = (error.stack || "").split("\\n").slice(0, 5).join("\\n");
+
+    const text = [
+      name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
+      "",
+      "Code:      " + error.code,
+      "Message:   " + error.msg,
+      "When:      " + error.ts,
+      "Workflow:  " + name + " (" + failing + ")",
+      "Step:      " + (error.namespace || "-") + (error.cellId ? " (" + error.cellId + ")" : ""),
+      "Event:     " + context.id + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
+      frames ? "\\n" + frames : "",
+      "",
+      "The error with its original event:",
+      list + "/" + record_id + "?expand=event",
+    ];
+    if (kind === "workflows") {
+      text.push("", "Run that event again, once it is mended:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
+    }
+    await $.send.email({ subject: "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg), text: text.join("\\n") });
+    $.export("$summary", "Told about " + error.code + " of " + name);
+  },
+};
+
+function firstLine(message) {
+  const line = String(message).split("\\n", 1)[0];
+  return line.length > 120 ? line.slice(0, 117) + "..." : line;
+}
+`;

@@ -1,0 +1,72 @@
+// What Prometheus may ask of this process.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Slots } from './slots.ts';
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly accepted: Counter;
+  readonly runs: Counter<'state'>;
+  readonly runSeconds: Histogram;
+  readonly errors: Counter<'code'>;
+  readonly attempts: Counter<'kind' | 'outcome'>;
+  readonly attemptSeconds: Histogram;
+
+  constructor(slots: Slots, processes: () => number) {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    const seconds = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+    this.accepted = new Counter({
+      name: 'errand_emissions_accepted_total',
+      help: 'Events accepted from outside',
+      registers,
+    });
+    this.runs = new Counter({
+      name: 'errand_runs_ended_total',
+      help: 'Runs ended, by state',
+      labelNames: ['state'],
+      registers,
+    });
+    this.runSeconds = new Histogram({
+      name: 'errand_run_seconds',
+      help: 'Time a run took in its process',
+      buckets: seconds,
+      registers,
+    });
+    this.errors = new Counter({
+      name: 'errand_errors_total',
+      help: 'Errors captured, by code of the platform (other codes as "user")',
+      labelNames: ['code'],
+      registers,
+    });
+    this.attempts = new Counter({
+      name: 'errand_delivery_attempts_total',
+      help: 'Delivery attempts, by kind and outcome',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    });
+    this.attemptSeconds = new Histogram({
+      name: 'errand_delivery_attempt_seconds',
+      help: 'Time an attempt took',
+      buckets: seconds,
+      registers,
+    });
+    const gauge = (name: string, help: string, read: () => number): void => {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    };
+    gauge('errand_runs_in_flight', 'Runs that this process executes now', () => slots.inFlight.runs);
+    gauge('errand_deliveries_in_flight', 'Deliveries that this process attempts now', () => slots.inFlight.deliveries);
+    gauge('errand_runner_processes', 'Warm child processes', processes);
+  }
+
+  async text(): Promise<{ contentType: string; body: string }> {
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+}

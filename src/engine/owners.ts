@@ -1,0 +1,107 @@
+// Owners, their keys, and the global error workflow that each of them begins with.
+
+import { createHash } from 'node:crypto';
+import { Refusal } from '../domain/fault.ts';
+import { PREFIX } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
+import { type ApiKey, DEFAULT_SETTINGS, type Owner, type Scope, type Workflow } from '../domain/resource.ts';
+import type { Clock, Ids } from '../ports.ts';
+import type { Store } from '../store/store.ts';
+import { makeDeployment } from './bundle.ts';
+import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
+
+export interface OwnerInput {
+  readonly name: string;
+  readonly email: string | null;
+  /** The key to use instead of a made one. */
+  readonly apiKey?: string;
+  readonly scopes?: readonly Scope[];
+}
+
+export interface OwnerUpdate {
+  readonly name?: string;
+  readonly email?: string | null;
+  readonly globalErrorWorkflowId?: string;
+  readonly digestWindowMs?: number;
+}
+
+export function hashKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}
+
+export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
+  const { store, clock, ids } = deps;
+
+  function makeKey(ownerId: string, made: { label: string; scopes: readonly Scope[] }): ApiKey {
+    return { id: ids.next(PREFIX.key), ownerId, ...made, createdAtMs: clock.nowMs(), revokedAtMs: null };
+  }
+
+  async function createOwner(input: OwnerInput): Promise<{ owner: Owner; key: ApiKey; apiKey: string }> {
+    const nowMs = clock.nowMs();
+    const ownerId = ids.next(PREFIX.owner);
+    const id = ids.next(PREFIX.workflow);
+    const steps = [{ namespace: 'notify', code: GLOBAL_ERROR_CODE }];
+    const deployment = await makeDeployment(deps, { ownerId, id, previous: null }, steps);
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+    const workflow: Workflow = {
+      id,
+      ownerId,
+      name: 'Global error workflow',
+      active: true,
+      deploymentId: deployment.id,
+      settings: { ...DEFAULT_SETTINGS, queueLimit: LIMITS.maxQueueLimit },
+      ...times,
+    };
+    const owner: Owner = {
+      id: ownerId,
+      name: input.name,
+      email: input.email,
+      globalErrorWorkflowId: id,
+      digestWindowMs: LIMITS.digestWindowMs,
+      ...times,
+    };
+    const apiKey = input.apiKey ?? newApiKey();
+    const key = makeKey(ownerId, { label: 'first key', scopes: input.scopes ?? ['read', 'write'] });
+    const write = { workflow, deployment, triggers: [], subscriptions: [] };
+    await store.createOwner({ owner, key, keyHash: hashKey(apiKey), workflow: write });
+    return { owner, key, apiKey };
+  }
+
+  function newApiKey(): string {
+    return `ek_${ids.secret()}${ids.secret()}`;
+  }
+
+  async function updateOwner(ownerId: string, input: OwnerUpdate): Promise<Owner> {
+    const before = await store.getOwner(ownerId);
+    if (!before) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    const { globalErrorWorkflowId } = input;
+    if (globalErrorWorkflowId !== undefined && !(await store.getWorkflow(ownerId, globalErrorWorkflowId))) {
+      const message = `there is no workflow ${globalErrorWorkflowId}`;
+      throw new Refusal('not_found', message, { errors: [{ parameter: 'global_error_workflow_id', message }] });
+    }
+    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+    const owner = { ...before, ...given, updatedAtMs: clock.nowMs() };
+    await store.updateOwner(owner);
+    return owner;
+  }
+
+  async function createKey(
+    ownerId: string,
+    input: { label: string; scopes: readonly Scope[] },
+  ): Promise<{ key: ApiKey; apiKey: string }> {
+    if (!(await store.getOwner(ownerId))) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    const key = makeKey(ownerId, { label: input.label, scopes: input.scopes });
+    const apiKey = newApiKey();
+    await store.createKey(key, hashKey(apiKey));
+    return { key, apiKey };
+  }
+
+  async function revokeKey(ownerId: string, keyId: string): Promise<ApiKey> {
+    const revoked = await store.revokeKey(ownerId, keyId, clock.nowMs());
+    const key = revoked ? (await store.listKeys(ownerId)).find(({ id }) => id === keyId) : undefined;
+    if (!key) throw new Refusal('not_found', `there is no key ${keyId}`);
+    return key;
+  }
+
+  return { createOwner, updateOwner, createKey, revokeKey };
+}

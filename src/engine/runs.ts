@@ -1,0 +1,178 @@
+// Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
+
+import { endOf, type RunEnd } from '../domain/end.ts';
+import { contextOf } from '../domain/failure.ts';
+import { PLATFORM_CODES } from '../domain/fault.ts';
+import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
+import type { Deployment } from '../domain/resource.ts';
+import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
+import type { Clock, Log } from '../ports.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Store } from '../store/store.ts';
+import { Deployments } from './deployments.ts';
+import type { Dispatch } from './dispatch.ts';
+import { insist } from './insist.ts';
+import { Loop } from './loop.ts';
+import type { Metrics } from './metrics.ts';
+import type { Slots } from './slots.ts';
+import { checkDedupe, sourceInput } from './source-run.ts';
+import type { Waiters } from './waiters.ts';
+
+export interface RunsDeps {
+  readonly store: Store;
+  readonly runner: Runner;
+  readonly slots: Slots;
+  readonly dispatch: Dispatch;
+  readonly waiters: Waiters;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publicUrl: () => string;
+}
+
+const CLAIMED_AT_ONCE = 256;
+const POLL_MS = 1000;
+
+export class Runs {
+  readonly #deps: RunsDeps;
+  readonly #deployments: Deployments;
+  readonly #loop: Loop;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #aborted = new AbortController();
+  #waiting = true;
+
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
+    this.#deployments = new Deployments(deps.store);
+    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS, log: deps.log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** There may be queued runs in the store. */
+  wake(): void {
+    this.#waiting = true;
+    this.#loop.wake();
+  }
+
+  /** Executes a claimed run. Never throws. */
+  execute(run: ClaimedRun): void {
+    const done = this.#execute(run).catch((error) => {
+      // Only a bug comes here. The lease stays, so that a restart rescues the run: it is not lost, and not silent.
+      this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be ended');
+    });
+    this.#underWay.add(done);
+    done.finally(() => this.#underWay.delete(done));
+  }
+
+  /** The runner has been stopped: waits until every outcome is written. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#loop.stop();
+    const timer = setTimeout(() => this.#aborted.abort(), graceMs);
+    await Promise.allSettled([...this.#underWay]);
+    clearTimeout(timer);
+  }
+
+  async #tick(): Promise<number> {
+    if (!this.#waiting) return POLL_MS;
+    this.#waiting = false;
+    const claims = await this.#deps.store.claimRuns(CLAIMED_AT_ONCE, this.#deps.slots);
+    // What is left needs a free slot: the end of a run wakes us.
+    this.#waiting ||= claims.runsWaiting;
+    const full = claims.runs.length === CLAIMED_AT_ONCE;
+    this.#deps.dispatch.take({ ...claims, runsWaiting: false });
+    return full ? 0 : POLL_MS;
+  }
+
+  async #execute(run: ClaimedRun): Promise<void> {
+    const { slots, clock, store, dispatch, waiters } = this.#deps;
+    const outcome = await this.#outcomeOf(run);
+    slots.dropRun(run.runnable.id);
+    if (this.#waiting) this.#loop.wake();
+    const end = endOf(run, outcome, clock.nowMs());
+    const finished = await insist(() => store.finishRun(end, slots), this.#aborted.signal);
+    if (!finished) return;
+    this.#tell(run, { end, outcome, held: finished.held });
+    if (!finished.held) return;
+    dispatch.take(finished.claims);
+    if (end.state !== 'queued') waiters.end(run.run, outcome);
+  }
+
+  async #outcomeOf(run: ClaimedRun): Promise<RunOutcome> {
+    const { runnable, emission, attempt } = run;
+    const { runner, store, waiters } = this.#deps;
+    try {
+      const deployment = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
+      if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const isSource = runnable.id.startsWith('dc_');
+      const source = isSource ? await sourceInput(store, run, this.#deps.publicUrl()) : null;
+      const outcome = await runner.run({
+        run: run.run,
+        deployment,
+        timeoutMs: timeoutOf(run),
+        memoryMb: runnable.settings.memoryMb,
+        env: runnable.settings.env,
+        alone: run.alone,
+        attempt,
+        event: emission.body,
+        context: {
+          ...contextOf(emission, runnable, attempt),
+          event_name: emission.name,
+          record_id: recordId(emission.entry),
+          public_url: this.#deps.publicUrl(),
+        },
+        source: source?.input ?? null,
+        onAnswer: (answer) => waiters.answer(run.run, { kind: 'answer', answer }),
+      });
+      return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
+    } catch (error) {
+      this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be started');
+      return failedBefore(
+        'Internal',
+        'The run could not be started because of a bug in the service; its log says more.',
+        this.#deps.clock,
+      );
+    }
+  }
+
+  #tell(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; held: boolean }): void {
+    const { metrics, log } = this.#deps;
+    const { end, outcome, held } = ended;
+    const tookMs = outcome.steps.reduce((sum, step) => sum + step.tookMs, 0);
+    metrics.runs.inc({ state: held ? end.state : 'lease_lost' });
+    metrics.runSeconds.observe(tookMs / 1000);
+    const code = end.fault?.code;
+    if (code !== undefined) metrics.errors.inc({ code: isPlatformCode(code) ? code : 'user' });
+    const fields = {
+      run: numberedId(PREFIX.run, run.run),
+      runnable: run.runnable.id,
+      owner: run.runnable.ownerId,
+      deployment: run.runnable.deploymentId,
+      state: held ? end.state : 'lease_lost',
+      code,
+      attempt: run.attempt,
+      took_ms: tookMs,
+      emitted: end.emissions.length,
+      trace: run.emission.traceId,
+    };
+    if (end.state === 'succeeded') log.debug(fields, 'run ended');
+    else log.info(fields, 'run ended');
+  }
+}
+
+function isPlatformCode(code: string): boolean {
+  return (PLATFORM_CODES as readonly string[]).includes(code);
+}
+
+function timeoutOf(run: ClaimedRun): number {
+  const own = run.runnable.settings.timeoutMs;
+  return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
+}
+
+export function failedBefore(code: string, msg: string, clock: Clock, step?: Deployment['steps'][number]): RunOutcome {
+  const fault = { code, msg, cellId: step?.id ?? '', namespace: step?.namespace ?? '', tsMs: clock.nowMs(), stack: '' };
+  return { ...NO_OUTCOME, end: { kind: 'failed', fault } };
+}

@@ -1,0 +1,235 @@
+// Event sources: deployed from component code, their interfaces turned into triggers, their hooks run as runs, so that
+// what a hook emits and remembers is committed like everything else.
+
+import { utf8 } from '../domain/bytes.ts';
+import { Refusal } from '../domain/fault.ts';
+import { PREFIX } from '../domain/ids.ts';
+import { DEFAULT_SETTINGS, type Deployment, type Source } from '../domain/resource.ts';
+import type { RunOutcome } from '../domain/run.ts';
+import type { ComponentShape, Runner } from '../runner/runner.ts';
+import type { SourceWrite } from '../store/resources.ts';
+import { makeDeployment } from './bundle.ts';
+import { directEmission } from './directs.ts';
+import type { Emit } from './emit.ts';
+import { checkProps, type PlannedInterface } from './source-props.ts';
+import { HOOKS, type HookChannel } from './source-run.ts';
+import {
+  partsOf,
+  planTriggers,
+  reschedule,
+  type ShownTrigger,
+  standingTriggers,
+  type TriggerDeps,
+  type TriggerInput,
+} from './triggers.ts';
+import type { Waiters } from './waiters.ts';
+
+export interface SourceInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly componentCode?: string;
+  readonly configuredProps?: Readonly<Record<string, unknown>>;
+}
+
+export interface WholeSource {
+  readonly source: Source;
+  readonly triggers: readonly ShownTrigger[];
+}
+
+export interface SourceDeps extends TriggerDeps {
+  readonly runner: Runner;
+  readonly emit: Emit;
+  readonly waiters: Waiters;
+  readonly wakeTimes: () => void;
+}
+
+interface Planned extends WholeSource {
+  readonly deployment: Deployment | null;
+  readonly shape: ComponentShape;
+}
+
+const NAMESPACE = 'source';
+
+export function createSources(deps: SourceDeps) {
+  const { store, ids, clock, runner } = deps;
+
+  async function getSource(ownerId: string, id: string): Promise<WholeSource> {
+    const source = await store.getSource(ownerId, id);
+    if (!source) throw new Refusal('not_found', `there is no source ${id}`);
+    return { source, triggers: await standingTriggers(store, ownerId, id) };
+  }
+
+  async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
+    const id = ids.next(PREFIX.source);
+    const planned = await plan({ ownerId, id }, input, null);
+    const isActive = input.active ?? true;
+    // Its endpoints exist before the first hook, and nothing ticks before the last one.
+    await store.createSource(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, false));
+    try {
+      await runHook(planned, '$deploy');
+      if (isActive) await runHook(planned, '$activate');
+    } catch (error) {
+      await store.deleteSource(ownerId, id);
+      throw error;
+    }
+    return switchOn(planned, isActive);
+  }
+
+  async function updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource> {
+    const before = await getSource(ownerId, id);
+    const planned = await plan({ ownerId, id }, input, before);
+    const isActive = input.active ?? before.source.active;
+    const standing = { ...before, ...(await currentShape(before.source)) };
+    if (before.source.active) await runHook(standing, '$deactivate');
+    await store.updateSource(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, false));
+    if (planned.deployment) runner.retire(before.source.deploymentId);
+    if (!isActive) return switchOn({ ...planned, deployment: null }, false);
+    try {
+      await runHook(planned, '$activate');
+    } catch (error) {
+      await store.updateSource(written(deps, { ...before, deployment: null }, before.source.active));
+      throw error;
+    }
+    return switchOn({ ...planned, deployment: null }, true);
+  }
+
+  async function deleteSource(ownerId: string, id: string): Promise<WholeSource> {
+    const whole = await getSource(ownerId, id);
+    // Its error is recorded as every run's is, and the delete goes on.
+    const standing = { ...whole, ...(await currentShape(whole.source)) };
+    if (whole.source.active) await runHook(standing, '$deactivate').catch(() => undefined);
+    if (!(await store.deleteSource(ownerId, id))) throw new Refusal('not_found', `there is no source ${id}`);
+    runner.retire(whole.source.deploymentId);
+    return whole;
+  }
+
+  async function switchOn(planned: Planned, isActive: boolean): Promise<WholeSource> {
+    const source = { ...planned.source, active: isActive };
+    const write = written(deps, { ...planned, source, deployment: null }, isActive);
+    if (!(await store.updateSource(write))) throw new Refusal('not_found', `there is no source ${source.id}`);
+    deps.wakeTimes();
+    return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
+  }
+
+  async function plan(
+    of: { ownerId: string; id: string },
+    input: SourceInput,
+    before: WholeSource | null,
+  ): Promise<Planned> {
+    const code = input.componentCode ?? before?.source.componentCode ?? '';
+    const previous = before ? await store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
+    const isSame = previous?.steps[0]?.code === code;
+    const made = isSame
+      ? null
+      : await makeDeployment(deps, { ...of, previous: previous ?? null }, [{ namespace: NAMESPACE, code }]);
+    const deployment = made ?? (previous as Deployment);
+    const shape = await describe(deployment);
+    const configured = withoutInterfaces(input.configuredProps ?? before?.source.configuredProps ?? {}, shape);
+    const interfaces = checkProps(shape, configured);
+    const nowMs = clock.nowMs();
+    const source: Source = {
+      ...of,
+      name: input.name ?? before?.source.name ?? shape.name ?? of.id,
+      active: false,
+      deploymentId: deployment.id,
+      settings: DEFAULT_SETTINGS,
+      componentCode: code,
+      configuredProps: configured,
+      dedupe: shape.dedupe as 'unique' | null,
+      createdAtMs: before?.source.createdAtMs ?? nowMs,
+      updatedAtMs: nowMs,
+    };
+    const inputs = interfaces.map(triggerInput);
+    const triggers = await planTriggers(deps, source, { inputs, standing: before?.triggers ?? [] });
+    const configuredProps = { ...configured, ...interfaceProps(interfaces, triggers) };
+    return { source: { ...source, configuredProps }, triggers, deployment: made, shape };
+  }
+
+  async function describe(deployment: Deployment): Promise<ComponentShape> {
+    const described = await runner.describe(deployment);
+    if (!described.ok) {
+      throw new Refusal('code_invalid', `the component cannot be loaded: ${described.message}`, {
+        errors: [{ parameter: 'component_code', message: `${described.message}\n${described.stack}`.trim() }],
+      });
+    }
+    const { shape } = described;
+    const wrong = whyNoSource(shape);
+    if (wrong === null) return shape;
+    throw new Refusal('impossible', wrong, { errors: [{ parameter: 'component_code', message: wrong }] });
+  }
+
+  async function currentShape(source: Source): Promise<{ shape: ComponentShape; deployment: null }> {
+    const deployment = await store.getDeployment(source.ownerId, source.deploymentId);
+    if (!deployment) throw new Refusal('not_found', `there is no source ${source.id}`);
+    return { shape: await describe(deployment), deployment: null };
+  }
+
+  /** Runs a hook as a run of the source. Throws `Refusal` (422) with message and stack when it failed. */
+  async function runHook({ source, shape }: Planned, channel: HookChannel): Promise<void> {
+    const hook = HOOKS[channel];
+    if (!shape.hooks.includes(hook)) return;
+    const emission = { ...directEmission(source.ownerId, source.id, utf8(`{"hook":"${hook}"}`)), name: channel };
+    const outcome: RunOutcome = await deps
+      .emit(emission, { wantsEnd: true })
+      .then(({ ended }) => ended as Promise<RunOutcome>);
+    if (outcome.end.kind !== 'failed') return;
+    const { fault } = outcome.end;
+    const message = `hook ${hook} threw ${fault.code}: ${fault.msg}`;
+    throw new Refusal('impossible', message, {
+      errors: [{ parameter: `hooks.${hook}`, message: `${fault.msg}\n${fault.stack}`.trim() }],
+    });
+  }
+
+  return { getSource, createSource, updateSource, deleteSource };
+}
+
+function whyNoSource(shape: ComponentShape): string | null {
+  if (shape.type !== 'source') return `the component is of type ${shape.type}, and a source has no type`;
+  if (shape.dedupe !== null && shape.dedupe !== 'unique') {
+    return `dedupe "${shape.dedupe}" is not provided yet: "unique" is`;
+  }
+  return null;
+}
+
+function triggerInput(planned: PlannedInterface): TriggerInput {
+  if (planned.kind === 'schedule')
+    return { type: 'schedule', schedule: planned.schedule as NonNullable<PlannedInterface['schedule']> };
+  return { type: 'http', customResponse: planned.customResponse, token: null };
+}
+
+interface InterfaceValue {
+  readonly triggerId?: string;
+}
+
+/** What the service itself wrote into an http prop is not part of the configuration that a caller sends back. */
+function withoutInterfaces(
+  configured: Readonly<Record<string, unknown>>,
+  shape: ComponentShape,
+): Readonly<Record<string, unknown>> {
+  const isHttp = (prop: string): boolean =>
+    (shape.props[prop] as { type?: string } | undefined)?.type === '$.interface.http';
+  return Object.fromEntries(Object.entries(configured).filter(([prop]) => !isHttp(prop)));
+}
+
+function interfaceProps(
+  interfaces: readonly PlannedInterface[],
+  triggers: readonly ShownTrigger[],
+): Record<string, InterfaceValue> {
+  const props: Record<string, InterfaceValue> = {};
+  interfaces.forEach(({ prop, kind }, i) => {
+    const id = triggers[i]?.trigger?.id;
+    if (kind === 'http' && id !== undefined) props[prop] = { triggerId: id };
+  });
+  return props;
+}
+
+/** What the store writes; schedules tick only with `ticking`. */
+function written(
+  deps: SourceDeps,
+  planned: WholeSource & { deployment: Deployment | null },
+  ticking: boolean,
+): SourceWrite {
+  const { source, deployment } = planned;
+  const listener = { ownerId: source.ownerId, id: source.id, active: ticking };
+  return { source, deployment, ...partsOf(reschedule(deps, listener, planned.triggers)) };
+}

@@ -1,0 +1,89 @@
+// What time brings: schedule ticks and closing digests as soon as they are due, retention once an hour.
+
+import { PLAIN_EMISSION } from '../domain/emission.ts';
+import { DAY_MS, HOUR_MS } from '../domain/limits.ts';
+import type { Trigger } from '../domain/resource.ts';
+import type { Clock, Log } from '../ports.ts';
+import type { Store } from '../store/store.ts';
+import type { Dispatch } from './dispatch.ts';
+import { Loop } from './loop.ts';
+import { nextTickMs, tickEvent } from './schedule.ts';
+import type { Slots } from './slots.ts';
+
+export interface TimesDeps {
+  readonly store: Store;
+  readonly slots: Slots;
+  readonly dispatch: Dispatch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly retentionDays: number;
+}
+
+const TRIGGERS_AT_ONCE = 200;
+const POLL_MS = 5000;
+/** Between two steps of pruning, so that it never holds up the work that users wait for. */
+const PRUNE_PAUSE_MS = 20;
+
+export class Times {
+  readonly #deps: TimesDeps;
+  readonly #due: Loop;
+  readonly #retention: Loop;
+  #pruneFrom = 0;
+
+  constructor(deps: TimesDeps) {
+    this.#deps = deps;
+    const { log } = deps;
+    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS, log });
+    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS, log });
+  }
+
+  start(): void {
+    this.#due.start();
+    this.#retention.start();
+  }
+
+  /** A schedule was made or changed. */
+  wake(): void {
+    this.#due.wake();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#due.stop(), this.#retention.stop()]);
+  }
+
+  async tickDue(): Promise<number> {
+    const { store, slots, dispatch, clock } = this.#deps;
+    const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
+    await Promise.all(due.map((trigger) => this.#fire(trigger)));
+    dispatch.take(await store.closeDigests(slots));
+    if (due.length === TRIGGERS_AT_ONCE) return 0;
+    const next = await store.nextDueAtMs();
+    return next === null ? POLL_MS : next - clock.nowMs();
+  }
+
+  /** One bounded step; 0 while there is more. */
+  async tickRetention(): Promise<number> {
+    const { store, clock, retentionDays } = this.#deps;
+    const { next } = await store.prune(clock.nowMs() - retentionDays * DAY_MS, this.#pruneFrom);
+    this.#pruneFrom = next ?? 0;
+    return next === null ? HOUR_MS : PRUNE_PAUSE_MS;
+  }
+
+  async #fire(trigger: Trigger): Promise<void> {
+    const { store, slots, dispatch, clock } = this.#deps;
+    const { schedule, nextAtMs: expectedAtMs } = trigger;
+    if (!schedule || expectedAtMs === null) return;
+    const nowMs = clock.nowMs();
+    const emission = {
+      ...PLAIN_EMISSION,
+      ownerId: trigger.ownerId,
+      emitterId: trigger.id,
+      originId: trigger.id,
+      sourceType: 'TIMER' as const,
+      body: tickEvent(schedule, nowMs, expectedAtMs),
+    };
+    const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: nextTickMs(schedule, nowMs, expectedAtMs) };
+    const appended = await store.fireTrigger(tick, emission, slots);
+    if (appended) dispatch.take(appended.claims);
+  }
+}

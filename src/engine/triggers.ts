@@ -1,0 +1,171 @@
+// From triggers as asked for to the triggers and subscriptions that stand for them. A trigger that was there before and
+// is asked for again keeps its id and address, so that an update does not break callers.
+
+import { createHash } from 'node:crypto';
+import { ERRORS } from '../domain/emission.ts';
+import { Refusal } from '../domain/fault.ts';
+import { PREFIX } from '../domain/ids.ts';
+import type { Schedule, Subscription, Trigger } from '../domain/resource.ts';
+import type { Clock, Ids } from '../ports.ts';
+import type { Store } from '../store/store.ts';
+import { checkSchedule, nextTickMs } from './schedule.ts';
+
+export type TriggerInput =
+  | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
+  | { readonly type: 'schedule'; readonly schedule: Schedule }
+  | { readonly type: 'source'; readonly sourceId: string }
+  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
+
+/** A trigger as shown, with the subscription that stands for it. */
+export interface ShownTrigger {
+  readonly subscription: Subscription;
+  /** Null for `source` and `emitter` triggers, which are only a subscription. */
+  readonly trigger: Trigger | null;
+}
+
+export interface TriggerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Whom the triggers start, and whether they do so now. */
+export interface Listener {
+  readonly ownerId: string;
+  readonly id: string;
+  readonly active: boolean;
+}
+
+/** Throws `Refusal` for an emitter that is not there, or a schedule that cannot be. */
+export async function planTriggers(
+  deps: TriggerDeps,
+  listener: Listener,
+  plan: { inputs: readonly TriggerInput[]; standing: readonly ShownTrigger[] },
+): Promise<ShownTrigger[]> {
+  const left = [...plan.standing];
+  const planned: ShownTrigger[] = [];
+  for (const input of plan.inputs) {
+    const at = left.findIndex((shown) => isSame(shown, input));
+    const standing = at < 0 ? undefined : left.splice(at, 1)[0];
+    planned.push(await planOne(deps, listener, { input, standing }));
+  }
+  return planned;
+}
+
+/** The same triggers for a listener that was switched on or off: schedules sleep while it is off. */
+export function reschedule(deps: TriggerDeps, listener: Listener, standing: readonly ShownTrigger[]): ShownTrigger[] {
+  return standing.map(({ subscription, trigger }) => {
+    if (!trigger?.schedule) return { subscription, trigger };
+    return { subscription, trigger: { ...trigger, nextAtMs: nextFor(deps, listener, trigger) } };
+  });
+}
+
+function nextFor(deps: TriggerDeps, listener: Listener, trigger: Trigger): number | null {
+  if (!listener.active || !trigger.schedule) return null;
+  return trigger.nextAtMs ?? nextTickMs(trigger.schedule, deps.clock.nowMs());
+}
+
+function isSame({ trigger, subscription }: ShownTrigger, input: TriggerInput): boolean {
+  if (input.type === 'http') return trigger?.kind === 'http';
+  if (input.type === 'schedule') return JSON.stringify(trigger?.schedule) === JSON.stringify(input.schedule);
+  if (trigger) return false;
+  const [emitterId, eventName] = emitterOf(input);
+  return subscription.emitterId === emitterId && subscription.eventName === eventName;
+}
+
+function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>): [string, string] {
+  return input.type === 'source' ? [input.sourceId, ''] : [input.emitterId, input.eventName];
+}
+
+async function planOne(
+  deps: TriggerDeps,
+  listener: Listener,
+  one: { input: TriggerInput; standing: ShownTrigger | undefined },
+): Promise<ShownTrigger> {
+  const { input, standing } = one;
+  if (input.type === 'http' || input.type === 'schedule') {
+    const trigger = ownTrigger(deps, listener, { input, standing: standing?.trigger ?? null });
+    return { trigger, subscription: standing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
+  }
+  const [emitterId, eventName] = emitterOf(input);
+  await checkEmitter(deps.store, listener, [emitterId, eventName]);
+  return {
+    trigger: null,
+    subscription: standing?.subscription ?? subscriptionTo(deps, listener, [emitterId, eventName]),
+  };
+}
+
+async function checkEmitter(store: Store, listener: Listener, [emitterId, eventName]: [string, string]): Promise<void> {
+  if (emitterId === listener.id && eventName === ERRORS) {
+    throw new Refusal('impossible', `workflow ${listener.id} cannot listen to its own ${ERRORS}`);
+  }
+  if (emitterId === listener.id || (await store.exists(listener.ownerId, emitterId))) return;
+  const message = `there is no emitter ${emitterId}`;
+  throw new Refusal('not_found', message, { errors: [{ parameter: 'triggers', message }] });
+}
+
+function ownTrigger(
+  deps: TriggerDeps,
+  listener: Listener,
+  one: { input: Extract<TriggerInput, { type: 'http' | 'schedule' }>; standing: Trigger | null },
+): Trigger {
+  const { input, standing } = one;
+  const nowMs = deps.clock.nowMs();
+  const prefix = input.type === 'http' ? PREFIX.httpTrigger : PREFIX.timerTrigger;
+  const base = {
+    id: standing?.id ?? deps.ids.next(prefix),
+    ownerId: listener.ownerId,
+    runnableId: listener.id,
+    kind: input.type,
+    createdAtMs: standing?.createdAtMs ?? nowMs,
+  };
+  if (input.type === 'http') {
+    const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');
+    const key = standing?.key ?? deps.ids.secret();
+    return { ...base, key, customResponse: input.customResponse, tokenHash, schedule: null, nextAtMs: null };
+  }
+  checkSchedule(input.schedule, nowMs);
+  const { schedule } = input;
+  const trigger: Trigger = {
+    ...base,
+    key: null,
+    customResponse: false,
+    tokenHash: null,
+    schedule,
+    nextAtMs: standing?.nextAtMs ?? null,
+  };
+  return { ...trigger, nextAtMs: nextFor(deps, listener, trigger) };
+}
+
+function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, eventName]: [string, string]): Subscription {
+  return {
+    id: deps.ids.next(PREFIX.subscription),
+    ownerId: listener.ownerId,
+    emitterId,
+    listenerId: listener.id,
+    eventName,
+    via: 'trigger',
+    active: true,
+    createdAtMs: deps.clock.nowMs(),
+  };
+}
+
+/** The triggers of a workflow or source as they stand. */
+export async function standingTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
+  const [triggers, subscriptions] = await Promise.all([
+    store.listTriggers(ownerId, listenerId),
+    store.listSubscriptions({ ownerId, listenerId, via: 'trigger' }, { limit: 100 }),
+  ]);
+  const byId = new Map(triggers.map((trigger) => [trigger.id, trigger]));
+  return subscriptions.items
+    .map((subscription) => ({ subscription, trigger: byId.get(subscription.emitterId) ?? null }))
+    .reverse();
+}
+
+/** Halves of what the store writes. */
+export function partsOf(shown: readonly ShownTrigger[]): { triggers: Trigger[]; subscriptions: Subscription[] } {
+  return {
+    triggers: shown.flatMap(({ trigger }) => (trigger ? [trigger] : [])),
+    subscriptions: shown.map(({ subscription }) => subscription),
+  };
+}

@@ -1,0 +1,132 @@
+// Workflows: making, changing, rolling back, deleting.
+
+import { Refusal } from '../domain/fault.ts';
+import { PREFIX } from '../domain/ids.ts';
+import { DEFAULT_SETTINGS, type Deployment, type Settings, type Workflow } from '../domain/resource.ts';
+import type { Clock, Ids } from '../ports.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Store } from '../store/store.ts';
+import { isSameCode, makeDeployment, type StepInput } from './bundle.ts';
+import {
+  partsOf,
+  planTriggers,
+  reschedule,
+  type ShownTrigger,
+  standingTriggers,
+  type TriggerInput,
+} from './triggers.ts';
+
+export interface WorkflowInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly steps?: readonly StepInput[];
+  readonly triggers?: readonly TriggerInput[];
+  readonly settings?: Partial<Settings>;
+}
+
+export interface WholeWorkflow {
+  readonly workflow: Workflow;
+  readonly deployment: Deployment;
+  readonly triggers: readonly ShownTrigger[];
+}
+
+export interface WorkflowDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly runner: Runner;
+  /** A schedule was made or changed. */
+  readonly wakeTimes: () => void;
+}
+
+export function createWorkflows(deps: WorkflowDeps) {
+  const { store, clock, ids, runner } = deps;
+
+  async function getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow> {
+    const workflow = await store.getWorkflow(ownerId, id);
+    const deployment = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
+    if (!workflow || !deployment) throw new Refusal('not_found', `there is no workflow ${id}`);
+    return { workflow, deployment, triggers: await standingTriggers(store, ownerId, id) };
+  }
+
+  async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
+    const id = ids.next(PREFIX.workflow);
+    const deployment = await makeDeployment(deps, { ownerId, id, previous: null }, input.steps ?? []);
+    const nowMs = clock.nowMs();
+    const workflow: Workflow = {
+      id,
+      ownerId,
+      name: input.name ?? id,
+      active: input.active ?? true,
+      deploymentId: deployment.id,
+      settings: { ...DEFAULT_SETTINGS, ...input.settings },
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], standing: [] });
+    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
+    deps.wakeTimes();
+    return { workflow, deployment, triggers };
+  }
+
+  async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
+    const before = await getWorkflow(ownerId, id);
+    const isNewCode = input.steps !== undefined && !isSameCode(before.deployment, input.steps);
+    const made = isNewCode
+      ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, input.steps)
+      : null;
+    const deployment = made ?? before.deployment;
+    const workflow: Workflow = {
+      ...before.workflow,
+      name: input.name ?? before.workflow.name,
+      active: input.active ?? before.workflow.active,
+      deploymentId: deployment.id,
+      settings: { ...before.workflow.settings, ...input.settings },
+      updatedAtMs: clock.nowMs(),
+    };
+    const planned =
+      input.triggers === undefined
+        ? before.triggers
+        : await planTriggers(deps, workflow, { inputs: input.triggers, standing: before.triggers });
+    const triggers = reschedule(deps, workflow, planned);
+    await write(before, { workflow, deployment, triggers }, made);
+    return { workflow, deployment, triggers };
+  }
+
+  async function write(before: WholeWorkflow, after: WholeWorkflow, made: Deployment | null): Promise<void> {
+    const { workflow, triggers } = after;
+    const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers) });
+    if (!written) throw new Refusal('not_found', `there is no workflow ${workflow.id}`);
+    // Environment and memory are given to a process when it starts, so it is replaced with either of them too.
+    const isSameProcess =
+      before.deployment.id === workflow.deploymentId &&
+      JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
+    if (!isSameProcess) runner.retire(before.deployment.id);
+    deps.wakeTimes();
+  }
+
+  async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {
+    const before = await getWorkflow(ownerId, id);
+    const deployment = await store.getDeployment(ownerId, deploymentId);
+    if (deployment?.runnableId !== id) {
+      throw new Refusal('not_found', `workflow ${id} has no deployment ${deploymentId}`);
+    }
+    const workflow = { ...before.workflow, deploymentId, updatedAtMs: clock.nowMs() };
+    const after = { workflow, deployment, triggers: before.triggers };
+    await write(before, after, null);
+    return after;
+  }
+
+  async function deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow> {
+    const whole = await getWorkflow(ownerId, id);
+    const owner = await store.getOwner(ownerId);
+    if (owner?.globalErrorWorkflowId === id) {
+      throw new Refusal('conflict', `${id} is the global error workflow: name another one first (PUT /v1/users/me)`);
+    }
+    if (!(await store.deleteWorkflow(ownerId, id))) throw new Refusal('not_found', `there is no workflow ${id}`);
+    runner.retire(whole.deployment.id);
+    return whole;
+  }
+
+  return { getWorkflow, createWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The command line: `errand start` is the server; the other commands talk to it.
+
+import { Command } from 'commander';
+import { administer } from './administration.ts';
+import { CliError } from './cli/api.ts';
+import { addConfig } from './cli/config.ts';
+import { addExplainUrl } from './cli/explain-url.ts';
+import { addKeys, addOwners } from './cli/owners.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { Refusal } from './domain/fault.ts';
+import { VERSION } from './domain/version.ts';
+import { clock, ids, random } from './real-ports.ts';
+import { StoreUnavailable } from './store/store.ts';
+
+const program = new Command('errand')
+  .description('Self-hosted workflows that catch every error and make sure somebody hears of it')
+  .version(VERSION)
+  .showHelpAfterError();
+
+program
+  .command('start')
+  .description('start the server in this terminal')
+  .action(async () => {
+    await import('./main.ts');
+  });
+
+const deps = {
+  administer: <T>(act: Parameters<typeof administer<T>>[2]): Promise<T> =>
+    administer(readConfig(process.env), { clock, random, ids }, act),
+  print: (value: unknown): void => {
+    process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  },
+};
+addOwners(program, deps);
+addKeys(program, deps);
+addConfig(program, process.env);
+addExplainUrl(program, () => readConfig(process.env).allowTargets);
+
+program.parseAsync().catch((error: unknown) => {
+  const isExpected = [CliError, ConfigError, Refusal, StoreUnavailable].some((kind) => error instanceof kind);
+  process.stderr.write(`errand: ${isExpected ? (error as Error).message : ((error as Error).stack ?? error)}\n`);
+  process.exitCode = 1;
+});

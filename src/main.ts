@@ -1,0 +1,67 @@
+// The server's process: settings, ports of the real world, signals.
+
+import { pino } from 'pino';
+import { ConfigError, readConfig } from './config.ts';
+import { VERSION } from './domain/version.ts';
+import type { Log } from './ports.ts';
+import { clock, ids, random } from './real-ports.ts';
+import { type Service, startService } from './service.ts';
+import { StoreUnavailable } from './store/store.ts';
+
+/** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
+const STOP_GRACE_MS = 8000;
+function createLog(level: string): Log {
+  const logger = pino(
+    { level, base: { service: 'errand' }, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination(2),
+  );
+  return {
+    debug: (fields, name) => logger.debug(fields, name),
+    info: (fields, name) => logger.info(fields, name),
+    warn: (fields, name) => logger.warn(fields, name),
+    error: (fields, name) => logger.error(fields, name),
+  };
+}
+
+function greet(service: Service, dataDir: string, smtpUrl: string | null): void {
+  const { keyFile, newKey } = service.first;
+  const lines = [
+    `Errand ${VERSION} listens on ${service.url}`,
+    `  docs   ${service.url}/docs`,
+    `  data   ${dataDir}`,
+    `  key    ${keyFile ?? 'as given in ERRAND_API_KEY'}${newKey === null ? '' : `\n         ${newKey} (new; not shown again)`}`,
+    `  mail   ${smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  const service = await startService(config, { clock, random, ids, log });
+  greet(service, config.dataDir, config.smtpUrl);
+  let asked = 0;
+  const stop = (signal: NodeJS.Signals): void => {
+    asked++;
+    // Nothing accepted is lost by leaving at once: what was under way is taken over at the next start.
+    if (asked > 1) process.exit(1);
+    log.info({ signal }, 'stopping');
+    service.stop(STOP_GRACE_MS).then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, 'could not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  const isExpected = error instanceof ConfigError || error instanceof StoreUnavailable;
+  const isTaken = (error as { code?: unknown }).code === 'EADDRINUSE';
+  const message = isTaken ? `${(error as Error).message}: set ERRAND_PORT to a free port` : (error as Error).message;
+  process.stderr.write(`errand: ${isExpected || isTaken ? message : ((error as Error).stack ?? error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,92 @@
+// A whole Errand inside the test's process, on a store of its own, with a clock that the test may set forward.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../src/config.ts';
+import { resourceId } from '../../src/domain/ids.ts';
+import type { Log } from '../../src/ports.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { type Client, createClient } from './client.ts';
+import { createErrandOn, type ErrandActions } from './flows.ts';
+
+export const API_KEY = 'test-key-test-key-test-key';
+const STOP_GRACE_MS = 5000;
+
+export interface Errand extends ErrandActions, AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly client: Client;
+  /** Sets the clock forward; what became due shows at the next poll. */
+  forward(ms: number): void;
+  /** Stops in order, and starts again on the same store. */
+  restart(env?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+  /** Mails in the outbox folder, oldest first, as text. */
+  outbox(): Promise<string[]>;
+  /** Lines of the server's log. */
+  readonly logged: { level: string; name: string; fields: object }[];
+}
+
+/** Starts with ERRAND_* settings; loopback receivers are allowed unless told otherwise. */
+export async function startErrand(env: Record<string, string> = {}): Promise<Errand> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'errand-test-'));
+  const logged: Errand['logged'] = [];
+  let offsetMs = 0;
+  const clock = { nowMs: () => Date.now() + offsetMs };
+  const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
+  const ids = {
+    next: (prefix: string) => resourceId(prefix, clock.nowMs(), randomBytes(9)),
+    secret: () => randomBytes(18).toString('base64url'),
+  };
+  const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
+  const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+  const start = (more: Record<string, string> = {}): Promise<Service> => {
+    const settings = {
+      ERRAND_PORT: '0',
+      ERRAND_DATA_DIR: dataDir,
+      ERRAND_API_KEY: API_KEY,
+      ERRAND_MAIL_TO: 'owner@example.com',
+      ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+      ...env,
+      ...more,
+    };
+    const given = Object.entries(settings).filter(([, value]) => value !== '');
+    return startService(readConfig(Object.fromEntries(given)), { clock, random, ids, log });
+  };
+  let service = await start();
+  let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
+  const stop = (): Promise<void> => service.stop(STOP_GRACE_MS);
+  return {
+    get url() {
+      return service.url;
+    },
+    get client() {
+      return client;
+    },
+    dataDir,
+    logged,
+    forward: (ms) => {
+      offsetMs += ms;
+    },
+    restart: async (more) => {
+      await stop();
+      service = await start(more);
+      client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
+    },
+    stop,
+    outbox: () => readOutbox(join(dataDir, 'outbox')),
+    ...createErrandOn(() => client),
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readOutbox(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const mails = names.filter((name) => name.endsWith('.eml')).sort();
+  return Promise.all(mails.map((name) => readFile(join(folder, name), 'utf8')));
+}

@@ -1,0 +1,49 @@
+// Errand as a process of its own, to be stopped and killed.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export interface ErrandProcess extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves with the exit code and signal. */
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** Resolves when it listens; rejects with its stderr when it exits before that. */
+export async function spawnErrand(env: Record<string, string>): Promise<ErrandProcess> {
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+    env: { PATH: process.env.PATH ?? '', ERRAND_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stderr.on('data', (part) => {
+    stderr += part;
+  });
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (part) => {
+      stdout += part;
+      const found = /listens on (\S+)/.exec(stdout)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    exited.then(({ code }) => reject(new Error(`errand exited with ${code}: ${stderr}`)));
+  });
+  return {
+    child,
+    url,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

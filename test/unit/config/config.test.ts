@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import test from 'node:test';
+import { ConfigError, readConfig, SETTINGS } from '../../../src/config.ts';
+
+test('an empty environment gives documented defaults', () => {
+  const config = readConfig({});
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.port, 4400);
+  assert.equal(config.publicUrl, null);
+  assert.equal(config.dataDir, resolve('./data'));
+  assert.equal(config.maxBodyBytes, 524_288);
+  assert.equal(config.retentionDays, 30);
+  assert.equal(config.logLevel, 'info');
+  assert.deepEqual(config.allowTargets, []);
+});
+
+test('an unknown name stops the start, named', () => {
+  assert.throws(
+    () => readConfig({ ERRAND_PROT: '1' }),
+    (error: Error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, /ERRAND_PROT is no setting/);
+      return true;
+    },
+  );
+});
+
+const WRONG: readonly [string, string][] = [
+  ['ERRAND_HOST', 'no host!'],
+  ['ERRAND_PORT', '65536'],
+  ['ERRAND_PORT', '-1'],
+  ['ERRAND_PORT', '80x'],
+  ['ERRAND_PUBLIC_URL', 'ftp://x'],
+  ['ERRAND_PUBLIC_URL', 'nonsense'],
+  ['ERRAND_API_KEY', 'too-short'],
+  ['ERRAND_API_KEY', 'with a blank in it, long enough'],
+  ['ERRAND_SMTP_URL', 'http://mail'],
+  ['ERRAND_MAIL_FROM', 'a\nb'],
+  ['ERRAND_ALLOW_TARGETS', '10.0.0.0/33'],
+  ['ERRAND_ALLOW_TARGETS', '10.0.0.0/8,localhost'],
+  ['ERRAND_MAX_BODY_BYTES', '0'],
+  ['ERRAND_RETENTION_DAYS', '0'],
+  ['ERRAND_LOG_LEVEL', 'loud'],
+  ['ERRAND_ISOLATION', 'none'],
+  ['ERRAND_ROLES', 'everything'],
+  ['ERRAND_DATABASE_URL', 'postgres://localhost/errand'],
+];
+
+for (const [name, value] of WRONG) {
+  test(`a bad value is refused with its name: ${name}=${JSON.stringify(value)}`, () => {
+    assert.throws(() => readConfig({ [name]: value }), new RegExp(`^ConfigError: ${name}: `));
+  });
+}
+
+test('the value of a secret setting is never shown', () => {
+  assert.throws(
+    () => readConfig({ ERRAND_API_KEY: 'hunter2' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
+});
+
+test('single addresses count as their own range', () => {
+  const { allowTargets } = readConfig({ ERRAND_ALLOW_TARGETS: '127.0.0.1, ::1, 10.0.0.0/8' });
+  assert.deepEqual(allowTargets, ['127.0.0.1/32', '::1/128', '10.0.0.0/8']);
+});
+
+test('an empty value means the default', () => {
+  assert.equal(readConfig({ ERRAND_PORT: '' }).port, 4400);
+});
+
+test('every default is itself a good value', () => {
+  const env = Object.fromEntries(SETTINGS.filter((s) => s.fallback !== '').map((s) => [s.name, s.fallback]));
+  assert.deepEqual(readConfig(env), readConfig({}));
+});
