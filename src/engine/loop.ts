@@ -18,7 +18,8 @@ const AFTER_FAILURE_MS = 500;
 export class Loop {
   readonly #options: LoopOptions;
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isTicking = false;
   #wokenMeanwhile = false;
   #stopped = true;
 
@@ -35,7 +36,7 @@ export class Loop {
   /** Ticks soon; during a tick: once more after it. */
   wake(): void {
     if (this.#stopped) return;
-    if (this.#running) this.#wokenMeanwhile = true;
+    if (this.#isTicking) this.#wokenMeanwhile = true;
     else this.#schedule(0);
   }
 
@@ -55,13 +56,14 @@ export class Loop {
 
   async #tick(): Promise<void> {
     let waitMs = AFTER_FAILURE_MS;
+    this.#isTicking = true;
     this.#wokenMeanwhile = false;
     try {
       waitMs = await this.#options.tick();
     } catch (error) {
       this.#options.log.error({ err: error, loop: this.#options.name }, 'tick failed');
     }
-    this.#running = undefined;
+    this.#isTicking = false;
     if (this.#stopped) return;
     this.#schedule(this.#wokenMeanwhile ? 0 : Math.min(Math.max(waitMs, 0), this.#options.maxWaitMs));
   }

@@ -1,0 +1,42 @@
+// Who calls, and what the key allows. The owner comes from the key alone, never from a parameter.
+
+import { createHash } from 'node:crypto';
+import { Refusal } from '../domain/fault.ts';
+import type { ApiKey, Scope } from '../domain/resource.ts';
+import type { Store } from '../store/store.ts';
+
+const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
+
+/** The token of `Authorization: Bearer …`; undefined when the header is missing or something else. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+}
+
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The caller's key, or the 401 that says what is wrong. */
+export async function authenticate(store: Store, authorization: string | undefined): Promise<ApiKey> {
+  const token = bearerOf(authorization);
+  if (token === undefined) {
+    const was = authorization === undefined ? 'is missing' : 'is malformed';
+    throw new Refusal('unauthenticated', `The Authorization header ${was}; send "Authorization: Bearer <API key>"`);
+  }
+  const key = await store.keyByHash(sha256Hex(token));
+  if (!key || key.revokedAtMs !== null) {
+    throw new Refusal('unauthenticated', 'This API key is unknown or was revoked');
+  }
+  return key;
+}
+
+/** What a request needs: `admin` where the route says so, `read` to look, `write` for everything else. */
+export function scopeFor(method: string, ofRoute: Scope | undefined): Scope {
+  return ofRoute ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+}
+
+export function authorize(key: ApiKey, scope: Scope): void {
+  if (key.scopes.includes(scope)) return;
+  const has = key.scopes.length > 0 ? key.scopes.join(', ') : 'none';
+  throw new Refusal('forbidden', `This needs the scope "${scope}", but the key "${key.label}" has ${has}`);
+}

@@ -1,0 +1,22 @@
+// The error codes in words, for the page and for docs/errors.md. A test compares all three with FAULTS.
+
+import type { FaultCode } from '../../domain/fault.ts';
+
+export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
+  malformed: 'Something in the request has the wrong shape; `errors` names each parameter and what would be right.',
+  no_answer: 'An HTTP trigger with `custom_response`: the run ended without `$.respond`.',
+  unauthenticated: 'The key (or the trigger’s token) is missing, malformed, unknown or revoked.',
+  forbidden: 'The key is valid, but lacks the scope that this needs.',
+  not_found: 'There is nothing here, or it belongs to somebody else.',
+  method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
+  conflict: 'It contradicts what has happened in the meantime.',
+  too_large: 'The body is larger than the limit, also when it is so only after inflating.',
+  unsupported_media: 'The content type or content encoding is not one that is taken here.',
+  impossible: 'Well formed, but it cannot be done; the message says why.',
+  code_invalid: 'The code does not compile; `errors` has file, line and column.',
+  rate_limited: 'Too many requests; `Retry-After` says in how many seconds to try again.',
+  internal: 'A bug or a broken machine on our side; the log has it under the answer’s `x-request-id`.',
+  unavailable:
+    'Storage is out of reach or the process is stopping; nothing was written. Try again after `Retry-After`.',
+  run_timeout: 'An HTTP trigger with `custom_response`: the run did not answer within its time.',
+};

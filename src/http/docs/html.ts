@@ -1,0 +1,62 @@
+// The frame of every HTML page: one style sheet inline, named by its hash in the Content-Security-Policy, no script and
+// no request to anywhere.
+
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { STYLE } from './style.ts';
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+const HEADERS = {
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+} as const;
+
+export function sendHtml(reply: FastifyReply, page: string): FastifyReply {
+  return reply.headers(HEADERS).type('text/html; charset=utf-8').send(page);
+}
+
+export function htmlPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
+}
+
+/** Text with `code` marked by backquotes and paragraphs by empty lines, as the OpenAPI document has it. */
+export function proseHtml(text: string): string {
+  return text
+    .split('\n\n')
+    .map((paragraph) => `<p>${inlineHtml(paragraph)}</p>`)
+    .join('\n');
+}
+
+export function inlineHtml(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+}

@@ -1,0 +1,92 @@
+// /docs: the OpenAPI document as a page, grouped by noun. Rendered here, so that it needs no script in the browser.
+
+import type { ApiDocument, ApiOperation, MediaType } from '../document.ts';
+import { faultTable } from './errors-page.ts';
+import { gettingStarted } from './getting-started.ts';
+import { escapeHtml, htmlPage, inlineHtml, proseHtml } from './html.ts';
+import { parametersOf, parameterTable } from './parameters.ts';
+
+export interface Listed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: ApiOperation;
+}
+
+const METHODS = ['get', 'post', 'put', 'delete'];
+
+export function docsPage(document: ApiDocument): string {
+  const publicUrl = document.servers[0]?.url ?? '';
+  const groups = document.tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));
+  const sections = groups.map(
+    ({ name, description, operations }) => `<h2 class="tag" id="tag-${name}">${name}</h2>${proseHtml(description)}
+${operations.map((listed) => operationHtml(listed, document)).join('\n')}`,
+  );
+  const body = `<div class="layout">${navigation(groups)}<main>
+<h1>Errand <span class="quiet">${escapeHtml(document.info.version)}</span></h1>
+${proseHtml(document.info.description)}
+<p class="quiet">For machines: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
+${gettingStarted(publicUrl)}
+${sections.join('\n')}
+<h2 id="errors">Error codes</h2>
+<p>Every refusal is <code>application/problem+json</code>; the end of its <code>type</code> is the code.</p>
+${faultTable()}
+</main></div>`;
+  return htmlPage('Errand: documentation', body);
+}
+
+function operationsOf(document: ApiDocument, tag: string): Listed[] {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    METHODS.flatMap((method) => {
+      const operation = methods[method];
+      return operation?.tags.includes(tag) ? [{ method, path, operation }] : [];
+    }),
+  );
+  return all;
+}
+
+function navigation(groups: readonly { name: string; operations: readonly Listed[] }[]): string {
+  const links = groups.map(
+    ({ name, operations }) => `<a class="group" href="#tag-${name}">${name}</a>
+${operations.map(({ operation }) => `<a class="item" href="#${operation.operationId}">${escapeHtml(operation.summary)}</a>`).join('\n')}`,
+  );
+  return `<nav><strong>Errand</strong><a class="group" href="#start">Getting started</a>
+${links.join('\n')}
+<a class="group" href="#errors">Error codes</a></nav>`;
+}
+
+function operationHtml(listed: Listed, document: ApiDocument): string {
+  const { method, path, operation } = listed;
+  const parameters = parametersOf(operation, document);
+  const answer = Object.entries(operation.responses).find(([status]) => status !== 'default');
+  const example = exampleIn(answer?.[1].content);
+  return `<details class="operation" id="${operation.operationId}">
+<summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${escapeHtml(path)}</span><span class="says">${inlineHtml(operation.summary)}</span></summary>
+<div>${proseHtml(operation.description)}
+${parameters.length > 0 ? `<h4>Parameters</h4>${parameterTable(parameters)}` : ''}
+<h4>Request</h4><pre><code>${escapeHtml(curlOf(listed, document))}</code></pre>
+<h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre><code>${escapeHtml(shown(example))}</code></pre></div>
+</details>`;
+}
+
+function exampleIn(content: Readonly<Record<string, MediaType>> | undefined): unknown {
+  return Object.values(content ?? {})[0]?.example;
+}
+
+function shown(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+}
+
+/** The request as a command. Path parameters have the values of their examples. */
+function curlOf({ method, path, operation }: Listed, document: ApiDocument): string {
+  const examples = new Map((operation.parameters ?? []).map((parameter) => [parameter.name, parameter.example]));
+  const filled = path.replace(/\{(\w+)\}/g, (whole, name: string) => String(examples.get(name) ?? whole));
+  const lines = [
+    `curl -sS${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${document.servers[0]?.url ?? ''}${filled}'`,
+  ];
+  if (operation.security === undefined) lines.push(`-H "Authorization: Bearer $ERRAND_API_KEY"`);
+  const body = exampleIn(operation.requestBody?.content);
+  if (body !== undefined) {
+    lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);
+  }
+  return lines.join(' \\\n  ');
+}

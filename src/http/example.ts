@@ -1,0 +1,40 @@
+// An example value of a schema, from the `examples` of its parts, so that each field has its example in one place.
+
+import type { TSchema } from 'typebox';
+
+interface Shape {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly anyOf?: readonly TSchema[];
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+}
+
+export function exampleOf(schema: TSchema): unknown {
+  const { examples, const: literal, anyOf, properties, items, type } = schema as Shape;
+  if (examples && examples.length > 0) return examples[0];
+  if (literal !== undefined) return literal;
+  if (anyOf?.[0]) return exampleOf(anyOf[0]);
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(membersOf(properties ?? {}));
+    case 'array':
+      return items ? [exampleOf(items)] : [];
+    case 'boolean':
+      return true;
+    case 'integer':
+    case 'number':
+      return 1;
+    case 'string':
+      return '';
+    default:
+      return null;
+  }
+}
+
+/** A run is of a workflow or of a source: an example that shows both would show what cannot be. */
+function membersOf(properties: Readonly<Record<string, TSchema>>): [string, unknown][] {
+  const names = Object.keys(properties).filter((name) => !(name === 'source_id' && 'workflow_id' in properties));
+  return names.map((name) => [name, exampleOf(properties[name] as TSchema)]);
+}

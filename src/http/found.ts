@@ -1,0 +1,13 @@
+// What is not there, or is somebody else's, which is the same to a caller.
+
+import { Refusal } from '../domain/fault.ts';
+
+export function notFound(noun: string, id: string): Refusal {
+  return new Refusal('not_found', `There is no ${noun} ${JSON.stringify(id.slice(0, 80))}`);
+}
+
+/** `thing`, or the 404 that says what was asked for. */
+export function found<T>(thing: T | undefined, noun: string, id: string): T {
+  if (thing === undefined) throw notFound(noun, id);
+  return thing;
+}

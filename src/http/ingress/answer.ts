@@ -1,0 +1,76 @@
+// Answers of the ingress: the emit id, or what a workflow gave to `$.respond`.
+
+import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
+import { Refusal } from '../../domain/fault.ts';
+import type { HttpAnswer } from '../../domain/run.ts';
+
+/** Of one connection only, or made by us: a workflow cannot set them. */
+const DROPPED = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+]);
+const MIN_STATUS = 200;
+const MAX_STATUS = 599;
+
+/**
+ * A page that a workflow answers with comes from the address that the service itself has; sandboxed, its scripts cannot
+ * act there as whoever is looking at it. An answer that sets its own policy keeps it.
+ */
+const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
+
+/** The hot path: a flat header list, and the body as text, so that both leave in one write. */
+export function writeEmitId(res: ServerResponse, emitId: string, requestId: string): void {
+  if (res.destroyed) return;
+  const body = `{"id":"${emitId}"}`;
+  res.writeHead(200, [
+    'content-type',
+    'application/json; charset=utf-8',
+    'content-length',
+    String(body.length),
+    'x-request-id',
+    requestId,
+  ]);
+  res.end(body, 'latin1');
+}
+
+/** What a workflow answered. Refuses (500) what is no valid HTTP, before anything was written. */
+export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: string): void {
+  const { status, body } = answer;
+  if (!Number.isInteger(status) || status < MIN_STATUS || status > MAX_STATUS) {
+    throw new Refusal('internal', `The workflow answered with the status ${status}; it must be from 200 to 599`);
+  }
+  const headers: [string, string][] = [['x-request-id', requestId]];
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (DROPPED.has(name.toLowerCase())) continue;
+    checkHeader(name, value);
+    headers.push([name, value]);
+  }
+  if (!headers.some(([name]) => name.toLowerCase() === 'content-security-policy')) {
+    headers.push(['content-security-policy', SANDBOX]);
+  }
+  if (status !== 204 && status !== 304) headers.push(['content-length', String(body.byteLength)]);
+  if (res.destroyed) return;
+  res.writeHead(status, headers.flat());
+  res.end(body);
+}
+
+function checkHeader(name: string, value: string): void {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch {
+    throw new Refusal(
+      'internal',
+      `The workflow answered with the header ${JSON.stringify(name)}, which is not valid HTTP`,
+    );
+  }
+}

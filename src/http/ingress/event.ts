@@ -1,0 +1,75 @@
+// The event that an HTTP request becomes: JSON text, written by hand around the body's own bytes.
+
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { isJsonText } from '../json.ts';
+import { formJson } from './form.ts';
+
+export interface EventOptions {
+  /** Where the path after the key begins in the request's URL. */
+  readonly pathStart: number;
+  readonly publicUrl: string;
+  /** The token was checked: it has served its purpose and must not reach the code or the log. */
+  readonly isVerified: boolean;
+  /** Also the body's exact text, for code that checks a signature over it. */
+  readonly withRaw: boolean;
+}
+
+const MAPPED_IPV4 = '::ffff:';
+
+/** `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. */
+export function eventBytes(req: IncomingMessage, body: Buffer, options: EventOptions): Buffer {
+  const head = headOf(req, options);
+  const shown = bodyJson(body, req.headers['content-type']);
+  const tail = options.withRaw ? `,"bodyRaw":${rawJson(body)}}` : '}';
+  if (typeof shown === 'string') return Buffer.from(head + shown + tail);
+  // Not from the shared pool: what keeps the event, or sends it to a thread, would keep or send the whole pool with it.
+  const headBytes = Buffer.byteLength(head);
+  const whole = Buffer.allocUnsafeSlow(headBytes + shown.length + Buffer.byteLength(tail));
+  whole.write(head, 0);
+  shown.copy(whole, headBytes);
+  whole.write(tail, headBytes + shown.length);
+  return whole;
+}
+
+function headOf(req: IncomingMessage, { pathStart, publicUrl, isVerified }: EventOptions): string {
+  const url = req.url as string;
+  const queryStart = url.indexOf('?', pathStart);
+  const path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
+  const query = queryStart < 0 ? '{}' : formJson(url.slice(queryStart + 1));
+  const headers = isVerified ? { ...req.headers, authorization: undefined } : req.headers;
+  return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(publicUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
+}
+
+function clientIp(req: IncomingMessage): string {
+  const address = req.socket.remoteAddress ?? '';
+  return address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
+}
+
+/** The member `body`: the bytes themselves when they are JSON and say so, else JSON text made of them. */
+function bodyJson(body: Buffer, contentType: string | undefined): Buffer | string {
+  if (body.length === 0) return 'null';
+  const type = mediaTypeOf(contentType);
+  if (isJsonType(type) && isJsonText(body)) return body;
+  if (!isUtf8(body)) return base64Json(body);
+  const text = body.toString();
+  return type === 'application/x-www-form-urlencoded' ? formJson(text) : JSON.stringify(text);
+}
+
+function rawJson(body: Buffer): string {
+  return isUtf8(body) ? JSON.stringify(body.toString()) : base64Json(body);
+}
+
+function base64Json(bytes: Buffer): string {
+  return `{"$base64":"${bytes.toString('base64')}"}`;
+}
+
+function mediaTypeOf(contentType: string | undefined): string {
+  if (contentType === undefined || contentType === 'application/json') return contentType ?? '';
+  const end = contentType.indexOf(';');
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+function isJsonType(type: string): boolean {
+  return type === 'application/json' || type === 'text/json' || type.endsWith('+json');
+}

@@ -1,0 +1,33 @@
+// Compressed bodies, inflated within the same limit as all others: a bomb stops at the limit, not at its end.
+
+import { inflateRaw, unzip } from 'node:zlib';
+import { Refusal } from '../../domain/fault.ts';
+
+const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate']);
+/** Low bits of the first byte of a zlib stream; some callers send bare deflate under the name of `deflate`. */
+const ZLIB_METHOD = 0x08;
+const METHOD_MASK = 0x0f;
+
+export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  const name = encoding.trim().toLowerCase();
+  if (name === 'identity' || name === '') return bytes;
+  if (!SUPPORTED.has(name)) {
+    throw new Refusal(
+      'unsupported_media',
+      `Content-Encoding is "${name.slice(0, 80)}"; taken are gzip, deflate and identity`,
+    );
+  }
+  if (bytes.length === 0) return bytes;
+  const isBare = name === 'deflate' && ((bytes[0] as number) & METHOD_MASK) !== ZLIB_METHOD;
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const options = { maxOutputLength: maxBytes };
+  const done = (error: NodeJS.ErrnoException | null, whole: Buffer): void => {
+    if (!error) resolve(whole);
+    else if (error.code === 'ERR_BUFFER_TOO_LARGE') {
+      reject(new Refusal('too_large', `The body is larger than ${maxBytes} bytes when inflated`));
+    } else reject(new Refusal('malformed', `The body is not whole, valid ${name}: ${error.message}`));
+  };
+  if (isBare) inflateRaw(bytes, options, done);
+  else unzip(bytes, options, done);
+  return promise;
+}

@@ -1,0 +1,129 @@
+// `/e/{key}…`: where events come in. The hot path: bare node:http, the body's bytes copied once into the event, parsed
+// only to see that they are JSON.
+//
+// The order is: find the trigger, read the body, check the caller, accept. A refusal is given only once the body was
+// read (413 apart), so that the connection stays good for the caller's next request.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PLAIN_EMISSION } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Trigger } from '../../domain/resource.ts';
+import type { Idempotency } from '../../store/store.ts';
+import { readBody } from '../body.ts';
+import type { Accepted, HttpDeps } from '../deps.ts';
+import { problemOf, writeProblem } from '../problem.ts';
+import { writeAnswer, writeEmitId } from './answer.ts';
+import { isBearer } from './bearer.ts';
+import { eventBytes } from './event.ts';
+import { inflate } from './inflate.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Where the key begins in `/e/{key}`. */
+const KEY_START = 3;
+const GONE = Symbol('the caller went away');
+
+export function createIngress(deps: HttpDeps, nextRequestId: () => string): Handler {
+  return (req, res) => {
+    const requestId = nextRequestId();
+    take(deps, { req, res, requestId }).catch((error: unknown) => {
+      writeProblem(req, res, problemOf(error, { requestId, log: deps.log }));
+    });
+  };
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+}
+
+async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
+  const { req, res, requestId } = exchange;
+  const pathStart = endOfKey(req.url as string);
+  const lookup = deps.store.triggerByKey((req.url as string).slice(KEY_START, pathStart));
+  // Both are under way at once; a lookup that fails must not be reported as unhandled while the body is still coming.
+  lookup.catch(() => {});
+  const body = await bodyOf(req, deps.maxBodyBytes);
+  if (body === GONE) return;
+  const trigger = await lookup;
+  if (trigger === undefined || trigger.kind !== 'http') {
+    throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow is not active');
+  }
+  const accepted = await accept(deps, { req, trigger, body, pathStart });
+  const { appended } = accepted;
+  if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
+  const answer = await answerOf(accepted);
+  if (answer === null) writeEmitId(res, appended.emitId, requestId);
+  else writeAnswer(res, answer, requestId);
+}
+
+function endOfKey(url: string): number {
+  for (let at = KEY_START; at < url.length; at++) {
+    const code = url.charCodeAt(at);
+    if (code === 0x2f || code === 0x3f) return at;
+  }
+  return url.length;
+}
+
+async function bodyOf(req: IncomingMessage, maxBytes: number): Promise<Buffer | typeof GONE> {
+  const reading = readBody(req, maxBytes);
+  const read = reading instanceof Promise ? await reading : reading;
+  if (read.kind === 'aborted') return GONE;
+  if (read.kind === 'too_large') throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
+  const encoding = req.headers['content-encoding'];
+  return encoding === undefined ? read.bytes : inflate(read.bytes, encoding, maxBytes);
+}
+
+interface Incoming {
+  readonly req: IncomingMessage;
+  readonly trigger: Trigger;
+  readonly body: Buffer;
+  /** Where the path after the key begins in the request's URL. */
+  readonly pathStart: number;
+}
+
+function accept(deps: HttpDeps, { req, trigger, body, pathStart }: Incoming): Promise<Accepted> {
+  const verified = trigger.tokenHash !== null;
+  if (trigger.tokenHash !== null && !isBearer(req.headers.authorization, trigger.tokenHash)) {
+    throw new Refusal('unauthenticated', 'This endpoint needs its token; send "Authorization: Bearer <token>"');
+  }
+  const emission = {
+    ...PLAIN_EMISSION,
+    ownerId: trigger.ownerId,
+    emitterId: trigger.id,
+    originId: trigger.id,
+    sourceType: 'HTTP',
+    verified,
+    body: eventBytes(req, body, {
+      pathStart,
+      publicUrl: deps.publicUrl(),
+      isVerified: verified,
+      withRaw: trigger.runnableId.startsWith('dc_'),
+    }),
+  } as const;
+  const idempotency = idempotencyOf(req, trigger.id);
+  return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse });
+}
+
+function idempotencyOf(req: IncomingMessage, triggerId: string): Idempotency | undefined {
+  const key = req.headers['idempotency-key'] as string | undefined;
+  if (key === undefined) return undefined;
+  if (key.length > 0 && key.length <= LIMITS.idempotencyKeyChars) return { triggerId, key };
+  const message = `must have 1 to ${LIMITS.idempotencyKeyChars} characters, but has ${key.length}`;
+  throw new Refusal('malformed', `Idempotency-Key ${message}`, {
+    errors: [{ parameter: 'Idempotency-Key', message }],
+  });
+}
+
+/** What the workflow answers; null when there is only the emit id to give: a repeat whose first call had no answer. */
+async function answerOf(accepted: Accepted) {
+  const { repeated } = accepted.appended;
+  if (repeated) return repeated.answer;
+  if (accepted.answer === null) return null;
+  const answered = await accepted.answer;
+  if (answered.kind === 'answer') return answered.answer;
+  if (answered.kind === 'timeout') throw new Refusal('run_timeout', 'The workflow did not answer within its time');
+  throw new Refusal('no_answer', 'No $.respond called in workflow');
+}

@@ -1,0 +1,70 @@
+// Answers as JSON text. Bytes that the store keeps (events, original events, errors) are put in as they are.
+
+import { isUtf8 } from 'node:buffer';
+
+/** JSON text in UTF-8 that goes into an answer as it stands. */
+export class Verbatim {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+}
+
+/** JSON text of `value`, with every Verbatim in it spliced in. Only our own records are walked, so the depth is ours. */
+export function encodeJson(value: unknown): string | Buffer {
+  const parts: (string | Uint8Array)[] = [''];
+  write(value, parts);
+  if (parts.length === 1) return parts[0] as string;
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+function write(value: unknown, parts: (string | Uint8Array)[]): void {
+  if (value instanceof Verbatim) parts.push(value.bytes, '');
+  else if (Array.isArray(value)) writeArray(value, parts);
+  else if (isRecord(value)) writeRecord(value, parts);
+  else text(parts, JSON.stringify(value) ?? 'null');
+}
+
+function writeArray(items: readonly unknown[], parts: (string | Uint8Array)[]): void {
+  text(parts, '[');
+  items.forEach((item, i) => {
+    if (i > 0) text(parts, ',');
+    write(item, parts);
+  });
+  text(parts, ']');
+}
+
+function writeRecord(record: Record<string, unknown>, parts: (string | Uint8Array)[]): void {
+  text(parts, '{');
+  let first = true;
+  for (const [name, value] of Object.entries(record)) {
+    if (value === undefined) continue;
+    text(parts, `${first ? '' : ','}${JSON.stringify(name)}:`);
+    write(value, parts);
+    first = false;
+  }
+  text(parts, '}');
+}
+
+function text(parts: (string | Uint8Array)[], more: string): void {
+  parts[parts.length - 1] += more;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether bytes are JSON text in UTF-8. The text is read as Latin-1, which needs no decoding: once the bytes are known
+ * to be UTF-8, those above 0x7f can only be valid inside strings, where JSON.parse takes any of them either way.
+ */
+export function isJsonText(bytes: Buffer): boolean {
+  if (!isUtf8(bytes)) return false;
+  try {
+    JSON.parse(bytes.toString('latin1'));
+    return true;
+  } catch {
+    return false;
+  }
+}

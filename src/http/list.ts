@@ -1,0 +1,132 @@
+// Lists: newest first, exclusive cursors that are ids of records, and the same frame around every one.
+
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { Refusal } from '../domain/fault.ts';
+import { isResourceId, numberOf } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
+import type { Page, PageQuery } from '../store/store.ts';
+import { nullable, text } from './schema.ts';
+
+const CURSORS = {
+  after: Type.Optional(text({ description: 'Cursor: only records older than this one (its id).' })),
+  before: Type.Optional(text({ description: 'Cursor: only records newer than this one, next to it (its id).' })),
+  include: Type.Optional(text({ description: 'Comma-separated fields to return; all others are dropped.' })),
+  exclude: Type.Optional(text({ description: 'Comma-separated fields to drop.' })),
+};
+
+/** Query parameters of every list. */
+export const LIST_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIMITS.pageRecords, description: 'Records to return; 100 when not given.' }),
+  ),
+  ...CURSORS,
+};
+
+/** Query parameters of lists of emissions: a larger limit is taken as the largest, for callers of old. */
+export const EMISSION_LIST_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Records to return; 100 when not given, and never more than 100.' }),
+  ),
+  ...CURSORS,
+};
+
+export interface ListQuery {
+  readonly limit?: number;
+  readonly after?: string;
+  readonly before?: string;
+  readonly include?: string;
+  readonly exclude?: string;
+}
+
+const PAGE_INFO = Type.Object(
+  {
+    total_count: Type.Integer({ description: 'Records that match, whatever the cursor.', examples: [1] }),
+    count: Type.Integer({ description: 'Records in `data`.', examples: [1] }),
+    start_cursor: nullable(
+      text({ description: 'Id of the first record; null when there is none.', example: '1782000000123-0' }),
+    ),
+    end_cursor: nullable(
+      text({ description: 'Id of the last record; null when there is none.', example: '1782000000123-0' }),
+    ),
+  },
+  { title: 'PageInfo' },
+);
+
+export function listOf<T extends TSchema>(record: T): TObject {
+  return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record) });
+}
+
+/** The store's page query; a cursor that `read` does not understand is refused. */
+export function pageOf<Cursor>(query: ListQuery, read: (cursor: string) => Cursor | undefined): PageQuery<Cursor> {
+  const limit = Math.min(query.limit ?? LIMITS.pageRecords, LIMITS.pageRecords);
+  const after = cursorOf('after', query.after, read);
+  const before = cursorOf('before', query.before, read);
+  return { limit, ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) };
+}
+
+function cursorOf<Cursor>(
+  parameter: string,
+  value: string | undefined,
+  read: (cursor: string) => Cursor | undefined,
+): Cursor | undefined {
+  if (value === undefined) return undefined;
+  const cursor = read(value);
+  if (cursor !== undefined) return cursor;
+  const message = `must be the id of a record of this list, but was ${JSON.stringify(value.slice(0, 80))}`;
+  throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}
+
+/** Reads cursors that are ids of resources. */
+export function resourceCursor(prefix: string): (cursor: string) => string | undefined {
+  return (cursor) => (isResourceId(cursor, prefix) ? cursor : undefined);
+}
+
+/** Reads cursors that are ids of runs or deliveries. */
+export function numberCursor(prefix: string): (cursor: string) => number | undefined {
+  return (cursor) => numberOf(prefix, cursor);
+}
+
+type WireRecord = { readonly id: string };
+
+export interface ListAnswer {
+  readonly page_info: Static<typeof PAGE_INFO>;
+  readonly data: readonly object[];
+}
+
+/** The answer of a list, with the fields that `include` and `exclude` leave. */
+export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, query: ListQuery): ListAnswer {
+  const records = page.items.map(toWire);
+  return {
+    page_info: {
+      total_count: page.totalCount,
+      count: records.length,
+      start_cursor: records[0]?.id ?? null,
+      end_cursor: records.at(-1)?.id ?? null,
+    },
+    data: selectFields(records, query),
+  };
+}
+
+export function selectFields(records: readonly object[], query: ListQuery): readonly object[] {
+  const include = namesOf(query.include);
+  const exclude = namesOf(query.exclude);
+  if (!include && !exclude) return records;
+  return records.map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => (include?.has(name) ?? true) && !exclude?.has(name))),
+  );
+}
+
+function namesOf(list: string | undefined): Set<string> | undefined {
+  return list === undefined ? undefined : new Set(list.split(',').map((name) => name.trim()));
+}
+
+/** A page of what is all in memory, newest first (by id). */
+export function pageOfAll<T extends WireRecord>(all: readonly T[], page: PageQuery): Page<T> {
+  const sorted = [...all].sort((a, b) => (a.id < b.id ? 1 : -1));
+  const { after, before, limit } = page;
+  const fitting = sorted.filter(
+    ({ id }) => (after === undefined || id < after) && (before === undefined || id > before),
+  );
+  const items = before === undefined || after !== undefined ? fitting.slice(0, limit) : fitting.slice(-limit);
+  return { totalCount: all.length, items };
+}

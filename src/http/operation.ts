@@ -1,0 +1,74 @@
+// What a route says of itself: its schemas (checked and typed by Fastify) and its place in the OpenAPI document.
+
+import type { FastifySchema } from 'fastify';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+
+export const TAGS = {
+  workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
+  errors: 'What failed, with the original event, who was told, and how to run it again.',
+  runs: 'One execution of a workflow or source for one event.',
+  sources: 'Components that take events from somewhere else and emit them.',
+  webhooks: 'Endpoints of yours to which events are delivered, signed.',
+  deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
+  subscriptions: 'Who hears whom: an emitter, a listener, and the name of the events.',
+  account: 'You, your API keys, and the counts of everything that was accepted.',
+  service: 'Health, metrics and this document.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties> {
+  /** `operationId`: what a generated client calls it. */
+  readonly id: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly params?: P;
+  readonly query?: Q;
+  /** Members of the body, each also taken from the query string (see params.ts). */
+  readonly body?: B;
+  /** An example of the body, when the one made from its members would mislead. */
+  readonly example?: object;
+  readonly answer: TSchema;
+  readonly status?: number;
+  /** Needs no key. */
+  readonly isPublic?: boolean;
+}
+
+type None = Record<never, never>;
+
+export interface Operation<P extends TProperties, Q extends TProperties, B extends TProperties> {
+  readonly params: TObject<P>;
+  readonly querystring: TObject<Q>;
+  readonly body: TObject<B>;
+}
+
+/** The `schema` of a route. The answer's schema is for the document and the tests: answers are encoded by json.ts. */
+export function operation<P extends TProperties = None, Q extends TProperties = None, B extends TProperties = None>(
+  doc: OperationDoc<P, Q, B>,
+): Operation<P, Q, B> {
+  const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
+  const schema: FastifySchema = {
+    operationId: doc.id,
+    tags: [doc.tag],
+    summary: doc.summary,
+    description: doc.description,
+    ...(doc.params ? { params: Type.Object(doc.params) } : {}),
+    ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
+    ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
+    ...(doc.isPublic ? { security: [] } : {}),
+    response: { [doc.status ?? 200]: doc.answer },
+  };
+  // Members that a route does not have are never read by its handler; Fastify checks those that it has.
+  return schema as unknown as Operation<P, Q, B>;
+}
+
+/** `{data: …}`, the frame of one record. */
+export function dataOf<T extends TSchema>(record: T): TObject {
+  return Type.Object({ data: record });
+}
+
+/** The path parameter `id`. */
+export function idIn(prefix: string, description: string): { id: ReturnType<typeof Type.String> } {
+  return { id: Type.String({ description, examples: [`${prefix}0Vj3aBc9dEfGhIjK`] }) };
+}

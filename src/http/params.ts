@@ -1,0 +1,137 @@
+// Parameters of POST, PUT and DELETE come from the query string or a JSON object body; the query wins. Unknown query
+// parameters are ignored, unknown members of the body are refused by name.
+//
+// Names are looked up in the schema and read with hasOwn, so that `__proto__` and the like are unknown names as any other.
+
+import { isUtf8 } from 'node:buffer';
+import type { TSchema } from 'typebox';
+import { Refusal } from '../domain/fault.ts';
+import { isRecord } from './json.ts';
+import { memberOf } from './slice.ts';
+
+/** Members nest no deeper than this (the `event` member apart, which nobody walks). */
+const MAX_NESTING = 100;
+const WHOLE_NUMBER = /^-?\d{1,16}$/;
+
+type Properties = Readonly<Record<string, TSchema>>;
+
+export function propertiesOf(schema: TSchema | undefined): Properties {
+  return (schema as { properties?: Properties } | undefined)?.properties ?? {};
+}
+
+/** The JSON object of a request's body; an empty body is an empty object, whatever its content type says. */
+export function parseBody(raw: Buffer | undefined, contentType: string | undefined): Record<string, unknown> {
+  if (!raw || raw.length === 0) return {};
+  if (contentType !== undefined && !/^(application|text)\/([^;\s]*\+)?json\s*(;|$)/i.test(contentType)) {
+    throw new Refusal('unsupported_media', `Content-Type is "${contentType}", but a body here is application/json`);
+  }
+  if (!isUtf8(raw)) throw new Refusal('malformed', 'The body is not valid UTF-8');
+  let body: unknown;
+  try {
+    body = JSON.parse(raw.toString());
+  } catch (error) {
+    throw new Refusal('malformed', `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+  if (isRecord(body)) return body;
+  const kind = Array.isArray(body) ? 'an array' : body === null ? 'null' : `a ${typeof body}`;
+  throw new Refusal('malformed', `The body must be a JSON object such as {"name": "…"}, but it is ${kind}`);
+}
+
+/** What a route's schema will judge: known query parameters over known body members. */
+export function mergeParams(
+  schema: TSchema | undefined,
+  query: Record<string, unknown>,
+  body: Record<string, unknown>,
+): Record<string, unknown> {
+  const properties = propertiesOf(schema);
+  const names = Object.keys(properties);
+  const unknown = Object.keys(body).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length > 0) {
+    const known = names.length > 0 ? `known are ${names.join(', ')}` : 'this request takes none';
+    const errors = unknown
+      .slice(0, 20)
+      .map((name) => ({ parameter: name, message: `is not a known member; ${known}` }));
+    throw new Refusal('malformed', `Unknown member ${JSON.stringify(unknown[0])}: ${known}`, { errors });
+  }
+  const merged: Record<string, unknown> = {};
+  for (const name of names) {
+    if (Object.hasOwn(query, name) && name !== 'event')
+      merged[name] = fromQuery(properties[name] as TSchema, query[name]);
+    else if (Object.hasOwn(body, name)) merged[name] = checkNesting(name, body[name]);
+  }
+  return merged;
+}
+
+/** Query parameters as the schema wants them; what cannot be converted stays text, and the schema refuses it. */
+export function convertQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+  const converted: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(propertiesOf(schema))) {
+    if (Object.hasOwn(query, name)) converted[name] = fromQuery(property, query[name]);
+  }
+  return converted;
+}
+
+function fromQuery(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const types = typesOf(schema);
+  if (types.has('string')) return value;
+  if ((types.has('integer') || types.has('number')) && WHOLE_NUMBER.test(value)) return Number(value);
+  if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
+  if (types.has('array') && !value.startsWith('[')) return value.split(',').filter((item) => item !== '');
+  if (types.has('array') || types.has('object')) return parsedOr(value);
+  return value;
+}
+
+function parsedOr(value: string): unknown {
+  try {
+    return checkNesting('', JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
+
+function typesOf(schema: TSchema): Set<string> {
+  const { type, anyOf } = schema as { type?: string; anyOf?: readonly TSchema[] };
+  const types = new Set<string>(type === undefined ? [] : [type]);
+  for (const member of anyOf ?? []) for (const inner of typesOf(member)) types.add(inner);
+  return types;
+}
+
+function checkNesting(name: string, value: unknown): unknown {
+  if (name === 'event') return value;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_NESTING) {
+      throw new Refusal('malformed', `${name} nests deeper than ${MAX_NESTING} levels`, {
+        errors: [{ parameter: name, message: `nests deeper than ${MAX_NESTING} levels` }],
+      });
+    }
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return value;
+}
+
+/**
+ * The exact bytes of the parameter `event`: the member of the body as it was sent, or the query parameter, which must
+ * be JSON text. Undefined when there is none.
+ */
+export function eventOf(request: { query: unknown; rawBody: Buffer | null }, maxBytes: number): Uint8Array | undefined {
+  const inQuery = (request.query as Record<string, unknown>).event;
+  const event = inQuery === undefined ? request.rawBody && memberOf(request.rawBody, 'event') : queryEvent(inQuery);
+  if (!event) return undefined;
+  if (event.byteLength <= maxBytes) return event;
+  throw new Refusal('too_large', `The event has ${event.byteLength} bytes, but at most ${maxBytes} are taken`);
+}
+
+function queryEvent(value: unknown): Uint8Array {
+  if (typeof value === 'string') {
+    try {
+      JSON.parse(value);
+      return Buffer.from(value);
+    } catch {
+      // falls through to the refusal
+    }
+  }
+  const message = 'must be JSON text when it is given in the query string';
+  throw new Refusal('malformed', `event ${message}`, { errors: [{ parameter: 'event', message }] });
+}

@@ -1,0 +1,92 @@
+// Every refusal goes out as RFC 9457 `application/problem+json`. What is thrown and is not known here is `internal`:
+// the caller learns nothing of it, and the log gets all of it with the request's id.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
+import type { Log } from '../ports.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { discard } from './body.ts';
+
+export interface Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Seconds after which a caller may try again when nobody knows better. */
+const RETRY_AFTER_S = 1;
+const INTERNAL = 'Something went wrong here. The log has it under the x-request-id of this answer.';
+
+/** Fastify's own refusals that have a code of ours; its other 4xx are `malformed`. */
+const FASTIFY_FAULTS: Readonly<Record<string, FaultCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media',
+};
+
+/** The refusal behind anything that was thrown; null when it is a bug or broken infrastructure of ours. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  if (error instanceof StoreUnavailable) {
+    return new Refusal('unavailable', 'Storage does not answer just now; nothing was written. Try again.');
+  }
+  if (!(error instanceof Error)) return null;
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('FST_ERR_')) return null;
+  const known = FASTIFY_FAULTS[code];
+  if (known) return new Refusal(known, error.message);
+  const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  return isCallersFault ? new Refusal('malformed', error.message) : null;
+}
+
+/** The answer to `error`. Unknown errors are logged whole, under the request's id. */
+export function problemOf(error: unknown, to: { requestId: string; log: Log }): Problem {
+  const refusal = refusalOf(error);
+  if (!refusal) {
+    to.log.error({ request_id: to.requestId, err: error }, 'http.internal');
+    return problemFrom(new Refusal('internal', INTERNAL), to.requestId);
+  }
+  return problemFrom(refusal, to.requestId);
+}
+
+export function problemFrom(refusal: Refusal, requestId: string): Problem {
+  const { status, title } = FAULTS[refusal.code];
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+  };
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  if (refusal.retryAfterS !== null) headers['retry-after'] = String(refusal.retryAfterS);
+  else if (status === 429 || status === 503) headers['retry-after'] = String(RETRY_AFTER_S);
+  const body = JSON.stringify({
+    type: `/docs/errors#${refusal.code}`,
+    title,
+    status,
+    detail: refusal.message,
+    error: refusal.message,
+    ...(refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
+  });
+  return { status, headers, body };
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): void {
+  reply.code(problem.status).headers(problem.headers).send(problem.body);
+}
+
+/**
+ * Answers on a bare response. When the request is still arriving, the rest of it is read and thrown away for a moment
+ * before the connection closes: closing at once would reset it, and the caller would never see the answer.
+ */
+export function writeProblem(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
+  if (res.headersSent || res.destroyed) return;
+  const length = String(Buffer.byteLength(problem.body));
+  if (req.complete) {
+    res.writeHead(problem.status, { ...problem.headers, 'content-length': length });
+    res.end(problem.body);
+    return;
+  }
+  res.writeHead(problem.status, { ...problem.headers, 'content-length': length, connection: 'close' });
+  res.write(problem.body);
+  discard(req, () => res.end());
+}

@@ -1,0 +1,39 @@
+// All routes, in the order in which the document shows them.
+
+import type { App } from './app.ts';
+import type { HttpDeps } from './deps.ts';
+import { addDeliveryRoutes } from './routes/deliveries.ts';
+import { addDeploymentRoutes } from './routes/deployments.ts';
+import { addDocsRoutes } from './routes/docs.ts';
+import { addErrorRoutes } from './routes/errors.ts';
+import { addEventRoutes } from './routes/events.ts';
+import { addHealthRoutes } from './routes/health.ts';
+import { addKeyRoutes } from './routes/keys.ts';
+import { addLedgerRoutes } from './routes/ledger.ts';
+import { addOwnerRoutes } from './routes/owners.ts';
+import { addPageRoutes } from './routes/pages.ts';
+import { addRunRoutes } from './routes/runs.ts';
+import { addSourceRoutes } from './routes/sources.ts';
+import { addSubscriptionRoutes } from './routes/subscriptions.ts';
+import { addUserRoutes } from './routes/users.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
+import { addWorkflowRoutes } from './routes/workflows.ts';
+
+export function addRoutes(app: App, deps: HttpDeps): void {
+  addWorkflowRoutes(app, deps);
+  addDeploymentRoutes(app, deps);
+  addErrorRoutes(app, deps);
+  addEventRoutes(app, deps);
+  addRunRoutes(app, deps);
+  addSourceRoutes(app, deps);
+  addWebhookRoutes(app, deps);
+  addDeliveryRoutes(app, deps);
+  addSubscriptionRoutes(app, deps);
+  addUserRoutes(app, deps);
+  addKeyRoutes(app, deps);
+  addOwnerRoutes(app, deps);
+  addLedgerRoutes(app, deps);
+  addHealthRoutes(app, deps);
+  addDocsRoutes(app, deps);
+  addPageRoutes(app);
+}

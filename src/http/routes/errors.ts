@@ -1,0 +1,100 @@
+// The errors of workflows, sources and webhooks: the list, one with whom it was told, and its replay.
+
+import { Type } from 'typebox';
+import { ERRORS } from '../../domain/emission.ts';
+import { entryOf, PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found, notFound } from '../found.ts';
+import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { eventOf } from '../params.ts';
+import { RECORD_ID } from '../schema.ts';
+import { ERROR_RECORD, emissionToWire } from '../wire/emissions.ts';
+import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../wire/runs.ts';
+import { EXPAND, entryCursor, exists } from './emitters.ts';
+
+const NOUNS = [
+  { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow },
+  { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source },
+  { noun: 'webhook', name: 'Webhook', path: 'webhooks', prefix: PREFIX.webhook },
+] as const;
+
+type Noun = (typeof NOUNS)[number];
+
+export function addErrorRoutes(app: App, deps: HttpDeps): void {
+  for (const noun of NOUNS) {
+    addList(app, deps, noun);
+    addOne(app, deps, noun);
+  }
+  addReplay(app, deps);
+}
+
+function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `list${name}Errors`,
+    tag: 'errors',
+    summary: `List recent errors of a ${noun}`,
+    description: `The newest ${LIMITS.listedPerEmitterAndName}, always kept however old they are. With \`expand=event\` each with the original event, its context and the error.`,
+    params: idIn(prefix, `The ${noun}.`),
+    query: { expand: EXPAND, ...EMISSION_LIST_QUERY },
+    answer: listOf(ERROR_RECORD),
+  });
+  app.get(`/v1/${path}/:id/$errors/event_summaries`, { schema }, async ({ params, query, caller }) => {
+    const page = pageOf(query, entryCursor);
+    const withEvent = query.expand === 'event';
+    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    const channel = { ownerId: caller.ownerId, emitterId: params.id, name: ERRORS };
+    const listed = await store.listEmissions(channel, page, withEvent);
+    return listAnswer(listed, (record) => emissionToWire(record, withEvent), query);
+  });
+}
+
+const ERROR_RECORD_WHOLE = Type.Object(
+  { ...ERROR_RECORD.properties, receipts: Type.Array(RECEIPT) },
+  { title: 'ErrorRecordWhole' },
+);
+
+function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `get${name}Error`,
+    tag: 'errors',
+    summary: `Read one error of a ${noun}`,
+    description: 'With its receipts: every run, delivery and mail that it caused, and what was withheld and why.',
+    params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
+    query: { expand: EXPAND },
+    answer: dataOf(ERROR_RECORD_WHOLE),
+  });
+  app.get(`/v1/${path}/:id/$errors/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
+    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    const entry = found(entryOf(params.record_id), 'error', params.record_id);
+    const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
+    if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
+    const receipts = await store.receipts(caller.ownerId, entry);
+    const record = emissionToWire(emission, query.expand === 'event');
+    return { data: { ...record, receipts: receipts.map(receiptToWire) } };
+  });
+}
+
+function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps): void {
+  const schema = operation({
+    id: 'replayError',
+    tag: 'errors',
+    summary: 'Replay an error',
+    description:
+      'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace, `replay: true`. With `event`, that one instead.',
+    params: { ...idIn(PREFIX.workflow, 'The workflow.'), record_id: RECORD_ID },
+    body: {
+      event: Type.Optional(Type.Unknown({ description: 'Another event to run, as edited; its bytes as sent.' })),
+    },
+    example: { event: { order: 12345 } },
+    answer: dataOf(STARTED),
+  });
+  app.post('/v1/workflows/:id/$errors/:record_id/replay', { schema }, async (request) => {
+    const { params, caller } = request;
+    const entry = found(entryOf(params.record_id), 'error', params.record_id);
+    const edited = eventOf(request, maxBodyBytes) ?? null;
+    return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, edited)) };
+  });
+}

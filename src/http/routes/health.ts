@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { Refusal } from '../../domain/fault.ts';
+import type { App } from '../app.ts';
+import { authenticate } from '../auth.ts';
+import type { HttpDeps } from '../deps.ts';
+import { operation } from '../operation.ts';
+import { text } from '../schema.ts';
+
+const STATUS = Type.Object({ status: text({ example: 'ok' }) });
+
+export function addHealthRoutes(app: App, { store, metrics, draining }: HttpDeps): void {
+  const healthz = operation({
+    id: 'getHealth',
+    tag: 'service',
+    summary: 'Is it alive?',
+    description: '200 as long as the process answers.',
+    answer: STATUS,
+    isPublic: true,
+  });
+  app.get('/healthz', { schema: healthz }, async () => ({ status: 'ok' }));
+
+  const readyz = operation({
+    id: 'getReadiness',
+    tag: 'service',
+    summary: 'Does it take requests?',
+    description: '200 when storage answers and the process is not about to stop, else 503.',
+    answer: STATUS,
+    isPublic: true,
+  });
+  app.get('/readyz', { schema: readyz }, async () => {
+    if (draining()) throw new Refusal('unavailable', 'This process is stopping');
+    // A check that fails is an answer here, not an error of this route.
+    const isReady = await store.check().catch(() => false);
+    if (!isReady) throw new Refusal('unavailable', 'Storage does not answer or takes no writes');
+    return { status: 'ok' };
+  });
+
+  const text200 = operation({
+    id: 'getMetrics',
+    tag: 'service',
+    summary: 'Metrics',
+    description: 'In Prometheus’ text format. With a key, or without one from the machine itself.',
+    answer: Type.String({ examples: ['errand_emissions_total 42'] }),
+  });
+  app.get('/metrics', { schema: text200 }, async ({ headers, socket }, reply) => {
+    if (!isLoopback(socket.remoteAddress, headers)) await authenticate(store, headers.authorization);
+    const { contentType, body } = await metrics.text();
+    return reply.type(contentType).send(body);
+  });
+}
+
+/** A proxy on this machine speaks for somebody else, and says so in these headers. */
+function isLoopback(address: string | undefined, headers: Record<string, unknown>): boolean {
+  if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
+  return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
+}

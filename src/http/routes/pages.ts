@@ -1,0 +1,19 @@
+import type { FastifyReply } from 'fastify';
+import type { App } from '../app.ts';
+import { htmlPage, sendHtml } from '../docs/html.ts';
+
+/** A small page where people look first: the root, and the address that a workflow's `editor_url` names. */
+export function addPageRoutes(app: App): void {
+  const send = (reply: FastifyReply): FastifyReply => sendHtml(reply, PAGE);
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => send(reply));
+  app.get('/@:owner/:workflow/edit', { schema: { hide: true } }, async (_request, reply) => send(reply));
+}
+
+const PAGE = htmlPage(
+  'Errand',
+  `<main class="front"><h1>Errand</h1>
+<p>Workflows that catch every error and make sure somebody hears of it.</p>
+<p><a class="button" href="/docs">Read the documentation</a></p>
+<p class="quiet">The service is running. It is used through its <a href="/docs">HTTP interface</a>; the document for
+machines is <a href="/v1/openapi.json">/v1/openapi.json</a>.</p></main>`,
+);

@@ -1,0 +1,172 @@
+import { Type } from 'typebox';
+import { utf8 } from '../../domain/bytes.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps, SourceInput } from '../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { eventOf } from '../params.ts';
+import { STARTED, startedToWire } from '../wire/runs.ts';
+import {
+  SOURCE,
+  SOURCE_CREATE,
+  SOURCE_UPDATE,
+  SOURCE_WHOLE,
+  sourceToWire,
+  sourceWholeToWire,
+} from '../wire/sources.ts';
+import { exists } from './emitters.ts';
+import { addSourceLogRoute } from './source-logs.ts';
+
+const PARAMS = idIn(PREFIX.source, 'The source.');
+
+export function addSourceRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+  addEventsDelete(app, deps);
+  addInvoke(app, deps);
+  addSourceLogRoute(app, deps);
+}
+
+interface Asked {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly component_code?: string;
+  readonly component_path?: unknown;
+  readonly configured_props?: Record<string, unknown>;
+}
+
+function sourceInput(asked: Asked): SourceInput {
+  if (asked.component_path !== undefined) {
+    const message = 'is not supported yet; send the code as component_code';
+    const errors = [{ parameter: 'component_path', message }];
+    throw new Refusal('impossible', `component_path ${message}`, { errors });
+  }
+  const { name, active, component_code: componentCode, configured_props: configuredProps } = asked;
+  return { name, active, componentCode, configuredProps };
+}
+
+function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
+  const schema = operation({
+    id: 'createSource',
+    tag: 'sources',
+    summary: 'Create a source',
+    description:
+      'Deploys a component: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.',
+    body: SOURCE_CREATE,
+    example: {
+      name: 'Clock',
+      component_code:
+        "export default {\n  props: { timer: '$.interface.timer' },\n  run(event) { this.$emit(event); },\n};\n",
+      configured_props: { timer: { intervalSeconds: 900 } },
+    },
+    answer: dataOf(SOURCE_WHOLE),
+  });
+  app.post('/v1/sources', { schema }, async ({ body, caller }) => {
+    const input = sourceInput(body);
+    if (input.componentCode === undefined) {
+      const errors = [{ parameter: 'component_code', message: 'is missing; it must be the code of a component' }];
+      throw new Refusal('malformed', 'component_code is missing; it must be the code of a component', { errors });
+    }
+    return { data: sourceWholeToWire(await actions.createSource(caller.ownerId, input), publicUrl(), false) };
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  for (const [url, id] of [
+    ['/v1/sources', 'listSources'],
+    ['/v1/users/me/sources', 'listMySources'],
+  ] as const) {
+    const schema = operation({
+      id,
+      tag: 'sources',
+      summary: id === 'listSources' ? 'List sources' : 'List your sources',
+      description: id === 'listSources' ? 'Newest first.' : 'The same as `GET /v1/sources`.',
+      query: LIST_QUERY,
+      answer: listOf(SOURCE),
+    });
+    app.get(url, { schema }, async ({ query, caller }) => {
+      const page = pageOf(query, resourceCursor(PREFIX.source));
+      return listAnswer(await store.listSources(caller.ownerId, page), sourceToWire, query);
+    });
+  }
+}
+
+function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
+  const answer = dataOf(SOURCE_WHOLE);
+  const get = operation({
+    id: 'getSource',
+    tag: 'sources',
+    summary: 'Read a source',
+    description: 'With its code, and its address when it has an HTTP interface.',
+    params: PARAMS,
+    answer,
+  });
+  app.get('/v1/sources/:id', { schema: get }, async ({ params, caller }) => {
+    return { data: sourceWholeToWire(await actions.getSource(caller.ownerId, params.id), publicUrl(), true) };
+  });
+
+  const put = operation({
+    id: 'updateSource',
+    tag: 'sources',
+    summary: 'Change a source',
+    description: 'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay.',
+    params: PARAMS,
+    body: SOURCE_UPDATE,
+    example: { configured_props: { timer: { cron: '0 9 * * 1-5' } } },
+    answer,
+  });
+  app.put('/v1/sources/:id', { schema: put }, async ({ params, body, caller }) => {
+    const whole = await actions.updateSource(caller.ownerId, params.id, sourceInput(body));
+    return { data: sourceWholeToWire(whole, publicUrl(), false) };
+  });
+
+  const remove = operation({
+    id: 'deleteSource',
+    tag: 'sources',
+    summary: 'Delete a source',
+    description: 'Its `deactivate` hook runs; the source goes even when that fails.',
+    params: PARAMS,
+    answer,
+  });
+  app.delete('/v1/sources/:id', { schema: remove }, async ({ params, caller }) => {
+    const whole = await actions.deleteSource(caller.ownerId, params.id);
+    return { data: sourceWholeToWire(whole, publicUrl(), false) };
+  });
+}
+
+function addEventsDelete(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'deleteSourceEvents',
+    tag: 'sources',
+    summary: 'Forget what a source emitted',
+    description: 'Its errors stay.',
+    params: PARAMS,
+    answer: dataOf(Type.Object({ deleted: Type.Integer({ examples: [42] }) })),
+    status: 202,
+  });
+  app.delete('/v1/sources/:id/events', { schema }, async ({ params, caller }, reply) => {
+    await exists(store, caller.ownerId, { id: params.id, noun: 'source', prefix: PREFIX.source });
+    const deleted = await store.deleteSourceEvents(caller.ownerId, params.id);
+    return reply.code(202).send({ data: { deleted } });
+  });
+}
+
+function addInvoke(app: App, { actions, maxBodyBytes }: HttpDeps): void {
+  const schema = operation({
+    id: 'invokeSource',
+    tag: 'sources',
+    summary: 'Run a source now',
+    description: 'With `event`, or with an empty object.',
+    params: PARAMS,
+    body: { event: Type.Optional(Type.Unknown({ description: 'Any JSON value; its bytes as sent.' })) },
+    example: { event: {} },
+    answer: dataOf(STARTED),
+  });
+  app.post('/v1/sources/:id/invoke', { schema }, async (request) => {
+    const event = eventOf(request, maxBodyBytes) ?? utf8('{}');
+    return { data: startedToWire(await actions.invokeSource(request.caller.ownerId, request.params.id, event)) };
+  });
+}

@@ -1,0 +1,136 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found } from '../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { oneOf, text } from '../schema.ts';
+import {
+  EVENT_NAME_INPUT,
+  emitterOf,
+  LISTENER_ID,
+  SUBSCRIPTION,
+  subscriptionToWire,
+  TRIPLE,
+} from '../wire/subscriptions.ts';
+
+const PARAMS = idIn(PREFIX.subscription, 'The subscription.');
+
+export function addSubscriptionRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addAuto(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+  addDelete(app, deps);
+}
+
+function addCreate(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'createSubscription',
+    tag: 'subscriptions',
+    summary: 'Subscribe',
+    description:
+      'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. The same three again answer with the subscription that stands.',
+    body: TRIPLE,
+    answer: dataOf(Type.Array(SUBSCRIPTION)),
+  });
+  app.post('/v1/subscriptions', { schema }, async ({ body, caller }) => {
+    const { ownerId } = caller;
+    const emitterId = emitterOf(ownerId, body.emitter_id);
+    const triple = { emitterId, listenerId: body.listener_id, eventName: body.event_name ?? '' };
+    return { data: [subscriptionToWire(await actions.subscribe(ownerId, triple))] };
+  });
+}
+
+function addAuto(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'createAutoSubscription',
+    tag: 'subscriptions',
+    summary: 'Subscribe to everything',
+    description: 'The same as a subscription to the emitter `*`: all that you have, and all that you make later.',
+    body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID },
+    answer: dataOf(Type.Array(SUBSCRIPTION)),
+  });
+  app.post('/v1/auto_subscriptions', { schema }, async ({ body, caller }) => {
+    const triple = { emitterId: '*', listenerId: body.listener_id, eventName: body.event_name ?? '' };
+    return { data: [subscriptionToWire(await actions.subscribe(caller.ownerId, triple))] };
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  for (const [url, id] of [
+    ['/v1/subscriptions', 'listSubscriptions'],
+    ['/v1/users/me/subscriptions', 'listMySubscriptions'],
+  ] as const) {
+    const schema = operation({
+      id,
+      tag: 'subscriptions',
+      summary: id === 'listSubscriptions' ? 'List subscriptions' : 'List your subscriptions',
+      description:
+        id === 'listSubscriptions'
+          ? 'Newest first. A workflow’s own triggers are subscriptions too, and shown with `via=trigger`.'
+          : 'The same as `GET /v1/subscriptions`.',
+      query: {
+        emitter_id: Type.Optional(text({ example: 'p_0Vj3aBc9dEfGhIjK' })),
+        listener_id: Type.Optional(text({ example: 'p_1Wk4bCd0eFgHiJkL' })),
+        event_name: Type.Optional(text({ description: 'Empty: those to the default channel.', example: '$errors' })),
+        via: Type.Optional(oneOf(['subscription', 'trigger'], '`subscription` when not given.')),
+        ...LIST_QUERY,
+      },
+      answer: listOf(SUBSCRIPTION),
+    });
+    app.get(url, { schema }, async ({ query, caller }) => {
+      const { ownerId } = caller;
+      const { emitter_id: emitter, listener_id: listenerId, event_name: eventName, via = 'subscription' } = query;
+      const emitterId = emitter === undefined ? undefined : emitterOf(ownerId, emitter);
+      const page = pageOf(query, resourceCursor(PREFIX.subscription));
+      const listed = await store.listSubscriptions({ ownerId, emitterId, listenerId, eventName, via }, page);
+      return listAnswer(listed, subscriptionToWire, query);
+    });
+  }
+}
+
+function addOne(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'getSubscription',
+    tag: 'subscriptions',
+    summary: 'Read a subscription',
+    description: 'Also one that stands for a trigger.',
+    params: PARAMS,
+    answer: dataOf(SUBSCRIPTION),
+  });
+  app.get('/v1/subscriptions/:id', { schema }, async ({ params, caller }) => {
+    const subscription = await store.getSubscription(caller.ownerId, params.id);
+    return { data: subscriptionToWire(found(subscription, 'subscription', params.id)) };
+  });
+}
+
+function addDelete(app: App, { actions }: HttpDeps): void {
+  const byId = operation({
+    id: 'deleteSubscription',
+    tag: 'subscriptions',
+    summary: 'Unsubscribe by id',
+    description: 'The listener hears nothing that is accepted after the answer.',
+    params: PARAMS,
+    answer: dataOf(SUBSCRIPTION),
+  });
+  app.delete('/v1/subscriptions/:id', { schema: byId }, async ({ params, caller }) => {
+    return { data: subscriptionToWire(await actions.unsubscribe(caller.ownerId, { id: params.id })) };
+  });
+
+  const byTriple = operation({
+    id: 'deleteSubscriptionByTriple',
+    tag: 'subscriptions',
+    summary: 'Unsubscribe',
+    description: 'By emitter, listener and name, all as they were given; no name means the default channel.',
+    body: TRIPLE,
+    answer: dataOf(SUBSCRIPTION),
+  });
+  app.delete('/v1/subscriptions', { schema: byTriple }, async ({ body, caller }) => {
+    const { ownerId } = caller;
+    const emitterId = emitterOf(ownerId, body.emitter_id);
+    const triple = { emitterId, listenerId: body.listener_id, eventName: body.event_name ?? '' };
+    return { data: subscriptionToWire(await actions.unsubscribe(ownerId, triple)) };
+  });
+}

@@ -1,0 +1,114 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { text } from '../schema.ts';
+import {
+  WORKFLOW,
+  WORKFLOW_CREATE,
+  WORKFLOW_UPDATE,
+  WORKFLOW_WHOLE,
+  workflowInput,
+  workflowToWire,
+  workflowWholeToWire,
+} from '../wire/workflows.ts';
+
+const PARAMS = idIn(PREFIX.workflow, 'The workflow.');
+
+export function addWorkflowRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+}
+
+function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
+  const schema = operation({
+    id: 'createWorkflow',
+    tag: 'workflows',
+    summary: 'Create a workflow',
+    description:
+      'Compiles and deploys the steps, makes the triggers, and activates it. Code that does not compile is 422 with file, line and column.',
+    body: WORKFLOW_CREATE,
+    example: {
+      name: 'Orders',
+      steps: [
+        {
+          namespace: 'charge',
+          code: 'export default async ({ steps }) => {\n  return steps.trigger.event.body.order;\n};\n',
+        },
+      ],
+      triggers: [{ type: 'http' }],
+    },
+    answer: dataOf(WORKFLOW_WHOLE),
+  });
+  app.post('/v1/workflows', { schema }, async ({ body, caller }) => {
+    const whole = await actions.createWorkflow(caller.ownerId, workflowInput(body));
+    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+  });
+}
+
+function addList(app: App, { store, publicUrl }: HttpDeps): void {
+  const schema = operation({
+    id: 'listWorkflows',
+    tag: 'workflows',
+    summary: 'List workflows',
+    description: 'Newest first, without steps and triggers.',
+    query: {
+      active: Type.Optional(Type.Boolean({ description: 'Only those that are (not) active.' })),
+      name: Type.Optional(text({ description: 'Only those with exactly this name.' })),
+      ...LIST_QUERY,
+    },
+    answer: listOf(WORKFLOW),
+  });
+  app.get('/v1/workflows', { schema }, async ({ query, caller }) => {
+    const { active, name } = query;
+    const page = pageOf(query, resourceCursor(PREFIX.workflow));
+    const listed = await store.listWorkflows({ ownerId: caller.ownerId, active, name }, page);
+    return listAnswer(listed, (workflow) => workflowToWire(workflow, publicUrl()), query);
+  });
+}
+
+function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
+  const get = operation({
+    id: 'getWorkflow',
+    tag: 'workflows',
+    summary: 'Read a workflow',
+    description: 'With its steps’ code, its triggers and their addresses.',
+    params: PARAMS,
+    answer: dataOf(WORKFLOW_WHOLE),
+  });
+  app.get('/v1/workflows/:id', { schema: get }, async ({ params, caller }) => {
+    return { data: workflowWholeToWire(await actions.getWorkflow(caller.ownerId, params.id), publicUrl(), true) };
+  });
+
+  const put = operation({
+    id: 'updateWorkflow',
+    tag: 'workflows',
+    summary: 'Change a workflow',
+    description:
+      'Any of the members; those left out stay as they are. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
+    params: PARAMS,
+    body: WORKFLOW_UPDATE,
+    example: { active: false },
+    answer: dataOf(WORKFLOW_WHOLE),
+  });
+  app.put('/v1/workflows/:id', { schema: put }, async ({ params, body, caller }) => {
+    const whole = await actions.updateWorkflow(caller.ownerId, params.id, workflowInput(body));
+    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+  });
+
+  const remove = operation({
+    id: 'deleteWorkflow',
+    tag: 'workflows',
+    summary: 'Delete a workflow',
+    description: 'With its triggers and all subscriptions from and to it; what waits in its queue is cancelled.',
+    params: PARAMS,
+    answer: dataOf(WORKFLOW_WHOLE),
+  });
+  app.delete('/v1/workflows/:id', { schema: remove }, async ({ params, caller }) => {
+    const whole = await actions.deleteWorkflow(caller.ownerId, params.id);
+    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+  });
+}

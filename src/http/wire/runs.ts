@@ -1,0 +1,158 @@
+// Runs and receipts as they are shown. Return values and exports are JSON text already and are put in as they are.
+
+import { type Static, Type } from 'typebox';
+import { utf8 } from '../../domain/bytes.ts';
+import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.ts';
+import { RUN_STATES } from '../../domain/run.ts';
+import type { Receipt, RunRecord, RunWhole } from '../../store/store.ts';
+import { Verbatim } from '../json.ts';
+import { EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
+import { memberOf } from '../slice.ts';
+import { ERROR } from './emissions.ts';
+
+export const RUN_STATE = oneOf(RUN_STATES);
+
+export const RECEIPT = Type.Object(
+  {
+    kind: oneOf(['run', 'delivery', 'mail', 'withheld']),
+    id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
+    listener_id: text({
+      description: 'Workflow, source or webhook; `mail` for a mail.',
+      example: 'p_0Vj3aBc9dEfGhIjK',
+    }),
+    subscription_id: nullable(id('sub_')),
+    via: text({ description: 'trigger, subscription, global or direct.', example: 'subscription' }),
+    state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
+    reason: Type.Optional(text({ description: 'Why it was withheld.', example: 'notify is false on the workflow' })),
+  },
+  { title: 'Receipt', description: 'Who was told of an emission, and what became of it.' },
+);
+
+export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
+  const { kind, number } = receipt;
+  const prefix = kind === 'run' ? PREFIX.run : PREFIX.delivery;
+  return {
+    kind,
+    id: number === null ? null : numberedId(prefix, number),
+    listener_id: receipt.listenerId,
+    subscription_id: receipt.subscriptionId,
+    via: receipt.via,
+    state: receipt.state,
+    ...(receipt.reason === null ? {} : { reason: receipt.reason }),
+  };
+}
+
+const RUN_FIELDS = {
+  id: id('r_'),
+  workflow_id: Type.Optional(id('p_')),
+  source_id: Type.Optional(id('dc_', 'Instead of `workflow_id` when a source ran.')),
+  deployment_id: id('d_'),
+  state: RUN_STATE,
+  attempt: Type.Integer({ examples: [1] }),
+  replay: Type.Boolean({ examples: [false] }),
+  emission_id: RECORD_ID,
+  emitter_id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
+  event_name: EVENT_NAME,
+  summary: nullable(text({ description: 'What the run exported as `$summary`.', example: 'Charged order 12345' })),
+  created_at_ms: MILLISECONDS,
+  started_at_ms: nullable(MILLISECONDS),
+  ended_at_ms: nullable(MILLISECONDS),
+  error_id: nullable(RECORD_ID),
+};
+
+export const RUN = Type.Object(
+  {
+    ...RUN_FIELDS,
+    error: Type.Optional(Type.Object({ code: text({ example: 'TypeError' }) }, { description: 'Of a failed run.' })),
+  },
+  { title: 'Run' },
+);
+
+const STEP_RESULT = Type.Object(
+  {
+    id: id('c_'),
+    namespace: text({ example: 'charge' }),
+    state: text({ description: 'succeeded, failed or exited.', example: 'succeeded' }),
+    started_at_ms: MILLISECONDS,
+    took_ms: Type.Number({ examples: [12] }),
+    return_value: Type.Unknown({ examples: [{ charged: true }] }),
+    exports: Type.Record(Type.String(), Type.Unknown(), { examples: [{ $summary: 'Charged order 12345' }] }),
+  },
+  { title: 'StepResult' },
+);
+
+export const LOG_LINE = {
+  ts_ms: MILLISECONDS,
+  level: text({ description: 'debug, info, warn or error.', example: 'info' }),
+  namespace: text({ example: 'charge' }),
+  text: text({ example: 'charging 12345' }),
+};
+
+export const RUN_WHOLE = Type.Object(
+  {
+    ...RUN_FIELDS,
+    error: Type.Optional(ERROR),
+    event: Type.Unknown({ description: 'The event, byte for byte as it came.', examples: [{ order: 12345 }] }),
+    steps: Type.Array(STEP_RESULT),
+    logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' })),
+    caused_by: Type.Object({
+      emission_id: RECORD_ID,
+      run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
+    }),
+    causes: Type.Array(RECEIPT, { description: 'What its own emissions started.' }),
+  },
+  { title: 'RunWhole' },
+);
+
+export const STARTED = Type.Object(
+  { run_id: nullable(id('r_')), emit_id: text({ example: 'k3x9qg4w9zl7uo0' }) },
+  { title: 'Started' },
+);
+
+export function startedToWire(appended: { firstRun: number | null; emitId: string }): Static<typeof STARTED> {
+  return { run_id: runIdOf(appended.firstRun), emit_id: appended.emitId };
+}
+
+export function runIdOf(run: number | null): string | null {
+  return run === null ? null : numberedId(PREFIX.run, run);
+}
+
+export function runToWire(run: RunRecord): Static<typeof RUN> {
+  const isSource = prefixOf(run.runnableId) === PREFIX.source;
+  return {
+    id: numberedId(PREFIX.run, run.run),
+    ...(isSource ? { source_id: run.runnableId } : { workflow_id: run.runnableId }),
+    deployment_id: run.deploymentId,
+    state: run.state,
+    attempt: run.attempt,
+    replay: run.replay,
+    emission_id: recordId(run.entry),
+    emitter_id: run.emitterId,
+    event_name: run.eventName,
+    summary: run.summary,
+    created_at_ms: msOf(run.run),
+    started_at_ms: run.startedAtMs,
+    ended_at_ms: run.endedAtMs,
+    error_id: run.errorEntry === null ? null : recordId(run.errorEntry),
+    ...(run.errorCode === null ? {} : { error: { code: run.errorCode } }),
+  };
+}
+
+const NO_ITEMS = new Verbatim(utf8('[]'));
+
+export function runWholeToWire(run: RunWhole): object {
+  const detail = run.detail === null ? null : utf8(run.detail);
+  const listIn = (name: string): Verbatim => {
+    const list = detail && memberOf(detail, name);
+    return list ? new Verbatim(list) : NO_ITEMS;
+  };
+  return {
+    ...runToWire(run),
+    ...(run.errorBody ? { error: new Verbatim(run.errorBody) } : {}),
+    event: new Verbatim(run.event),
+    steps: listIn('steps'),
+    logs: listIn('logs'),
+    caused_by: { emission_id: recordId(run.entry), run_id: runIdOf(run.causedByRun) },
+    causes: run.causes.map(receiptToWire),
+  };
+}

@@ -1,0 +1,92 @@
+// Sources as they are shown and asked for.
+
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Source } from '../../domain/resource.ts';
+import type { WholeSource } from '../deps.ts';
+import { id, SECONDS, text, toSeconds } from '../schema.ts';
+import { LOG_LINE } from './runs.ts';
+import { endpointUrl } from './triggers.ts';
+import { slugOf } from './workflows.ts';
+
+const CODE = `export default {
+  name: 'Clock',
+  version: '0.0.1',
+  props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 900 } } },
+  async run(event) {
+    this.$emit(event, { summary: 'tick' });
+  },
+};
+`;
+
+const PROPS = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`.',
+  examples: [{ timer: { intervalSeconds: 900 } }],
+});
+const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
+const COMPONENT_CODE = text({
+  description: 'The component: an ES module in JavaScript or TypeScript.',
+  minLength: 1,
+  maxLength: LIMITS.codeBytes,
+  example: CODE,
+});
+
+export const SOURCE_CREATE = {
+  name: Type.Optional(NAME),
+  component_code: Type.Optional(COMPONENT_CODE),
+  component_path: Type.Optional(Type.Unknown({ description: 'Not supported yet: 422. Send `component_code`.' })),
+  configured_props: Type.Optional(PROPS),
+};
+
+export const SOURCE_UPDATE = {
+  ...SOURCE_CREATE,
+  active: Type.Optional(Type.Boolean({ examples: [true] })),
+};
+
+const FIELDS = {
+  id: id('dc_'),
+  name: text({ example: 'Clock' }),
+  name_slug: text({ example: 'clock' }),
+  active: Type.Boolean({ examples: [true] }),
+  configured_props: PROPS,
+  created_at: SECONDS,
+  updated_at: SECONDS,
+};
+
+export const SOURCE = Type.Object(FIELDS, { title: 'Source' });
+
+export const SOURCE_WHOLE = Type.Object(
+  {
+    ...FIELDS,
+    endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
+    component_code: Type.Optional(text({ description: 'When one source is read.', example: CODE })),
+  },
+  { title: 'SourceWhole' },
+);
+
+export const SOURCE_LOG_LINE = Type.Object({ run_id: id('r_'), ...LOG_LINE }, { title: 'SourceLogLine' });
+
+export function sourceToWire(source: Source): Static<typeof SOURCE> {
+  return {
+    id: source.id,
+    name: source.name,
+    name_slug: slugOf(source.name),
+    active: source.active,
+    configured_props: { ...source.configuredProps },
+    created_at: toSeconds(source.createdAtMs),
+    updated_at: toSeconds(source.updatedAtMs),
+  };
+}
+
+export function sourceWholeToWire(
+  whole: WholeSource,
+  publicUrl: string,
+  withCode: boolean,
+): Static<typeof SOURCE_WHOLE> {
+  const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
+  return {
+    ...sourceToWire(whole.source),
+    ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
+    ...(withCode ? { component_code: whole.source.componentCode } : {}),
+  };
+}

@@ -1,0 +1,62 @@
+// Subscriptions as they are shown and asked for.
+
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Subscription } from '../../domain/resource.ts';
+import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../schema.ts';
+
+export const SUBSCRIPTION = Type.Object(
+  {
+    id: id('sub_'),
+    emitter_id: text({ description: 'An emitter, or `*`, `p_*`, `dc_*`.', example: 'p_0Vj3aBc9dEfGhIjK' }),
+    listener_id: text({ example: 'p_1Wk4bCd0eFgHiJkL' }),
+    event_name: EVENT_NAME,
+    active: Type.Boolean({ examples: [true] }),
+    created_at: SECONDS,
+  },
+  { title: 'Subscription' },
+);
+
+export const EMITTER_ID = text({
+  description:
+    'Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later.',
+  pattern: '^(?:(?:p|dc|wh|hi|ti|u)_[0-9A-Za-z]{1,64}|\\*|p_\\*|dc_\\*)$',
+  expected: 'the id of an emitter (p_…, dc_…, wh_…, hi_…, ti_…, u_…) or one of *, p_*, dc_*',
+  example: 'p_0Vj3aBc9dEfGhIjK',
+});
+
+export const LISTENER_ID = text({
+  description: 'Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`.',
+  pattern: '^(?:p|dc|wh)_[0-9A-Za-z]{1,64}$',
+  expected: 'the id of a listener (p_…, dc_… or wh_…)',
+  example: 'p_1Wk4bCd0eFgHiJkL',
+});
+
+export const EVENT_NAME_INPUT = Type.Optional(
+  nullable(
+    text({
+      description:
+        'Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel.',
+      maxLength: LIMITS.eventNameChars,
+      example: '$errors',
+    }),
+  ),
+);
+
+export const TRIPLE = { emitter_id: EMITTER_ID, listener_id: LISTENER_ID, event_name: EVENT_NAME_INPUT };
+
+export function subscriptionToWire(subscription: Subscription): Static<typeof SUBSCRIPTION> {
+  return {
+    id: subscription.id,
+    emitter_id: subscription.emitterId,
+    listener_id: subscription.listenerId,
+    event_name: subscription.eventName,
+    active: subscription.active,
+    created_at: toSeconds(subscription.createdAtMs),
+  };
+}
+
+/** The owner's own id stands for everything that it has, and is kept as `*`. */
+export function emitterOf(ownerId: string, emitterId: string): string {
+  return emitterId === ownerId ? '*' : emitterId;
+}

@@ -1,0 +1,157 @@
+// Triggers of a workflow as they are asked for and shown.
+
+import { type Static, Type } from 'typebox';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import type { ShownTrigger, TriggerInput } from '../deps.ts';
+import { id, nullable, text } from '../schema.ts';
+import { EMITTER_ID, EVENT_NAME_INPUT } from './subscriptions.ts';
+
+const MAX_INTERVAL_S = 366 * 86_400;
+const STRICT = { additionalProperties: false };
+
+const AUTH_INPUT = Type.Object(
+  {
+    type: Type.Union([Type.Literal('none'), Type.Literal('bearer')], {
+      'x-expected': '"none" or "bearer"',
+      examples: ['bearer'],
+    }),
+    token: Type.Optional(
+      text({
+        description: 'With `bearer`: what callers must send. Kept hashed, never shown.',
+        minLength: 1,
+        maxLength: 255,
+      }),
+    ),
+  },
+  STRICT,
+);
+
+const HTTP_INPUT = Type.Object(
+  {
+    type: Type.Literal('http'),
+    custom_response: Type.Optional(
+      Type.Boolean({ description: 'The caller waits for what the run passes to `$.respond`.', examples: [false] }),
+    ),
+    auth: Type.Optional(AUTH_INPUT),
+  },
+  STRICT,
+);
+
+const SCHEDULE_INPUT = Type.Object(
+  {
+    type: Type.Literal('schedule'),
+    cron: Type.Optional(
+      text({ description: 'Instead of `interval_seconds`.', minLength: 1, maxLength: 255, example: '0 9 * * 1-5' }),
+    ),
+    interval_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_INTERVAL_S, examples: [900] })),
+    timezone: Type.Optional(
+      text({ description: 'IANA name; UTC when not given.', minLength: 1, maxLength: 64, example: 'Europe/Berlin' }),
+    ),
+  },
+  STRICT,
+);
+
+const SOURCE_INPUT = Type.Object(
+  { type: Type.Literal('source'), source_id: text({ minLength: 1, example: 'dc_0Vj3aBc9dEfGhIjK' }) },
+  STRICT,
+);
+
+const EMITTER_INPUT = Type.Object(
+  { type: Type.Literal('emitter'), emitter_id: EMITTER_ID, event_name: EVENT_NAME_INPUT },
+  STRICT,
+);
+
+export const TRIGGER_INPUT = Type.Union([HTTP_INPUT, SCHEDULE_INPUT, SOURCE_INPUT, EMITTER_INPUT]);
+
+export const TRIGGER = Type.Object(
+  {
+    id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
+    type: text({ description: 'http, schedule, source or emitter.', example: 'http' }),
+    endpoint_url: Type.Optional(text({ example: 'http://127.0.0.1:4400/e/Xk3vJ8nZ5tX1bL7cR0sW2y' })),
+    custom_response: Type.Optional(Type.Boolean({ examples: [false] })),
+    auth: Type.Optional(Type.Object({ type: text({ example: 'none' }) })),
+    cron: Type.Optional(text({ example: '0 9 * * 1-5' })),
+    interval_seconds: Type.Optional(Type.Number({ examples: [900] })),
+    timezone: Type.Optional(text({ example: 'UTC' })),
+    next_at_ms: Type.Optional(nullable(Type.Integer({ description: 'The next tick; null while inactive.' }))),
+    source_id: Type.Optional(id('dc_')),
+    emitter_id: Type.Optional(id('p_')),
+    event_name: Type.Optional(text({ example: '' })),
+  },
+  {
+    title: 'Trigger',
+    examples: [
+      {
+        id: 'hi_0Vj3aBc9dEfGhIjK',
+        type: 'http',
+        endpoint_url: 'http://127.0.0.1:4400/e/Xk3vJ8nZ5tX1bL7cR0sW2y',
+        custom_response: false,
+        auth: { type: 'none' },
+      },
+    ],
+  },
+);
+
+export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string): TriggerInput {
+  switch (input.type) {
+    case 'http': {
+      const { auth, custom_response: customResponse = false } = input;
+      if (auth?.type === 'bearer' && auth.token === undefined)
+        refuse(`${path}.auth.token`, 'is missing; bearer needs it');
+      if (auth?.type === 'none' && auth.token !== undefined)
+        refuse(`${path}.auth.token`, 'goes with type "bearer" only');
+      return { type: 'http', customResponse, token: auth?.token ?? null };
+    }
+    case 'schedule': {
+      const { cron, interval_seconds: intervalS, timezone = 'UTC' } = input;
+      if ((cron === undefined) === (intervalS === undefined)) {
+        refuse(path, 'must have exactly one of cron and interval_seconds');
+      }
+      const intervalMs = intervalS === undefined ? null : intervalS * SECOND_MS;
+      return { type: 'schedule', schedule: { cron: cron ?? null, intervalMs, timezone } };
+    }
+    case 'source':
+      return { type: 'source', sourceId: input.source_id };
+    case 'emitter':
+      return { type: 'emitter', emitterId: input.emitter_id, eventName: input.event_name ?? '' };
+  }
+}
+
+function refuse(parameter: string, message: string): never {
+  throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}
+
+/** The address at which a trigger with this key is called. */
+export function endpointUrl(publicUrl: string, key: string): string {
+  return `${publicUrl}/e/${key}`;
+}
+
+export function triggerToWire(shown: ShownTrigger, publicUrl: string): Static<typeof TRIGGER> {
+  const { trigger, subscription } = shown;
+  if (trigger?.kind === 'http') {
+    return {
+      id: trigger.id,
+      type: 'http',
+      ...(trigger.key === null ? {} : { endpoint_url: endpointUrl(publicUrl, trigger.key) }),
+      custom_response: trigger.customResponse,
+      auth: { type: trigger.tokenHash === null ? 'none' : 'bearer' },
+    };
+  }
+  if (trigger) {
+    const { cron, intervalMs, timezone } = trigger.schedule ?? { cron: null, intervalMs: null, timezone: 'UTC' };
+    const when = cron === null ? { interval_seconds: (intervalMs ?? 0) / SECOND_MS } : { cron };
+    return { id: trigger.id, type: 'schedule', ...when, timezone, next_at_ms: trigger.nextAtMs };
+  }
+  const { emitterId, eventName } = subscription;
+  if (emitterId.startsWith('dc_') && emitterId !== 'dc_*' && eventName === '') {
+    return { id: subscription.id, type: 'source', source_id: emitterId };
+  }
+  return { id: subscription.id, type: 'emitter', emitter_id: emitterId, event_name: eventName };
+}
+
+export const TRIGGERS_INPUT = Type.Array(TRIGGER_INPUT, {
+  description: 'What starts it; none at all for a workflow that only listens.',
+  maxItems: LIMITS.triggersPerWorkflow,
+  examples: [[{ type: 'http' }]],
+});

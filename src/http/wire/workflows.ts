@@ -1,0 +1,179 @@
+// Workflows and their deployments as they are shown and asked for.
+
+import { type Static, Type } from 'typebox';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Deployment, Workflow } from '../../domain/resource.ts';
+import type { StepInput, WholeWorkflow, WorkflowInput } from '../deps.ts';
+import { id, SECONDS, text, toSeconds } from '../schema.ts';
+import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
+import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
+
+const CODE = 'export default async ({ steps, $ }) => {\n  return steps.trigger.event.body;\n};\n';
+
+const STEP_INPUT = Type.Object(
+  {
+    namespace: text({
+      description: 'The step’s name, unique in the workflow.',
+      pattern: '^[a-z_][a-z0-9_]{0,63}$',
+      expected: `lower-case letters, digits and underscores, not beginning with a digit, at most ${LIMITS.namespaceChars}`,
+      example: 'charge',
+    }),
+    code: text({
+      description:
+        'An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`.',
+      minLength: 1,
+      maxLength: LIMITS.codeBytes,
+      example: CODE,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Orders' });
+const STEPS = Type.Array(STEP_INPUT, { minItems: 1, maxItems: LIMITS.stepsPerWorkflow });
+
+export const WORKFLOW_CREATE = {
+  name: NAME,
+  steps: STEPS,
+  triggers: Type.Optional(TRIGGERS_INPUT),
+  settings: Type.Optional(SETTINGS_INPUT),
+  active: Type.Optional(Type.Boolean({ examples: [true] })),
+};
+
+export const WORKFLOW_UPDATE = {
+  name: Type.Optional(NAME),
+  active: Type.Optional(Type.Boolean({ description: 'False: it hears nothing any more.', examples: [true] })),
+  steps: Type.Optional(STEPS),
+  triggers: Type.Optional(TRIGGERS_INPUT),
+  settings: Type.Optional(SETTINGS_INPUT),
+};
+
+const FIELDS = {
+  id: id('p_'),
+  name: text({ example: 'Orders' }),
+  active: Type.Boolean({ examples: [true] }),
+  owner_id: id('u_'),
+  deployment_id: id('d_'),
+  editor_url: text({ example: 'http://127.0.0.1:4400/@u_0Vj3aBc9dEfGhIjK/orders-p_0Vj3aBc9dEfGhIjK/edit' }),
+  settings: SETTINGS,
+  created_at: SECONDS,
+  updated_at: SECONDS,
+};
+
+export const WORKFLOW = Type.Object(FIELDS, { title: 'Workflow' });
+
+const STEP = { id: id('c_'), namespace: text({ example: 'charge' }) };
+
+export const WORKFLOW_WHOLE = Type.Object(
+  {
+    ...FIELDS,
+    steps: Type.Array(
+      Type.Object({ ...STEP, code: Type.Optional(text({ description: 'When one workflow is read.', example: CODE })) }),
+    ),
+    triggers: Type.Array(TRIGGER, {
+      description: 'Its own triggers; what it hears by subscription is not among them.',
+    }),
+  },
+  { title: 'WorkflowWhole' },
+);
+
+export const DEPLOYMENT = Type.Object(
+  {
+    id: id('d_'),
+    workflow_id: id('p_'),
+    active: Type.Boolean({ description: 'The one that new events run with.', examples: [true] }),
+    steps: Type.Array(Type.Object(STEP)),
+    created_at: SECONDS,
+  },
+  { title: 'Deployment' },
+);
+
+type Asked = {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly steps?: readonly StepInput[];
+  readonly triggers?: Static<typeof TRIGGERS_INPUT>;
+  readonly settings?: Static<typeof SETTINGS_INPUT>;
+};
+
+export function workflowInput(asked: Asked): WorkflowInput {
+  const { name, active, steps, triggers, settings } = asked;
+  if (steps) checkSteps(steps);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(active === undefined ? {} : { active }),
+    ...(steps ? { steps: steps.map(({ namespace, code }) => ({ namespace, code })) } : {}),
+    ...(triggers ? { triggers: triggers.map((trigger, i) => triggerInput(trigger, `triggers[${i}]`)) } : {}),
+    ...(settings ? { settings: settingsInput(settings) } : {}),
+  };
+}
+
+function checkSteps(steps: readonly StepInput[]): void {
+  const seen = new Set<string>();
+  steps.forEach(({ namespace, code }, i) => {
+    if (seen.has(namespace)) {
+      const parameter = `steps[${i}].namespace`;
+      const message = `"${namespace}" is taken by an earlier step; each needs its own`;
+      throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+    }
+    seen.add(namespace);
+    const bytes = Buffer.byteLength(code);
+    if (bytes > LIMITS.codeBytes) {
+      throw new Refusal('too_large', `steps[${i}].code has ${bytes} bytes, but at most ${LIMITS.codeBytes} are taken`);
+    }
+  });
+}
+
+export function workflowToWire(workflow: Workflow, publicUrl: string): Static<typeof WORKFLOW> {
+  return {
+    id: workflow.id,
+    name: workflow.name,
+    active: workflow.active,
+    owner_id: workflow.ownerId,
+    deployment_id: workflow.deploymentId,
+    editor_url: `${publicUrl}/@${workflow.ownerId}/${slugPrefix(workflow.name)}${workflow.id}/edit`,
+    settings: settingsToWire(workflow.settings),
+    created_at: toSeconds(workflow.createdAtMs),
+    updated_at: toSeconds(workflow.updatedAtMs),
+  };
+}
+
+function slugPrefix(name: string): string {
+  const slug = slugOf(name);
+  return slug === '' ? '' : `${slug}-`;
+}
+
+/** Lower-case words joined by hyphens; empty when the name has neither Latin letters nor digits. */
+export function slugOf(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return (words ?? []).join('-').slice(0, 64).replace(/-$/, '');
+}
+
+export function workflowWholeToWire(
+  whole: WholeWorkflow,
+  publicUrl: string,
+  withCode: boolean,
+): Static<typeof WORKFLOW_WHOLE> {
+  const steps = whole.deployment.steps.map(({ id, namespace, code }) => ({
+    id,
+    namespace,
+    ...(withCode ? { code } : {}),
+  }));
+  const triggers = whole.triggers.map((trigger) => triggerToWire(trigger, publicUrl));
+  return { ...workflowToWire(whole.workflow, publicUrl), steps, triggers };
+}
+
+export function deploymentToWire(deployment: Deployment, activeId: string): Static<typeof DEPLOYMENT> {
+  return {
+    id: deployment.id,
+    workflow_id: deployment.runnableId,
+    active: deployment.id === activeId,
+    steps: deployment.steps.map(({ id, namespace }) => ({ id, namespace })),
+    created_at: toSeconds(deployment.createdAtMs),
+  };
+}

@@ -1,0 +1,73 @@
+// A mail delivery as a letter: what nodemailer is given, for SMTP and for the outbox alike. The same delivery always makes the
+// same letter, byte for byte, so that a repeat after a crash is recognised by its Message-ID and overwrites its own file.
+
+import type { ClaimedDelivery } from '../domain/delivery.ts';
+import { msOf } from '../domain/ids.ts';
+
+export interface Letter {
+  readonly from: string;
+  /** Null: it has no recipient, and goes no further than the outbox. */
+  readonly to: string | null;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string | null;
+  readonly messageId: string;
+  readonly date: Date;
+  readonly emitId: string;
+}
+
+/** The letter of a delivery; a sentence when its body is not `{subject, text, html?}`. */
+export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): Letter | string {
+  const content = parse(emission.body);
+  if (content === null) return 'The mail is not a JSON object in UTF-8.';
+  const { subject, text, html = null } = content;
+  if (typeof subject !== 'string') return 'The mail has no subject (a string).';
+  if (typeof text !== 'string') return 'The mail has no text (a string).';
+  if (html !== null && typeof html !== 'string') return 'The html of the mail is not a string.';
+  if (mailTo !== null && !isAddress(mailTo)) return 'The recipient is not one mail address.';
+  const { emitId, entry } = emission;
+  const messageId = `<${emitId}@${domainOf(from)}>`;
+  return { from, to: mailTo, subject: oneLine(subject), text, html, messageId, date: new Date(msOf(entry)), emitId };
+}
+
+/** Message options that nodemailer turns into a letter; no content of ours is ever a path or a URL to it. */
+export function asMessage({ from, to, subject, text, html, messageId, date, emitId }: Letter) {
+  return {
+    from,
+    // As an object, since nodemailer takes a text for a list of recipients.
+    ...(to === null ? {} : { to: { name: '', address: to } }),
+    subject,
+    text,
+    ...(html === null ? {} : { html }),
+    messageId,
+    date,
+    // So that no absence notice answers.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    baseBoundary: emitId,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: unknown } | null {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return typeof parsed === 'object' && !Array.isArray(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Without line breaks and other control characters, which could begin a header of the sender's choice. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
+}
+
+function isAddress(text: string): boolean {
+  return text.length <= 320 && /^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;"()\\@]+$/u.test(text);
+}
+
+/** The domain of a sender such as `Errand <errand@example.com>`. */
+function domainOf(from: string): string {
+  return /@([A-Za-z0-9.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+}

@@ -1,0 +1,51 @@
+// The folder for mails that go nowhere else: one complete `.eml` file each, so that nothing is lost while nothing is configured.
+// A file appears whole or not at all, and is on disk before the delivery counts as made.
+
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Random } from '../ports.ts';
+import { asMessage, type Letter } from './letter.ts';
+
+export interface Outbox {
+  /** Writes the letter and returns its file name. The same letter again overwrites its file. Rejects with the system's error. */
+  write(letter: Letter): Promise<string>;
+}
+
+export function createOutbox({ outboxDir, random }: { outboxDir: string; random: Random }): Outbox {
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+
+  async function write(letter: Letter): Promise<string> {
+    const { message } = await composer.sendMail(asMessage(letter));
+    const name = fileNameOf(letter);
+    await mkdir(outboxDir, { recursive: true, mode: 0o700 });
+    const temporary = join(outboxDir, `.${name}.${Buffer.from(random.bytes(6)).toString('hex')}.tmp`);
+    try {
+      await writeDurably(temporary, message as Buffer);
+      await rename(temporary, join(outboxDir, name));
+      await syncFolder(outboxDir);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    return name;
+  }
+
+  return { write };
+}
+
+/** The time of the mail and not of the attempt, so that a repeat finds its file. Colons are not allowed everywhere. */
+function fileNameOf({ date, emitId }: Letter): string {
+  return `${date.toISOString().replaceAll(':', '-')}-${emitId.replace(/[^\w-]/g, '_')}.eml`;
+}
+
+async function writeDurably(path: string, content: Buffer): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(content);
+  await file.sync();
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r');
+  await folder.sync();
+}

@@ -1,0 +1,80 @@
+// What `$.respond` and a source's `respond` are given, as status, headers and bytes.
+
+import { ConfigurationError, platformError } from './errors.ts';
+import { jsonOf } from './outbox.ts';
+import type { AnswerHead } from './protocol.ts';
+import { textOf } from './text.ts';
+
+export interface Answer {
+  readonly head: AnswerHead;
+  readonly body: Uint8Array;
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Resolves at once unless the body is a stream, which is read to its end. Rejects with what user code should see. */
+export async function answerOf(given: unknown, maxBytes: number): Promise<Answer> {
+  const { status, headers, body } = (given ?? {}) as Record<string, unknown>;
+  const head = { status: statusOf(status), headers: headersOf(headers) };
+  const bytes = await bytesOf(body, maxBytes);
+  if (bytes.byteLength > maxBytes)
+    throw platformError('PayloadTooLarge', `A response body has at most ${maxBytes} bytes`);
+  if (isJsonBody(body) && !hasContentType(head.headers)) head.headers['content-type'] = 'application/json';
+  return { head, body: bytes };
+}
+
+function statusOf(status: unknown): number {
+  if (status === undefined || status === null) return 200;
+  const number = typeof status === 'string' ? Number(status.trim() || Number.NaN) : status;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  throw new ConfigurationError(`A response status is a number from 200 to 599, not ${textOf(status).slice(0, 40)}`);
+}
+
+function headersOf(headers: unknown): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (value === undefined || value === null) continue;
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(text)) {
+      throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
+    }
+    Object.defineProperty(result, name, { value: text, enumerable: true, configurable: true, writable: true });
+  }
+  return result;
+}
+
+function hasContentType(headers: Record<string, string>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+}
+
+async function bytesOf(body: unknown, maxBytes: number): Promise<Uint8Array> {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (typeof body === 'string') return Buffer.from(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
+  if (isStream(body)) return await readToEnd(body, maxBytes);
+  return Buffer.from(jsonOf(body, 'The response body'));
+}
+
+function isStream(body: unknown): body is AsyncIterable<unknown> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+function isJsonBody(body: unknown): boolean {
+  if (body === undefined || body === null || typeof body === 'string') return false;
+  return !(ArrayBuffer.isView(body) || body instanceof ArrayBuffer || isStream(body));
+}
+
+async function readToEnd(body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+    if (!ArrayBuffer.isView(bytes)) throw new ConfigurationError('A response stream gives strings or bytes');
+    chunks.push(bytes);
+    length += bytes.byteLength;
+    if (length > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,36 @@
+// Errors that the child throws into user code.
+
+/** Codes that only the platform may give. `ConfigurationError` is not among them: user code may throw that one. */
+export const PLATFORM_CODES: ReadonlySet<string> = new Set([
+  'Timeout',
+  'OutOfMemory',
+  'WorkerLost',
+  'WorkerExit',
+  'StartFailed',
+  'PayloadTooLarge',
+  'QueueFull',
+  'RateLimited',
+  'DeliveryExhausted',
+  'DeliveryRefused',
+  'WebhookGone',
+  'Internal',
+]);
+
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+// Kept outside the error, so that user code cannot make one that passes for the platform's.
+const codes = new WeakMap<object, string>();
+
+/** An error whose code is one of the platform's own. */
+export function platformError(code: 'PayloadTooLarge' | 'WorkerExit', message: string): Error {
+  const error = new Error(message);
+  error.name = code;
+  codes.set(error, code);
+  return error;
+}
+
+export function platformCodeOf(thrown: unknown): string | undefined {
+  return typeof thrown === 'object' && thrown !== null ? codes.get(thrown) : undefined;
+}

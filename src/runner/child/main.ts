@@ -1,0 +1,30 @@
+// The child process: it loads one deployment, runs what it is sent, and tells the server how that ended.
+
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
+import { captureConsole } from './console.ts';
+import { FrameReader, FrameWriter } from './frames.ts';
+import { exitProcess, guardProcess } from './guard.ts';
+import type { ToChild } from './protocol.ts';
+import { Worker } from './worker.ts';
+
+/** Not Node's IPC channel; protocol.ts says why. */
+const PIPE_FD = 3;
+/** The server is trusted; this only tells garbage from frames. */
+const MAX_FRAME_BYTES = 2 ** 30;
+
+const socket = new Socket({ fd: PIPE_FD });
+const writer = new FrameWriter(
+  (frame) => socket.write(frame),
+  // Not in a microtask: steps that wait for something end one by one, and each end would be a write (24k instead of 31k runs/s).
+  (flush) => setImmediate(flush),
+);
+const worker = new Worker(writer);
+const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.receive(messages as ToChild[], blobs));
+
+captureConsole();
+guardProcess((thrown) => worker.stray(thrown));
+socket.on('data', (chunk: Buffer) => reader.push(chunk));
+// The server is gone, or has no use for this process any more.
+socket.on('error', () => exitProcess(0));
+socket.on('close', () => exitProcess(0));

@@ -1,0 +1,143 @@
+// What the server and a child process say to each other. Its imports are types only.
+//
+// A frame carries one event-loop turn's messages as a JSON array, followed by raw bytes. A message with `bytes` owns the
+// next so many of them, so that events and response bodies cross without being escaped. The server believes nothing that
+// a child says: user code shares the process, and could write to the pipe itself. (That is why this is not Node's own IPC
+// channel: a few bad bytes on that one throw inside the server.)
+
+import type { SourceInput } from '../runner.ts';
+
+export interface StepFile {
+  readonly id: string;
+  readonly namespace: string;
+  /** Absolute paths in the process's own folder. */
+  readonly file: string;
+  readonly mapFile: string;
+}
+
+/** The parts of `LIMITS` that hold inside the process. */
+export interface ChildLimits {
+  readonly messageBytes: number;
+  readonly stackFrames: number;
+  readonly frameBytes: number;
+  readonly codeChars: number;
+  readonly resultBytes: number;
+  readonly logBytes: number;
+  readonly emissionsPerRun: number;
+  readonly eventNameChars: number;
+  readonly descriptionChars: number;
+}
+
+/** Always the first message. */
+export interface InitMessage {
+  readonly t: 'init';
+  /** `describe`: load the steps given, answer with the first one's shape, run nothing. */
+  readonly mode: 'workflow' | 'source' | 'describe';
+  readonly steps: readonly StepFile[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: ChildLimits;
+}
+
+export interface RunMessage {
+  readonly t: 'run';
+  readonly run: number;
+  /** The event's length. */
+  readonly bytes: number;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly attempt: number;
+  readonly deadlineMs: number;
+  readonly source: SourceInput | null;
+}
+
+/** End this run now; the answer (`end` with `halted`) also shows that the process is alive. */
+export interface HaltMessage {
+  readonly t: 'halt';
+  readonly run: number;
+}
+
+export type ToChild = InitMessage | RunMessage | HaltMessage;
+
+export interface ChildFault {
+  /** Index of the step. */
+  readonly step: number;
+  readonly code: string;
+  readonly msg: string;
+  readonly tsMs: number;
+  readonly stack: string;
+}
+
+/** A step's state as a number: its index in the parent's list of names. */
+export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
+
+/** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
+export type StepTuple = readonly [number, number, number, number, string | null, Record<string, string> | null];
+
+/** Kind, name, body (JSON text), summary, item id, item time (epoch ms). */
+export type OutgoingTuple = readonly [
+  'emit' | 'email',
+  string,
+  string,
+  (string | null)?,
+  (string | null)?,
+  (number | null)?,
+];
+
+/** Time (epoch ms), level, namespace, text. */
+export type LogTuple = readonly [number, string, string, string];
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Members that would be empty are left out: most runs have none of them. */
+export interface EndMessage {
+  readonly t: 'end';
+  readonly run: number;
+  readonly kind: 'succeeded' | 'failed' | 'halted';
+  readonly exitReason?: string | undefined;
+  readonly fault?: ChildFault | undefined;
+  /** Those that no `step` message has told of. */
+  readonly steps: readonly StepTuple[];
+  readonly logs?: readonly LogTuple[] | undefined;
+  readonly dropped?: number | undefined;
+  readonly outgoing?: readonly OutgoingTuple[] | undefined;
+  readonly answer?: AnswerHead | undefined;
+  /** The answer's body. */
+  readonly bytes?: number | undefined;
+  readonly summary?: string | undefined;
+  readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
+}
+
+/** A step has ended and another begins: what is known should the process die in it. */
+export interface StepMessage {
+  readonly t: 'step';
+  readonly run: number;
+  readonly step: StepTuple;
+}
+
+export interface AnswerMessage {
+  readonly t: 'answer';
+  readonly run: number;
+  readonly answer: AnswerHead;
+  readonly bytes: number;
+}
+
+/** A step's module could not be loaded, so no run can begin. */
+export interface BrokenMessage {
+  readonly t: 'broken';
+  readonly fault: ChildFault;
+}
+
+export interface ShapeMessage {
+  readonly t: 'shape';
+  readonly shape: unknown;
+}
+
+/** Exceptions that belong to no run in flight. */
+export interface StrayMessage {
+  readonly t: 'stray';
+  readonly msg: string;
+}
+
+export type FromChild = EndMessage | StepMessage | AnswerMessage | BrokenMessage | ShapeMessage | StrayMessage;

@@ -1,0 +1,37 @@
+// The lines that a run printed, up to a limit; what is beyond it is counted.
+
+import type { LogTuple } from './protocol.ts';
+import { cutBytes } from './text.ts';
+
+const nowMs = Date.now;
+
+/** What a line costs beside its text: or a million empty ones would be free here and a second's work for the server. */
+export const LINE_BYTES = 64;
+
+export class RunLog {
+  lines: LogTuple[] | undefined;
+  bytesDropped = 0;
+  /** Of the text kept. */
+  bytesKept = 0;
+  #left: number;
+
+  constructor(maxBytes: number) {
+    this.#left = maxBytes;
+  }
+
+  add(level: string, namespace: string, text: string): void {
+    const bytes = Buffer.byteLength(text);
+    const room = this.#left - LINE_BYTES;
+    if (room < 0 || (room === 0 && bytes > 0)) {
+      this.bytesDropped += bytes + 1; // with its line end, so that empty lines count
+      return;
+    }
+    const kept = bytes <= room ? text.toWellFormed() : cutBytes(text, room);
+    const keptBytes = bytes <= room ? bytes : Buffer.byteLength(kept);
+    this.#left -= LINE_BYTES + keptBytes;
+    this.bytesKept += keptBytes;
+    this.bytesDropped += bytes - keptBytes;
+    this.lines ??= [];
+    this.lines.push([nowMs(), level, namespace, kept]);
+  }
+}

@@ -1,0 +1,35 @@
+// A source's `$.service.db`: synchronous, JSON values, written with the end of the run.
+
+import { platformError } from './errors.ts';
+import { jsonOf } from './outbox.ts';
+
+export interface SourceDb {
+  /** Undefined when absent; every call gives a copy of its own. */
+  get(name: unknown): unknown;
+  /** Undefined clears. */
+  set(name: unknown, value: unknown): void;
+}
+
+/** `stored` is the db before the run; `writes` receives what the run changes: name → JSON text, or null to clear. */
+export function sourceDb(
+  stored: Readonly<Record<string, string>>,
+  writes: Map<string, string | null>,
+  maxBytes: number,
+): SourceDb {
+  let bytes = 0;
+  return {
+    get(name) {
+      const key = String(name);
+      const written = writes.get(key);
+      const text = written === undefined && Object.hasOwn(stored, key) ? stored[key] : written;
+      return typeof text === 'string' ? JSON.parse(text) : undefined;
+    },
+    set(name, value) {
+      const text = value === undefined ? null : jsonOf(value, 'The value');
+      bytes += text === null ? 0 : Buffer.byteLength(text);
+      if (bytes > maxBytes)
+        throw platformError('PayloadTooLarge', `A run may write at most ${maxBytes} bytes to the db`);
+      writes.set(String(name), text);
+    },
+  };
+}

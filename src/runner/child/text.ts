@@ -1,0 +1,39 @@
+// Text of any value, whatever it does when it is looked at. Nothing here throws.
+
+import { inspect } from 'node:util';
+
+const INSPECT_OPTIONS = {
+  depth: 4,
+  breakLength: Number.POSITIVE_INFINITY,
+  maxStringLength: 8192,
+  // Code of the value itself must not run while its failure is written down.
+  customInspect: false,
+  getters: false,
+};
+
+/** The value's text, valid Unicode. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return inspect(value, INSPECT_OPTIONS);
+  } catch {
+    return `[${typeof value}]`;
+  }
+}
+
+/** At most so many bytes of UTF-8, valid Unicode, never half a character. */
+export function cutBytes(text: string, maxBytes: number): string {
+  const head = text.slice(0, maxBytes).toWellFormed();
+  if (Buffer.byteLength(head) <= maxBytes) return head;
+  const bytes = Buffer.from(head);
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** At most so many UTF-16 units, valid Unicode, never half a character. */
+export function cutChars(text: string, maxChars: number): string {
+  const head = text.slice(0, maxChars);
+  const last = head.charCodeAt(head.length - 1);
+  return (last >= 0xd800 && last <= 0xdbff ? head.slice(0, -1) : head).toWellFormed();
+}

@@ -1,0 +1,75 @@
+// Does what the server's messages ask, from the first one (`init`) on.
+
+import { ActiveRun, type Program } from './active-run.ts';
+import { Capture } from './capture.ts';
+import { shapeOf } from './describe.ts';
+import { execute } from './execute.ts';
+import type { FrameWriter } from './frames.ts';
+import { LoadError, loadSteps } from './load.ts';
+import type { InitMessage, RunMessage, ToChild } from './protocol.ts';
+import { StackMapper } from './stack.ts';
+
+/** Code that throws in an endless timer must not talk the server's ear off. */
+const MAX_STRAYS = 100;
+
+export class Worker {
+  readonly #writer: FrameWriter;
+  readonly #runs = new Map<number, ActiveRun>();
+  #program: Program | undefined;
+  #loaded = false;
+  #strays = 0;
+
+  constructor(writer: FrameWriter) {
+    this.#writer = writer;
+  }
+
+  receive(messages: readonly ToChild[], blobs: Buffer): void {
+    let at = 0;
+    for (const message of messages) {
+      if (message.t === 'run') {
+        this.#begin(message, blobs.subarray(at, at + message.bytes));
+        at += message.bytes;
+      } else if (message.t === 'halt') this.#runs.get(message.run)?.halt();
+      else void this.#init(message);
+    }
+  }
+
+  /** An exception that belongs to no run in flight. */
+  stray(thrown: unknown): void {
+    this.#strays++;
+    if (this.#strays > MAX_STRAYS || this.#program === undefined) return;
+    const { msg } = this.#program.capture.fault({ value: thrown, step: 0 });
+    this.#writer.push({ t: 'stray', msg });
+  }
+
+  async #init({ steps, env, limits, mode }: InitMessage): Promise<void> {
+    // Not the environment of the spawn: Node and the dynamic linker would obey some of its names before any of our code.
+    Object.assign(process.env, env);
+    Error.stackTraceLimit = limits.stackFrames;
+    const capture = new Capture(limits, new StackMapper(steps, limits));
+    const program: Program = {
+      steps: [],
+      limits,
+      capture,
+      post: (message, blob, weight) => this.#writer.push(message, blob, weight),
+      flush: () => this.#writer.flush(),
+      ended: (run) => this.#runs.delete(run.message.run),
+    };
+    this.#program = program;
+    try {
+      program.steps = await loadSteps(steps, mode);
+      if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
+      this.#loaded = true;
+      for (const run of [...this.#runs.values()]) void execute(run);
+    } catch (error) {
+      const { step, thrown } = error instanceof LoadError ? error : { step: 0, thrown: error };
+      this.#writer.push({ t: 'broken', fault: capture.fault({ value: thrown, step, loading: true }) });
+    }
+  }
+
+  #begin(message: RunMessage, event: Uint8Array): void {
+    const run = new ActiveRun(this.#program as Program, message, event);
+    this.#runs.set(message.run, run);
+    if (this.#loaded) void execute(run);
+  }
+}

@@ -1,0 +1,200 @@
+// Reads what a child says of a run. User code shares its process and could forge it, so every member is checked, and
+// whatever is off throws, which costs the child its process.
+
+import { LIMITS } from '../domain/limits.ts';
+import type { Deployment } from '../domain/resource.ts';
+import type { Fault, HttpAnswer, LogLine, Outgoing, RunOutcome, StepResult } from '../domain/run.ts';
+import { PLATFORM_CODES } from './child/errors.ts';
+import { LINE_BYTES } from './child/run-log.ts';
+import type { Flight } from './flight.ts';
+import type { ComponentShape } from './runner.ts';
+import { faultAt, haltedEnd } from './verdict.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+export interface EndContext {
+  readonly flight: Flight;
+  /** The answer's bytes, when the message has any. */
+  readonly body: Uint8Array | null;
+  readonly nowMs: number;
+}
+
+const STEP_STATES = ['succeeded', 'failed', 'exited'] as const;
+const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
+const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const NONE: readonly never[] = [];
+
+/** The outcome that an `end` message tells of. */
+export function readEnd(message: Message, { flight, body, nowMs }: EndContext): RunOutcome {
+  const parts = readParts(message, flight, body);
+  if (message.kind === 'succeeded') {
+    const exit =
+      message.exitReason === undefined ? {} : { exitReason: text(message.exitReason, LIMITS.descriptionChars) };
+    return { ...parts, end: { kind: 'succeeded', ...exit } };
+  }
+  if (message.kind === 'failed') {
+    return { ...parts, end: { kind: 'failed', fault: readFault(message.fault, flight.request.deployment) } };
+  }
+  const end = haltedEnd(flight, Math.max(0, parts.steps.length - 1), nowMs);
+  if (end === null) throw new TypeError('nobody halted this run');
+  if (end.kind === 'failed') return { ...parts, end };
+  return { ...parts, end, steps: parts.steps.filter((step) => step.state !== 'failed') };
+}
+
+function readParts(message: Message, flight: Flight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
+  const told = list(message.steps, LIMITS.stepsPerWorkflow).map((tuple) => readStep(tuple, flight));
+  return {
+    steps: flight.steps.length === 0 ? told : [...flight.steps, ...told],
+    logs: message.logs === undefined ? NONE : readLogs(message.logs),
+    logBytesDropped: message.dropped === undefined ? 0 : integer(message.dropped),
+    outgoing: message.outgoing === undefined ? NONE : readOutgoing(message.outgoing),
+    answer: message.answer === undefined ? null : readAnswer(message.answer, body),
+    summary: message.summary === undefined ? null : text(message.summary, LIMITS.descriptionChars),
+    dbWrites: message.dbWrites === undefined ? {} : readDbWrites(message.dbWrites),
+  };
+}
+
+/** `[index, state, startedAtMs, tookMs, returned, exports]` */
+export function readStep(given: unknown, { request }: Flight): StepResult {
+  const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
+  const step = request.deployment.steps[integer(index)];
+  const name = STEP_STATES[integer(state)];
+  if (step === undefined || name === undefined) throw new RangeError('no such step');
+  return {
+    id: step.id,
+    namespace: step.namespace,
+    state: name,
+    startedAtMs: integer(startedAtMs),
+    tookMs: integer(tookMs),
+    ...(returned === null ? {} : { returnValue: json(returned, LIMITS.resultBytes) }),
+    exports: exports === null ? {} : readExports(exports),
+  };
+}
+
+/** Why the deployment could not be loaded. */
+export function readBroken(given: unknown, deployment: Deployment): Fault {
+  return { ...readFault(given, deployment), code: 'StartFailed' };
+}
+
+function readFault(given: unknown, deployment: Deployment): Fault {
+  const { step, code, msg, tsMs, stack } = record(given);
+  const said = text(code, LIMITS.codeChars);
+  return faultAt(deployment, integer(step), {
+    code: PLATFORM_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
+    msg: text(msg, LIMITS.messageBytes),
+    tsMs: integer(tsMs),
+    stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),
+  });
+}
+
+export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer {
+  const { status, headers } = record(given);
+  const code = integer(status);
+  if (code < 200 || code > 599 || body === null || body.byteLength > LIMITS.resultBytes)
+    throw new RangeError('no answer');
+  for (const [name, value] of Object.entries(record(headers))) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(text(value, LIMITS.resultBytes)))
+      throw new RangeError('no header');
+  }
+  // A copy: the bytes are a window on everything that arrived with them.
+  return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };
+}
+
+export function text(value: unknown, maxChars: number): string {
+  if (typeof value !== 'string' || value.length > maxChars || !value.isWellFormed())
+    throw new TypeError('no such text');
+  return value;
+}
+
+function readExports(given: unknown): Record<string, string> {
+  const exports = record(given);
+  let length = 0;
+  for (const value of Object.values(exports)) length += json(value, LIMITS.resultBytes).length;
+  if (length > LIMITS.resultBytes) throw new RangeError('exports are too long');
+  return exports as Record<string, string>;
+}
+
+function readLogs(given: unknown): LogLine[] {
+  let left: number = LIMITS.logBytes;
+  return list(given, LIMITS.logBytes / LINE_BYTES).map((line) => {
+    const [tsMs, level, namespace, printed] = list(line, 4);
+    if (!LEVELS.has(level)) throw new TypeError('no such level');
+    const kept = text(printed, left);
+    left -= kept.length;
+    return {
+      tsMs: integer(tsMs),
+      level: level as LogLine['level'],
+      namespace: text(namespace, LIMITS.namespaceChars),
+      text: kept,
+    };
+  });
+}
+
+function readOutgoing(given: unknown): Outgoing[] {
+  let left: number = LIMITS.resultBytes;
+  return list(given, LIMITS.emissionsPerRun).map((item) => {
+    const [kind, name, body, summary, itemId, itemTs] = list(item, 6);
+    if (kind !== 'emit' && kind !== 'email') throw new TypeError('no such kind');
+    const channel = text(name, LIMITS.eventNameChars);
+    if (channel.startsWith('$')) throw new RangeError('no such channel');
+    const bytes = Buffer.from(json(body, left));
+    left -= bytes.byteLength;
+    return {
+      kind,
+      name: channel,
+      body: bytes,
+      summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
+      itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
+      itemTs: optional(itemTs, integer),
+    };
+  });
+}
+
+function readDbWrites(given: unknown): Record<string, string | null> {
+  const writes = record(given);
+  for (const value of Object.values(writes)) if (value !== null) json(value, LIMITS.resultBytes);
+  return writes as Record<string, string | null>;
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | null {
+  return value === undefined || value === null ? null : read(value);
+}
+
+function list(value: unknown, maxLength: number): unknown[] {
+  if (!Array.isArray(value) || value.length > maxLength) throw new TypeError('no such list');
+  return value;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('no such object');
+  return value as Record<string, unknown>;
+}
+
+function integer(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new TypeError('no such number');
+  return value as number;
+}
+
+/** It goes into the log and into answers as it is, so it must be JSON. Parsing costs 0.3 µs for a small value. */
+function json(value: unknown, maxChars: number): string {
+  const given = text(value, maxChars);
+  JSON.parse(given);
+  return given;
+}
+
+export function readShape(given: unknown): ComponentShape {
+  const { type, name, version, dedupe, props, hooks, hasRun } = record(given);
+  if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
+    throw new TypeError('no such type');
+  return {
+    type,
+    name: optional(name, (value) => text(value, LIMITS.descriptionChars)),
+    version: optional(version, (value) => text(value, LIMITS.nameChars)),
+    dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
+    props: record(props),
+    hooks: list(hooks, 100).map((hook) => text(hook, LIMITS.nameChars)),
+    hasRun: hasRun === true,
+  };
+}

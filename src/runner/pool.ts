@@ -1,0 +1,206 @@
+// The runner: which process a run goes to, and how many there are.
+//
+// One warm process per deployment, started on first use; a process to itself for a run that is `alone`. At most
+// `maxProcesses`: beyond that the one that has been idle longest makes room, and when all are busy, the one that has lived
+// longest takes no more runs and makes room when its last has ended. A run that still waits when its time is up goes back
+// untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its memory limit.)
+
+import { performance } from 'node:perf_hooks';
+import type { Deployment } from '../domain/resource.ts';
+import type { RunOutcome } from '../domain/run.ts';
+import type { Clock, Log } from '../ports.ts';
+import { Describer } from './describer.ts';
+import { CANCELLED, Flight, RETURNED } from './flight.ts';
+import { RunProcess } from './run-process.ts';
+import type { Described, Runner, RunnerStats, RunRequest } from './runner.ts';
+import { Waiting } from './waiting.ts';
+import { Workdirs } from './workdir.ts';
+
+export interface RunnerOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** A folder of the runner's own; what a killed server left there is cleared away. */
+  readonly tmpDir: string;
+  readonly maxProcesses?: number;
+  /** A process that has had no run for so long is ended. */
+  readonly idleMs?: number;
+  /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
+  readonly graceMs?: number;
+}
+
+const MAX_PROCESSES = 16;
+const IDLE_MS = 5 * 60_000;
+const GRACE_MS = 300;
+/** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
+const TURN_MS = 1000;
+
+export function createRunner(options: RunnerOptions): Runner {
+  return new Pool(options);
+}
+
+type Env = Readonly<Record<string, string>>;
+
+class Pool implements Runner {
+  readonly #options: Required<RunnerOptions>;
+  readonly #workdirs: Workdirs;
+  readonly #describer: Describer;
+  readonly #sweep: NodeJS.Timeout;
+  readonly #flights = new Map<number, Flight>();
+  /** In which process a flight is; none: it waits. */
+  readonly #places = new Map<Flight, RunProcess>();
+  readonly #waiting = new Waiting();
+  /** All that exist, also those that are ending. */
+  readonly #processes = new Set<RunProcess>();
+  /** By deployment: the one that takes its runs. */
+  readonly #open = new Map<string, RunProcess>();
+  #turn: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(options: RunnerOptions) {
+    this.#options = { maxProcesses: MAX_PROCESSES, idleMs: IDLE_MS, graceMs: GRACE_MS, ...options };
+    this.#workdirs = new Workdirs(options.tmpDir);
+    this.#describer = new Describer(this.#workdirs);
+    this.#sweep = setInterval(() => this.#endIdle(), this.#options.idleMs / 2).unref();
+    void this.#workdirs.sweep();
+  }
+
+  run(request: RunRequest): Promise<RunOutcome> {
+    if (this.#stopping) return Promise.resolve(RETURNED);
+    return new Promise((resolve) => {
+      const flight = new Flight(request, this.#options.clock.nowMs(), (outcome) => {
+        this.#flights.delete(request.run);
+        this.#places.delete(flight);
+        resolve(outcome);
+      });
+      this.#flights.set(request.run, flight);
+      flight.setTimer(request.timeoutMs, () => this.#stopFlight(flight, 'timeout'));
+      if (this.#place(flight)) return;
+      this.#waiting.add(flight);
+      this.#makeRoom();
+    });
+  }
+
+  describe(deployment: Deployment): Promise<Described> {
+    return this.#describer.describe(deployment);
+  }
+
+  warm(deployment: Deployment, memoryMb: number, env: Env): void {
+    if (this.#stopping || this.#open.has(deployment.id) || this.#processes.size >= this.#options.maxProcesses) return;
+    this.#open.set(deployment.id, this.#startProcess(deployment, memoryMb, env));
+  }
+
+  cancel(run: number): boolean {
+    const flight = this.#flights.get(run);
+    if (flight !== undefined) this.#stopFlight(flight, 'cancelled');
+    return flight !== undefined;
+  }
+
+  retire(deploymentId: string): void {
+    this.#open.get(deploymentId)?.drain();
+    this.#open.delete(deploymentId);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#sweep);
+    clearTimeout(this.#turn);
+    while (this.#waiting.processes > 0) for (const flight of this.#waiting.take()) flight.end(RETURNED);
+    for (const process of this.#processes) process.drain();
+    const cut = setTimeout(() => {
+      for (const process of this.#processes) process.abandon();
+    }, graceMs);
+    await Promise.all([this.#describer.stop(), this.#empty()]);
+    clearTimeout(cut);
+  }
+
+  stats(): RunnerStats {
+    return { processes: this.#processes.size, inFlight: this.#flights.size };
+  }
+
+  /** False when it must wait. */
+  #place(flight: Flight): boolean {
+    const { deployment, alone, memoryMb, env } = flight.request;
+    const open = alone ? undefined : this.#open.get(deployment.id);
+    if (open?.takesRuns && open.fits(flight.request)) {
+      this.#startIn(open, flight);
+      return true;
+    }
+    open?.drain();
+    if (this.#processes.size >= this.#options.maxProcesses) return false;
+    const process = this.#startProcess(deployment, memoryMb, env);
+    if (!alone) this.#open.set(deployment.id, process);
+    this.#startIn(process, flight);
+    if (alone) process.drain();
+    return true;
+  }
+
+  #startIn(process: RunProcess, flight: Flight): void {
+    this.#places.set(flight, process);
+    process.start(flight);
+  }
+
+  #startProcess(deployment: Deployment, memoryMb: number, env: Env): RunProcess {
+    const { clock, log, graceMs } = this.#options;
+    const process = new RunProcess({
+      deployment,
+      memoryMb,
+      env,
+      workdirs: this.#workdirs,
+      clock,
+      log,
+      graceMs,
+      onIdle: () => {
+        if (this.#waiting.processes > 0) process.drain();
+      },
+      onGone: () => this.#onGone(process),
+    });
+    this.#processes.add(process);
+    return process;
+  }
+
+  #onGone(process: RunProcess): void {
+    this.#processes.delete(process);
+    const { id } = process.options.deployment;
+    if (this.#open.get(id) === process) this.#open.delete(id);
+    while (this.#waiting.processes > 0 && this.#processes.size < this.#options.maxProcesses) {
+      for (const flight of this.#waiting.take()) if (!this.#place(flight)) this.#waiting.add(flight);
+    }
+    if (this.#processes.size > 0) return;
+    for (const done of this.#onEmpty.splice(0)) done();
+  }
+
+  #stopFlight(flight: Flight, why: 'timeout' | 'cancelled'): void {
+    const process = this.#places.get(flight);
+    if (process !== undefined) process.halt(flight, why);
+    else if (this.#waiting.remove(flight)) flight.end(why === 'timeout' ? RETURNED : CANCELLED);
+  }
+
+  /** As many processes leave as are waited for. */
+  #makeRoom(): void {
+    const staying = [...this.#processes].filter((process) => process.takesRuns);
+    let missing = this.#waiting.processes - (this.#processes.size - staying.length);
+    staying.sort((a, b) => Math.sign(a.inFlight) - Math.sign(b.inFlight) || a.lastUsedAt - b.lastUsedAt);
+    for (const process of staying) {
+      if (missing <= 0) return;
+      if (process.inFlight > 0 && performance.now() - process.bornAt < TURN_MS) continue;
+      process.drain();
+      missing--;
+    }
+    if (missing <= 0 || this.#turn !== undefined) return;
+    this.#turn = setTimeout(() => {
+      this.#turn = undefined;
+      this.#makeRoom();
+    }, TURN_MS);
+  }
+
+  #endIdle(): void {
+    const since = performance.now() - this.#options.idleMs;
+    for (const process of this.#processes) if (process.inFlight === 0 && process.lastUsedAt < since) process.drain();
+  }
+
+  #empty(): Promise<void> {
+    if (this.#processes.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+}

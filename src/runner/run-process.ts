@@ -1,0 +1,223 @@
+// One warm child process of one deployment, and the runs in flight in it.
+//
+//   takes runs ──drain()──▶ draining ──last run ends──▶ killed ──▶ gone (onGone)
+//
+// It drains when it is retired, idle for long, needed for another deployment, or tainted: code of a run that has ended is
+// still going on in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
+
+import { LIMITS } from '../domain/limits.ts';
+import type { Deployment } from '../domain/resource.ts';
+import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
+import type { Clock, Log } from '../ports.ts';
+import { ChildLink, type Death } from './child-link.ts';
+import { type Flight, RETURNED } from './flight.ts';
+import { readAnswer, readBroken, readEnd, readStep, text } from './inbound.ts';
+import type { RunRequest } from './runner.ts';
+import { afterDeath, afterSilence } from './verdict.ts';
+import type { Workdirs } from './workdir.ts';
+
+/** A deployment that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
+const BROKEN_MS = 10_000;
+
+export interface ProcessOptions {
+  readonly deployment: Deployment;
+  readonly memoryMb: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdirs: Workdirs;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long it may take to answer a halt. */
+  readonly graceMs: number;
+  /** The last run in flight has ended, and it takes more. */
+  readonly onIdle: (process: RunProcess) => void;
+  /** It and its folder are gone. */
+  readonly onGone: (process: RunProcess) => void;
+}
+
+interface Broken {
+  readonly fault: Fault;
+  readonly at: number;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+export class RunProcess {
+  readonly options: ProcessOptions;
+  readonly bornAt = performance.now();
+  /** When it last began or ended a run. */
+  lastUsedAt = performance.now();
+  readonly #link: ChildLink;
+  readonly #flights = new Map<number, Flight>();
+  #draining = false;
+  #killed = false;
+  #broken: Broken | null = null;
+  #runs = 0;
+  #strays = 0;
+
+  constructor(options: ProcessOptions) {
+    this.options = options;
+    const { deployment, memoryMb, env, workdirs } = options;
+    const mode = deployment.runnableId.startsWith('dc_') ? 'source' : 'workflow';
+    this.#link = new ChildLink(
+      { deployment, memoryMb, env, workdirs, mode },
+      {
+        onMessage: (message, take) => this.#receive(message, take),
+        onDeath: (death, removed) => this.#onDeath(death, removed),
+      },
+    );
+  }
+
+  get inFlight(): number {
+    return this.#flights.size;
+  }
+
+  get takesRuns(): boolean {
+    return !this.#draining && (this.#broken === null || performance.now() - this.#broken.at < BROKEN_MS);
+  }
+
+  /** Settings may change without a new deployment. */
+  fits({ memoryMb, env }: Pick<RunRequest, 'memoryMb' | 'env'>): boolean {
+    return memoryMb === this.options.memoryMb && (env === this.options.env || sameEntries(env, this.options.env));
+  }
+
+  start(flight: Flight): void {
+    const { run, event, context, attempt, timeoutMs, source } = flight.request;
+    this.lastUsedAt = performance.now();
+    this.#flights.set(run, flight);
+    this.#runs++;
+    if (this.#broken !== null) {
+      this.#end(flight, this.#brokenOutcome());
+      return;
+    }
+    const deadlineMs = flight.stepStartedAtMs + timeoutMs;
+    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source }, event);
+  }
+
+  /** Asks the run to end. Its code may go on in the background, so the process takes no more. */
+  halt(flight: Flight, why: 'timeout' | 'cancelled'): void {
+    if (flight.halted !== null) return;
+    flight.halted = why;
+    this.#draining = true;
+    this.#link.post({ t: 'halt', run: flight.request.run });
+    flight.setTimer(this.options.graceMs, () => this.#condemn());
+  }
+
+  /** No new runs; it ends when the last one in flight has. */
+  drain(): void {
+    this.#draining = true;
+    if (this.#flights.size === 0) this.#kill();
+  }
+
+  /** At shutdown: what is still in flight goes back untried. */
+  abandon(): void {
+    this.#draining = true;
+    for (const flight of [...this.#flights.values()]) this.#end(flight, RETURNED);
+    this.#kill();
+  }
+
+  #receive(message: Message, take: (bytes: unknown) => Buffer): void {
+    const body = message.bytes === undefined ? null : take(message.bytes);
+    if (message.t === 'broken') this.#onBroken(message);
+    else if (message.t === 'stray') this.#onStray(text(message.msg, LIMITS.messageBytes));
+    else {
+      const flight = this.#flights.get(message.run as number);
+      // Not in flight any more: it was answered for before its last words arrived.
+      if (flight !== undefined) this.#receiveFor(flight, message, body);
+    }
+  }
+
+  #receiveFor(flight: Flight, message: Message, body: Buffer | null): void {
+    if (message.t === 'end') this.#onEnd(flight, message, body);
+    else if (message.t === 'step') this.#onStep(flight, message);
+    else if (message.t === 'answer') this.#onAnswer(flight, message, body);
+    else throw new TypeError('no such message');
+  }
+
+  #onEnd(flight: Flight, message: Message, body: Buffer | null): void {
+    const outcome = readEnd(message, { flight, body, nowMs: this.options.clock.nowMs() });
+    if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'WorkerExit') this.#draining = true;
+    this.#end(flight, outcome);
+  }
+
+  #onStep(flight: Flight, message: Message): void {
+    if (flight.steps.length >= flight.request.deployment.steps.length)
+      throw new RangeError('more steps than there are');
+    flight.steps.push(readStep(message.step, flight));
+    flight.stepStartedAtMs = this.options.clock.nowMs();
+  }
+
+  #onAnswer(flight: Flight, message: Message, body: Buffer | null): void {
+    const answer = readAnswer(message.answer, body);
+    if (flight.answered) return;
+    flight.answered = true;
+    try {
+      flight.request.onAnswer(answer);
+    } catch (error) {
+      this.options.log.error({ run: flight.request.run, error: String(error) }, 'runner.on_answer_threw');
+    }
+  }
+
+  #onBroken(message: Message): void {
+    const { deployment } = this.options;
+    this.#broken = { fault: readBroken(message.fault, deployment), at: performance.now() };
+    for (const flight of [...this.#flights.values()]) this.#end(flight, this.#brokenOutcome());
+  }
+
+  #brokenOutcome(): RunOutcome {
+    const fault = (this.#broken as Broken).fault;
+    return { ...NO_OUTCOME, end: { kind: 'failed', fault: { ...fault, tsMs: this.options.clock.nowMs() } } };
+  }
+
+  /** The first with its text, the rest as a number when the process ends. */
+  #onStray(msg: string): void {
+    this.#strays++;
+    if (this.#strays === 1) this.options.log.warn({ ...this.#about(), msg }, 'runner.stray_exception');
+  }
+
+  #end(flight: Flight, outcome: RunOutcome): void {
+    this.#flights.delete(flight.request.run);
+    this.lastUsedAt = performance.now();
+    flight.end(outcome);
+    if (this.#flights.size > 0) return;
+    if (this.takesRuns) this.options.onIdle(this);
+    else this.#kill();
+  }
+
+  /** It does not answer: all its runs are judged now, not when the operating system is done with it. */
+  #condemn(): void {
+    const all = [...this.#flights.values()];
+    const nowMs = this.options.clock.nowMs();
+    this.#kill();
+    for (const flight of all) this.#end(flight, afterSilence(flight, all, nowMs));
+  }
+
+  #kill(): void {
+    this.#draining = true;
+    this.#killed = true;
+    this.#link.kill();
+  }
+
+  #onDeath(death: Death, removed: Promise<void>): void {
+    const expected = this.#killed;
+    this.#draining = true;
+    this.#killed = true;
+    const all = [...this.#flights.values()];
+    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
+    for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
+    const { kind, code, signal } = death;
+    const line = { ...this.#about(), runs: this.#runs, strays: this.#strays, lost: all.length, kind, code, signal };
+    if (expected) this.options.log.debug(line, 'runner.process_ended');
+    else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');
+    void removed.then(() => this.options.onGone(this));
+  }
+
+  #about(): object {
+    const { id, runnableId } = this.options.deployment;
+    return { deployment_id: id, runnable_id: runnableId, pid: this.#link.pid };
+  }
+}
+
+function sameEntries(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,85 @@
+// What becomes of a run whose process did not tell: pure judgements, one per way in which that happens.
+
+import type { Deployment } from '../domain/resource.ts';
+import { type Fault, NO_OUTCOME, type RunOutcome, type StepResult } from '../domain/run.ts';
+import type { Death } from './child-link.ts';
+import { CANCELLED, type Flight } from './flight.ts';
+
+export interface Blame {
+  readonly code: string;
+  readonly msg: string;
+}
+
+const OUT_OF_MEMORY = /out of memory/i;
+const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
+
+/** The process died. Only a run that had it to itself can be blamed, or one that was past its time already. */
+export function afterDeath(flight: Flight, death: Death, context: { nowMs: number; inFlight: number }): RunOutcome {
+  if (flight.halted === 'cancelled') return CANCELLED;
+  if (flight.halted === 'timeout' && context.inFlight === 1) return failed(flight, timeoutOf(flight), context.nowMs);
+  if (death.kind === 'start') {
+    return failed(
+      flight,
+      { code: 'StartFailed', msg: `The process could not be started: ${death.detail}` },
+      context.nowMs,
+    );
+  }
+  return context.inFlight === 1 ? failed(flight, blameOf(flight, death), context.nowMs) : BYSTANDER;
+}
+
+/**
+ * The process does not answer: something in it never gives up the CPU. A run that alone is past its time is the one;
+ * where several are, any of them may be, and each runs again by itself rather than be blamed for another's loop.
+ */
+export function afterSilence(flight: Flight, all: readonly Flight[], nowMs: number): RunOutcome {
+  if (flight.halted === 'cancelled') return CANCELLED;
+  if (flight.halted === null) return BYSTANDER;
+  const late = all.filter((other) => other.halted === 'timeout').length;
+  return late === 1 ? failed(flight, timeoutOf(flight), nowMs) : BYSTANDER;
+}
+
+/** How a run that was told to end has ended, in the step at `index`; null when nobody had told it. */
+export function haltedEnd(flight: Flight, index: number, nowMs: number): RunOutcome['end'] | null {
+  if (flight.halted === null) return null;
+  if (flight.halted === 'cancelled') return CANCELLED.end;
+  return {
+    kind: 'failed',
+    fault: faultAt(flight.request.deployment, index, { ...timeoutOf(flight), tsMs: nowMs, stack: '' }),
+  };
+}
+
+/** The fault of the step at `index`. */
+export function faultAt({ steps }: Deployment, index: number, fault: Omit<Fault, 'cellId' | 'namespace'>): Fault {
+  const step = steps[index] ?? steps[0];
+  return { ...fault, cellId: step?.id ?? '', namespace: step?.namespace ?? '' };
+}
+
+function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome {
+  const index = flight.steps.length;
+  const fault = faultAt(flight.request.deployment, index, { code, msg, tsMs: nowMs, stack: '' });
+  const cut: StepResult = {
+    id: fault.cellId,
+    namespace: fault.namespace,
+    state: 'failed',
+    startedAtMs: flight.stepStartedAtMs,
+    tookMs: Math.max(0, nowMs - flight.stepStartedAtMs),
+    exports: {},
+  };
+  // A process that could not start has begun no step.
+  const steps = code === 'StartFailed' ? [] : [...flight.steps, cut];
+  return { ...NO_OUTCOME, end: { kind: 'failed', fault }, steps };
+}
+
+function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
+  if (kind === 'garbage')
+    return { code: 'WorkerLost', msg: 'The code broke the connection between its process and the server' };
+  if (OUT_OF_MEMORY.test(detail) && (signal === 'SIGABRT' || signal === 'SIGTRAP' || (code ?? 0) > 128)) {
+    return { code: 'OutOfMemory', msg: `The code used more than its ${flight.request.memoryMb} MB of memory` };
+  }
+  if (signal !== null) return { code: 'WorkerLost', msg: `The process was ended from outside, by ${signal}` };
+  return { code: 'WorkerExit', msg: `The code ended its process with exit code ${code}` };
+}
+
+function timeoutOf({ request }: Flight): Blame {
+  return { code: 'Timeout', msg: `The run took longer than its limit of ${request.timeoutMs} ms` };
+}

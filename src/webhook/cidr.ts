@@ -1,0 +1,82 @@
+// IP addresses and CIDR ranges as numbers. Own matching, not net.BlockList: a BlockList takes an IPv4 rule for a mapped
+// address and silently answers "no" for what it cannot parse, so that a gap would fail open; here it is a null or an error.
+
+import { isIPv4, isIPv6 } from 'node:net';
+
+export interface Ip {
+  readonly family: 4 | 6;
+  readonly value: bigint;
+}
+
+export interface Cidr extends Ip {
+  readonly prefixBits: number;
+  /** As it was written, for messages. */
+  readonly text: string;
+}
+
+const BITS = { 4: 32, 6: 128 } as const;
+const MAPPED_PREFIX = 0xffffn;
+const LOW_32 = 0xffff_ffffn;
+
+/**
+ * The address that a text spells; null when it spells none or carries a zone (`%eth0`).
+ * An IPv4-mapped one comes out as IPv4, because that is the host that the kernel connects to.
+ */
+export function parseIp(text: string): Ip | null {
+  const raw = parseAsWritten(text);
+  return raw?.family === 6 && raw.value >> 32n === MAPPED_PREFIX ? { family: 4, value: raw.value & LOW_32 } : raw;
+}
+
+/** The range that a text spells. Throws an Error that quotes it when it is malformed or has bits beyond its prefix. */
+export function parseCidr(text: string): Cidr {
+  const match = /^([0-9A-Fa-f.:]+)\/(0|[1-9]\d{0,2})$/.exec(text);
+  const base = match ? parseAsWritten(match[1] as string) : null;
+  if (!base) throw new Error(`"${text}" is not a CIDR range such as 10.0.0.0/8 or fd00::/8`);
+  const prefixBits = Number(match?.[2]);
+  const bits = BITS[base.family];
+  if (prefixBits > bits) throw new Error(`"${text}" is not a CIDR range: its prefix is longer than ${bits} bits`);
+  // A range such as 10.1.2.3/8 is a slip of the pen, and which of the two its writer meant cannot be known.
+  const rest = BigInt(bits - prefixBits);
+  if ((base.value >> rest) << rest !== base.value) {
+    throw new Error(`"${text}" is not a CIDR range: it has bits beyond its prefix`);
+  }
+  return { ...base, prefixBits, text };
+}
+
+/** A range of IPv4-mapped addresses as the IPv4 range that it means; any other range as it is. */
+export function unmapped(range: Cidr): Cidr {
+  if (range.family === 4 || range.prefixBits < 96 || range.value >> 32n !== MAPPED_PREFIX) return range;
+  return { ...range, family: 4, value: range.value & LOW_32, prefixBits: range.prefixBits - 96 };
+}
+
+export function contains(range: Cidr, ip: Ip): boolean {
+  if (range.family !== ip.family) return false;
+  const rest = BigInt(BITS[range.family] - range.prefixBits);
+  return range.value >> rest === ip.value >> rest;
+}
+
+function parseAsWritten(text: string): Ip | null {
+  if (isIPv4(text)) return { family: 4, value: ipv4Value(text) };
+  if (!isIPv6(text) || text.includes('%')) return null;
+  return { family: 6, value: ipv6Value(text) };
+}
+
+function ipv4Value(text: string): bigint {
+  return text.split('.').reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
+}
+
+/** `text` has passed isIPv6: at most one `::`, at most one dotted tail. */
+function ipv6Value(text: string): bigint {
+  const tailStart = text.lastIndexOf(':') + 1;
+  const tail = text.slice(tailStart);
+  const hex = tail.includes('.') ? text.slice(0, tailStart) + hexTail(ipv4Value(tail)) : text;
+  const [left = '', right] = hex.split('::');
+  const before = left === '' ? [] : left.split(':');
+  const after = right === undefined || right === '' ? [] : right.split(':');
+  const gap: string[] = right === undefined ? [] : Array(8 - before.length - after.length).fill('0');
+  return [...before, ...gap, ...after].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function hexTail(value: bigint): string {
+  return `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
+}

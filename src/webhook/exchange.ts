@@ -1,0 +1,134 @@
+// One request on its way through undici, until it has come to something: an answer, or a failure. Settles exactly once, never
+// throws into undici, and leaves nothing behind that could still be sent.
+//
+// undici's plain dispatch is used and not its `request`: no stream per response is made only to be thrown away, reading can
+// stop at a byte, and the stage of a timeout is known.
+
+import type { Dispatcher } from 'undici';
+import { LIMITS } from '../domain/limits.ts';
+import type { Wire, WireAware } from './client.ts';
+import { type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
+
+export interface Exchanged {
+  /** Null: there was a whole answer, or as much of it as we read. */
+  readonly failure: Failure | null;
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The beginning of the body. */
+  readonly kept: readonly Buffer[];
+  /** The body was longer than what we read. */
+  readonly cutOff: boolean;
+  readonly dnsMs: number | null;
+  readonly connectMs: number | null;
+  /** From the request's being written to the first byte of the response. */
+  readonly firstByteMs: number | null;
+}
+
+export interface ExchangeOptions {
+  readonly dispatcher: Dispatcher;
+  readonly request: Dispatcher.DispatchOptions;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function exchange(options: ExchangeOptions): Promise<Exchanged> {
+  return new Promise((resolve) => {
+    const handler = new Exchange(options, resolve);
+    // The whole time is ours to watch: undici's two timeouts start anew with every chunk, and tick in half seconds.
+    if (!handler.isDone)
+      options.dispatcher.dispatch({ ...options.request, headersTimeout: 0, bodyTimeout: 0 }, handler);
+  });
+}
+
+const DROPPED = new Error('nothing more is wanted of this connection');
+
+class Exchange implements Dispatcher.DispatchHandler, WireAware {
+  isDone = false;
+  readonly #resolve: (exchanged: Exchanged) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #wire: Wire | null = null;
+  #stage: Stage = 'waiting';
+  #status: number | null = null;
+  #headers: Exchanged['headers'] = {};
+  #kept: Buffer[] = [];
+  #bodyBytes = 0;
+  #dnsMs: number | null = null;
+  #connectMs: number | null = null;
+  #sentMs = 0;
+  #firstByteMs: number | null = null;
+
+  constructor({ timeoutMs, signal }: ExchangeOptions, resolve: (exchanged: Exchanged) => void) {
+    this.#resolve = resolve;
+    this.#signal = signal;
+    this.#timer = setTimeout(() => this.#finish(timedOut(this.#stage, timeoutMs)), timeoutMs);
+    if (signal?.aborted) this.#stop();
+    else signal?.addEventListener('abort', this.#stop);
+  }
+
+  onWire(wire: Wire): void {
+    this.#wire = wire;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It ran out of time in the queue; sent now, it would arrive after the attempt was counted as failed.
+    if (this.isDone) {
+      controller.abort(DROPPED);
+      return;
+    }
+    this.#stage = 'sent';
+    this.#sentMs = performance.now();
+    if (!this.#wire?.fresh) return;
+    this.#wire.fresh = false;
+    this.#dnsMs = this.#wire.dnsMs;
+    this.#connectMs = this.#wire.connectMs;
+  }
+
+  onResponseStarted(): void {
+    this.#firstByteMs ??= performance.now() - this.#sentMs;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Exchanged['headers']): void {
+    if (status < 200) return;
+    this.#stage = 'body';
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bodyBytes < LIMITS.keptResponseBytes) this.#kept.push(chunk);
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > LIMITS.responseBytes) this.#finish(null);
+  }
+
+  onResponseEnd(): void {
+    this.#controller = null;
+    this.#finish(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (!this.isDone) this.#finish(failureOf(error, this.#stage));
+  }
+
+  readonly #stop = (): void => this.#finish(stopped(this.#stage));
+
+  #finish(failure: Failure | null): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#stop);
+    this.#resolve({
+      failure,
+      status: this.#status,
+      headers: this.#headers,
+      kept: this.#kept,
+      cutOff: this.#bodyBytes > LIMITS.responseBytes,
+      dnsMs: this.#dnsMs,
+      connectMs: this.#connectMs,
+      firstByteMs: this.#firstByteMs,
+    });
+    this.#controller?.abort(DROPPED);
+  }
+}

@@ -1,0 +1,147 @@
+// Why an attempt got no whole answer: undici's and Node's many errors as one outcome and one sentence.
+// The sentence names neither the URL (its query may hold a secret) nor any address.
+
+import type { AttemptOutcome } from '../domain/delivery.ts';
+import { KIB, LIMITS } from '../domain/limits.ts';
+
+export type ConnectPhase = 'dns' | 'connect' | 'tls';
+/** How far a request had come. */
+export type Stage = 'waiting' | 'sent' | 'body';
+
+export interface Failure {
+  readonly outcome: AttemptOutcome;
+  readonly detail: string;
+}
+
+/** The target may not be reached. `reason` says why, without naming an address. */
+export class ForbiddenTarget extends Error {
+  readonly reason: string;
+  constructor(reason: string) {
+    super(`refused: ${reason}`);
+    this.name = 'ForbiddenTarget';
+    this.reason = reason;
+  }
+}
+
+export class ConnectTimeout extends Error {
+  readonly phase: ConnectPhase;
+  readonly afterMs: number;
+  constructor(phase: ConnectPhase, afterMs: number) {
+    super(`${phase} timed out after ${afterMs} ms`);
+    this.name = 'ConnectTimeout';
+    this.phase = phase;
+    this.afterMs = afterMs;
+  }
+}
+
+/** No connection came about; the system's own error is the cause. */
+export class ConnectFailed extends Error {
+  readonly phase: ConnectPhase;
+  readonly systemCode: string;
+  private constructor(phase: ConnectPhase, cause: unknown) {
+    super(`${phase} failed`, { cause });
+    this.name = 'ConnectFailed';
+    this.phase = phase;
+    this.systemCode = codeOf(cause);
+  }
+  // Everything but our own two is wrapped: undici reconnects in a loop on some codes that the system may give.
+  static of(error: unknown, phase: ConnectPhase): Error {
+    return error instanceof ForbiddenTarget || error instanceof ConnectTimeout
+      ? error
+      : new ConnectFailed(phase, error);
+  }
+}
+
+const TIMEOUT_WORDS: Record<ConnectPhase, string> = {
+  dns: 'Looking up the name took',
+  connect: 'Connecting took',
+  tls: 'The TLS handshake took',
+};
+
+const STAGE_WORDS: Record<Stage, string> = {
+  waiting: 'before the request was sent',
+  sent: 'before an answer came',
+  body: 'before the whole response body came',
+};
+
+const TLS_WORDS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in an unknown authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the issuer of the certificate is unknown',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
+};
+
+const OURS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+const RESETS = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', '']);
+const STOPPED = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_ABORTED']);
+
+/** An error that undici or the connector reported, at some stage of the request. */
+export function failureOf(error: unknown, stage: Stage): Failure {
+  if (error instanceof ForbiddenTarget) return forbidden(error.reason);
+  if (error instanceof ConnectTimeout) {
+    return { outcome: 'timeout', detail: `${TIMEOUT_WORDS[error.phase]} longer than ${inWords(error.afterMs)}.` };
+  }
+  if (error instanceof ConnectFailed) return connectFailure(error);
+  const code = codeOf(error);
+  if (STOPPED.has(code)) return stopped(stage);
+  if (code === 'UND_ERR_INVALID_ARG') return { outcome: 'refused', detail: `The request could not be made (${code}).` };
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const kib = LIMITS.responseHeaderBytes / KIB;
+    return {
+      outcome: 'reset',
+      detail: `The response headers were larger than ${kib} KiB, so the connection was dropped.`,
+    };
+  }
+  if (code.startsWith('HPE_')) return { outcome: 'reset', detail: `The answer was not valid HTTP (${code}).` };
+  if (code === 'ETIMEDOUT') return { outcome: 'timeout', detail: `The connection timed out ${STAGE_WORDS[stage]}.` };
+  return { outcome: 'reset', detail: `The connection was closed ${STAGE_WORDS[stage]}${inBrackets(code)}.` };
+}
+
+export function forbidden(reason: string): Failure {
+  return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}.` };
+}
+
+/** The time of the whole attempt ran out. */
+export function timedOut(stage: Stage, afterMs: number): Failure {
+  return { outcome: 'timeout', detail: `The time of ${inWords(afterMs)} ran out ${STAGE_WORDS[stage]}.` };
+}
+
+/** We ended it ourselves; whoever asked for that does not count it as an attempt. */
+export function stopped(stage: Stage): Failure {
+  return { outcome: 'reset', detail: `The attempt was stopped ${STAGE_WORDS[stage]}.` };
+}
+
+function connectFailure({ phase, systemCode: code }: ConnectFailed): Failure {
+  if (phase === 'dns') return { outcome: 'dns', detail: `The name could not be looked up${inBrackets(code)}.` };
+  if (OURS.has(code))
+    return { outcome: 'refused', detail: `This machine could not open a connection${inBrackets(code)}.` };
+  if (code === 'ETIMEDOUT') return { outcome: 'timeout', detail: 'Connecting timed out: nothing answered.' };
+  if (RESETS.has(code)) {
+    const during = phase === 'tls' ? 'during the TLS handshake' : 'while connecting';
+    return { outcome: 'reset', detail: `The connection was closed ${during}${inBrackets(code)}.` };
+  }
+  if (phase === 'tls') {
+    return {
+      outcome: 'tls',
+      detail: `The TLS handshake failed: ${TLS_WORDS[code] ?? 'no secure connection came about'}${inBrackets(code)}.`,
+    };
+  }
+  if (code === 'ECONNREFUSED') return { outcome: 'refused', detail: 'The receiver refused the connection.' };
+  return { outcome: 'refused', detail: `The receiver could not be reached${inBrackets(code)}.` };
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+function inBrackets(code: string): string {
+  return code === '' ? '' : ` (${code})`;
+}
+
+function inWords(ms: number): string {
+  return `${ms / 1000} s`;
+}

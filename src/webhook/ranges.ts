@@ -1,0 +1,62 @@
+// Where an outgoing request may never go, unless the operator opens it. Data only; address.ts says how it is read.
+
+export interface ForbiddenRange {
+  readonly cidr: string;
+  readonly why: string;
+}
+
+export const FORBIDDEN: readonly ForbiddenRange[] = [
+  { cidr: '0.0.0.0/8', why: 'this network' },
+  { cidr: '10.0.0.0/8', why: 'RFC1918' },
+  { cidr: '100.64.0.0/10', why: 'CGNAT; Alibaba metadata 100.100.100.200' },
+  { cidr: '127.0.0.0/8', why: 'loopback' },
+  { cidr: '169.254.0.0/16', why: 'link-local, cloud metadata' },
+  { cidr: '172.16.0.0/12', why: 'RFC1918' },
+  { cidr: '192.0.0.0/24', why: 'IETF assignments; Oracle metadata 192.0.0.192' },
+  { cidr: '192.0.2.0/24', why: 'documentation' },
+  { cidr: '192.88.99.0/24', why: '6to4 relay anycast' },
+  { cidr: '192.168.0.0/16', why: 'RFC1918' },
+  { cidr: '198.18.0.0/15', why: 'benchmarking' },
+  { cidr: '198.51.100.0/24', why: 'documentation' },
+  { cidr: '203.0.113.0/24', why: 'documentation' },
+  { cidr: '224.0.0.0/4', why: 'multicast' },
+  { cidr: '240.0.0.0/4', why: 'reserved + broadcast' },
+  { cidr: '168.63.129.16/32', why: 'Azure WireServer (a public address!)' },
+  { cidr: '::/128', why: 'unspecified' },
+  { cidr: '::1/128', why: 'loopback' },
+  { cidr: '::/96', why: 'IPv4-compatible' },
+  { cidr: '::ffff:0:0/96', why: 'IPv4-mapped: judge embedded' },
+  { cidr: '64:ff9b::/96', why: 'NAT64 well-known' },
+  { cidr: '64:ff9b:1::/48', why: 'NAT64 local' },
+  { cidr: '100::/64', why: 'discard' },
+  { cidr: '2001::/23', why: 'IETF incl. Teredo 2001::/32, ORCHID' },
+  { cidr: '2001:db8::/32', why: 'documentation' },
+  { cidr: '2002::/16', why: '6to4: embedded IPv4' },
+  { cidr: '3fff::/20', why: 'documentation' },
+  { cidr: '5f00::/16', why: 'SRv6 SIDs' },
+  { cidr: 'fc00::/7', why: 'ULA; AWS fd00:ec2::254, GCP fd20:ce::254' },
+  { cidr: 'fe80::/10', why: 'link-local' },
+  { cidr: 'fec0::/10', why: 'site-local (deprecated)' },
+  { cidr: 'ff00::/8', why: 'multicast' },
+];
+
+/** All IPv6 that was ever given out for the public Internet; what lies outside is refused whether or not it is listed above. */
+export const PUBLIC_IPV6 = '2000::/3';
+
+/** IPv6 spellings that lead to an IPv4 host: the hosts, out of the address. */
+export interface Carrier {
+  readonly cidr: string;
+  readonly embedded: (address: bigint) => readonly bigint[];
+}
+
+const LOW_32 = 0xffff_ffffn;
+
+// Mapped addresses are missing here, since parseIp already reads them as IPv4. So is 64:ff9b:1::/48: where the IPv4 address
+// lies in it depends on a prefix length that only its network knows (RFC 6052), so all of it is refused.
+export const CARRIERS: readonly Carrier[] = [
+  { cidr: '::/96', embedded: (address) => [address & LOW_32] },
+  { cidr: '64:ff9b::/96', embedded: (address) => [address & LOW_32] },
+  { cidr: '2002::/16', embedded: (address) => [(address >> 80n) & LOW_32] },
+  // Teredo: the server, and the client's address with every bit flipped.
+  { cidr: '2001::/32', embedded: (address) => [(address >> 64n) & LOW_32, ~address & LOW_32] },
+];

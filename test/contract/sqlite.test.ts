@@ -1,0 +1,76 @@
+// The store contract on SQLite: a file in a directory of its own. Started with `writer`, this file is instead the
+// process that the crash tests kill.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { writeUntilKilled } from './crash.ts';
+import { type Harness, type Opened, strongRandom, TestClock, type Writer } from './fixtures.ts';
+import { storeContract } from './store.ts';
+
+let nodes = 0;
+
+function openIn(directory: string, clock: Clock): Promise<Store> {
+  nodes++;
+  const options = { path: join(directory, 'errand.db'), clock, random: strongRandom, nodeId: `node-${nodes}` };
+  return openSqliteStore(options);
+}
+
+const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'errand-contract-'));
+const remove = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true });
+
+async function open({ clock }: { clock: Clock }): Promise<Opened> {
+  const directory = await newDirectory();
+  let store = await openIn(directory, clock);
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      store = await openIn(directory, clock);
+      return store;
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await remove(directory);
+    },
+  };
+}
+
+async function startWriter(): Promise<Writer> {
+  const directory = await newDirectory();
+  // Without the test runner's own variables: the child is no test file.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = fork(import.meta.filename, ['writer', directory], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const gone = once(child, 'close');
+  let store: Store | undefined;
+  return {
+    async messages(heard) {
+      child.on('message', heard);
+      await gone;
+    },
+    kill: () => void child.kill('SIGKILL'),
+    async open({ clock }) {
+      store = await openIn(directory, clock);
+      return store;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await gone;
+      await store?.close();
+      await remove(directory);
+    },
+  };
+}
+
+const harness: Harness = { open, startWriter };
+
+if (process.argv[2] === 'writer') await writeUntilKilled(await openIn(String(process.argv[3]), new TestClock()));
+else storeContract('sqlite', harness);

@@ -1,0 +1,247 @@
+// A store with one owner in it, and the few moves that every test is made of.
+
+import { equal } from 'node:assert/strict';
+import { utf8 } from '../../src/domain/bytes.ts';
+import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery.ts';
+import { EMAIL, ERRORS, type NewEmission, RUN } from '../../src/domain/emission.ts';
+import { endOf } from '../../src/domain/end.ts';
+import { failureOfDelivery } from '../../src/domain/failure.ts';
+import type {
+  ApiKey,
+  Owner,
+  Runnable,
+  Source,
+  Subscription,
+  Trigger,
+  Webhook,
+  Workflow,
+} from '../../src/domain/resource.ts';
+import type { ClaimedRun, RunOutcome } from '../../src/domain/run.ts';
+import type { Ids } from '../../src/ports.ts';
+import type { WorkflowWrite } from '../../src/store/resources.ts';
+import type { Admission, Appended, AttemptEnd, Finished, Store } from '../../src/store/store.ts';
+import {
+  all,
+  anAttempt,
+  at,
+  CountingIds,
+  defined,
+  failed,
+  Hands,
+  type Harness,
+  json,
+  none,
+  type Opened,
+  only,
+  succeeded,
+  TestClock,
+} from './fixtures.ts';
+import { hashOf, Maker, type SourceChanges, type WorkflowChanges } from './maker.ts';
+
+export class Stage {
+  readonly clock: TestClock;
+  readonly ids: Ids;
+  readonly make: Maker;
+  readonly owner: Owner;
+  /** The owner's global error workflow. */
+  readonly global: Workflow;
+  readonly key: ApiKey;
+  readonly keyHash: string;
+  /** Whatever can emit, and by which names it did; for counting by lists. */
+  readonly emitterIds: string[] = [];
+  readonly runnableIds: string[] = [];
+  readonly names = new Set(['', ERRORS, EMAIL, RUN]);
+  /** Entries that were answered, whoever emitted them. */
+  readonly appended = new Set<number>();
+  readonly #seat: { readonly opened: Opened; store: Store };
+
+  private constructor(seat: { opened: Opened; store: Store }, clock: TestClock, ids: Ids) {
+    this.#seat = seat;
+    this.clock = clock;
+    this.ids = ids;
+    this.make = new Maker(clock, ids);
+    this.global = this.make.workflow({ name: 'global errors' });
+    this.owner = this.make.owner({ globalErrorWorkflowId: this.global.id });
+    this.key = this.make.key();
+    this.keyHash = hashOf(ids.secret());
+    this.#knows(this.owner.id, this.global.id);
+    this.runnableIds.push(this.global.id);
+  }
+
+  static async open(harness: Harness): Promise<Stage> {
+    const clock = new TestClock();
+    const opened = await harness.open({ clock });
+    return Stage.#with({ opened, store: opened.store }, clock, new CountingIds());
+  }
+
+  /** On a store that is open already, and closed by somebody else. */
+  static on(store: Store, clock: TestClock): Promise<Stage> {
+    const opened = {
+      store,
+      reopen: () => Promise.reject(new Error('not ours')),
+      [Symbol.asyncDispose]: async () => {},
+    };
+    return Stage.#with({ opened, store }, clock, new CountingIds());
+  }
+
+  static async #with(seat: { opened: Opened; store: Store }, clock: TestClock, ids: Ids): Promise<Stage> {
+    const stage = new Stage(seat, clock, ids);
+    const { owner, key, keyHash, global: workflow, make } = stage;
+    const deployment = make.deployment(workflow);
+    await seat.store.createOwner({
+      owner,
+      key,
+      keyHash,
+      workflow: { workflow, deployment, triggers: [], subscriptions: [] },
+    });
+    return stage;
+  }
+
+  /** A second owner in the same store. */
+  neighbour(): Promise<Stage> {
+    return Stage.#with(this.#seat, this.clock, this.ids);
+  }
+
+  get store(): Store {
+    return this.#seat.store;
+  }
+
+  async reopen(): Promise<void> {
+    this.#seat.store = await this.#seat.opened.reopen();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#seat.opened[Symbol.asyncDispose]();
+  }
+
+  // What owners make.
+
+  async workflow(changes: WorkflowChanges = {}): Promise<Workflow> {
+    return (await this.write({ workflow: this.make.workflow(changes) })).workflow;
+  }
+
+  /** A workflow with an HTTP trigger. */
+  async hooked(changes: WorkflowChanges = {}): Promise<{ workflow: Workflow; trigger: Trigger; write: WorkflowWrite }> {
+    const workflow = this.make.workflow(changes);
+    const write = await this.write({ workflow, triggers: [this.make.httpTrigger(workflow.id)] });
+    return { workflow, trigger: at(write.triggers, 0), write };
+  }
+
+  /** Creates a workflow; every trigger gets the subscription that stands for it. */
+  async write(parts: { workflow: Workflow; triggers?: readonly Trigger[] }): Promise<WorkflowWrite> {
+    const { workflow, triggers = [] } = parts;
+    const subscriptions = triggers.map((t) =>
+      this.make.subscription({ from: t.id, to: workflow.id }, { via: 'trigger' }),
+    );
+    const write = { workflow, deployment: this.make.deployment(workflow), triggers, subscriptions };
+    await this.store.createWorkflow(write);
+    this.#knows(workflow.id, ...triggers.map((t) => t.id));
+    this.runnableIds.push(workflow.id);
+    return write;
+  }
+
+  async source(changes: SourceChanges = {}): Promise<Source> {
+    const source = this.make.source(changes);
+    await this.store.createSource({
+      source,
+      deployment: this.make.deployment(source),
+      triggers: [],
+      subscriptions: [],
+    });
+    this.#knows(source.id);
+    this.runnableIds.push(source.id);
+    return source;
+  }
+
+  async webhook(changes: Partial<Webhook> = {}): Promise<Webhook> {
+    const webhook = this.make.webhook(changes);
+    await this.store.createWebhook(webhook);
+    this.#knows(webhook.id);
+    return webhook;
+  }
+
+  async subscribe(from: string, to: string, name = '', changes: Partial<Subscription> = {}): Promise<Subscription> {
+    const made = await this.store.createSubscription(this.make.subscription({ from, to, name }, changes));
+    if ('missing' in made) throw new Error(`missing: ${made.missing}`);
+    return made.subscription;
+  }
+
+  // What happens.
+
+  async append(emitterId: string, changes: Partial<NewEmission> = {}, hands: Admission = none()): Promise<Appended> {
+    this.names.add(changes.name ?? '');
+    const appended = await this.store.append(this.make.emission(emitterId, changes), hands);
+    this.appended.add(appended.entry);
+    return appended;
+  }
+
+  /** An emission that one workflow or source alone hears. */
+  appendFor(listenerId: string, changes: Partial<NewEmission> = {}, hands: Admission = none()): Promise<Appended> {
+    return this.append(this.owner.id, { name: RUN, onlyListenerId: listenerId, ...changes }, hands);
+  }
+
+  /** A run of that workflow or source, held by this node; nothing of it may be queued before. */
+  async started(runnable: Pick<Runnable, 'id'>, changes: Partial<NewEmission> = {}): Promise<ClaimedRun> {
+    const { claims } = await this.appendFor(runnable.id, changes, all());
+    return only(claims.runs);
+  }
+
+  /** Claims queued runs; of these workflows only, when given. */
+  async claim(limit = 100, ...runnableIds: readonly string[]): Promise<readonly ClaimedRun[]> {
+    const wanted = (id: string): boolean => runnableIds.length === 0 || runnableIds.includes(id);
+    return (await this.store.claimRuns(limit, new Hands(limit, wanted))).runs;
+  }
+
+  tryEnd(run: ClaimedRun, outcome: RunOutcome = succeeded(), hands: Admission = none()): Promise<Finished> {
+    for (const { name } of outcome.outgoing) this.names.add(name);
+    return this.store.finishRun(endOf(run, outcome, this.clock.nowMs()), hands);
+  }
+
+  async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), hands: Admission = none()): Promise<Finished> {
+    const finished = await this.tryEnd(run, outcome, hands);
+    equal(finished.held, true, 'the lease is ours');
+    return finished;
+  }
+
+  /** A failed run of that workflow; the entry of its `$errors`. */
+  async failure(runnable: Pick<Runnable, 'id'>, code?: string, hands: Admission = none()): Promise<number> {
+    return defined((await this.end(await this.started(runnable), failed(code), hands)).errorEntry);
+  }
+
+  async deliveries(limit = 100): Promise<readonly ClaimedDelivery[]> {
+    return (await this.store.claimDeliveries(limit, all())).deliveries;
+  }
+
+  delivered(delivery: ClaimedDelivery): Promise<Finished> {
+    return this.attempt({ delivery, state: 'delivered' });
+  }
+
+  retrying(delivery: ClaimedDelivery, inMs: number, made: Partial<Attempt> = {}): Promise<Finished> {
+    const nextAttemptAtMs = this.clock.nowMs() + inMs;
+    return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: anAttempt({ status: 500, ...made }) });
+  }
+
+  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, hands: Admission = none()): Promise<Finished> {
+    const made = anAttempt({ status: 500, detail: 'answered 500' });
+    const error = failureOfDelivery(delivery, made, 'DeliveryExhausted');
+    return this.attempt({ delivery, state: 'exhausted', made, error, ...more }, hands);
+  }
+
+  attempt(
+    end: Pick<AttemptEnd, 'delivery' | 'state'> & Partial<AttemptEnd>,
+    hands: Admission = none(),
+  ): Promise<Finished> {
+    const rest = { made: anAttempt(), nextAttemptAtMs: null, error: null, disableWebhook: false };
+    return this.store.recordAttempt({ ...rest, ...end }, hands);
+  }
+
+  #knows(...ids: readonly string[]): void {
+    this.emitterIds.push(...ids);
+  }
+}
+
+/** Fit for the bodies of many emissions: each different, so that a mix-up shows. */
+export const numbered = (n: number): Uint8Array => json({ n });
+
+/** JSON that no parser gives back as it was. */
+export const STUBBORN = utf8('{ "b":12345678901234567890,"a" : 1e400,"a":-0.0, "z":"\\u0000\\ud800é\\/" ,"":[ ]}\n');

@@ -1,0 +1,50 @@
+// The promises of src/store/store.ts and src/store/resources.ts. A backend passes all of this, or it is no backend:
+// see sqlite.test.ts for how one plugs in.
+
+import { describe } from 'node:test';
+import { acceptingContract } from './accepting.ts';
+import { claimingContract } from './claiming.ts';
+import { concurrencyContract } from './concurrency.ts';
+import { crashContract } from './crash.ts';
+import { deliveriesContract } from './deliveries.ts';
+import { errorsContract } from './errors.ts';
+import { finishingContract } from './finishing.ts';
+import type { Harness } from './fixtures.ts';
+import { idempotencyContract } from './idempotency.ts';
+import { interleavingsContract } from './interleavings.ts';
+import { ledgerContract } from './ledger.ts';
+import { mailsContract } from './mails.ts';
+import { ownersContract } from './owners.ts';
+import { pagesContract } from './pages.ts';
+import { pruningContract } from './pruning.ts';
+import { routingContract } from './routing.ts';
+import { schedulesContract } from './schedules.ts';
+import { sourcesContract } from './sources.ts';
+import { subscriptionsContract } from './subscriptions.ts';
+import { webhooksContract } from './webhooks.ts';
+import { workflowsContract } from './workflows.ts';
+
+export function storeContract(name: string, harness: Harness): void {
+  describe(`${name} store`, () => {
+    ownersContract(harness);
+    workflowsContract(harness);
+    webhooksContract(harness);
+    subscriptionsContract(harness);
+    routingContract(harness);
+    acceptingContract(harness);
+    idempotencyContract(harness);
+    claimingContract(harness);
+    finishingContract(harness);
+    errorsContract(harness);
+    sourcesContract(harness);
+    deliveriesContract(harness);
+    mailsContract(harness);
+    schedulesContract(harness);
+    pagesContract(harness);
+    ledgerContract(harness);
+    pruningContract(harness);
+    concurrencyContract(harness);
+    crashContract(harness);
+    interleavingsContract(harness);
+  });
+}
