@@ -1,13 +1,16 @@
 // The store contract on SQLite: a file in a directory of its own. Started with `writer`, this file is instead the
 // process that the crash tests kill.
 
+import { deepEqual, ok } from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
 import type { Clock } from '../../src/ports.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openInspectable } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { writeUntilKilled } from './crash.ts';
 import { type Harness, type Opened, strongRandom, TestClock, type Writer } from './fixtures.ts';
@@ -15,10 +18,21 @@ import { storeContract } from './store.ts';
 
 let nodes = 0;
 
+/** Every statement that the store prepared during the suite. */
+const prepared = new Set<string>();
+
 function openIn(directory: string, clock: Clock): Promise<Store> {
   nodes++;
   const options = { path: join(directory, 'errand.db'), clock, random: strongRandom, nodeId: `node-${nodes}` };
-  return openSqliteStore(options);
+  const { store, statements } = openInspectable(options);
+  const { close } = store;
+  return Promise.resolve({
+    ...store,
+    close: () => {
+      for (const sql of statements()) prepared.add(sql);
+      return close();
+    },
+  });
 }
 
 const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'errand-contract-'));
@@ -73,4 +87,32 @@ async function startWriter(): Promise<Writer> {
 const harness: Harness = { open, startWriter };
 
 if (process.argv[2] === 'writer') await writeUntilKilled(await openIn(String(process.argv[3]), new TestClock()));
-else storeContract('sqlite', harness);
+else {
+  storeContract('sqlite', harness);
+  test('no statement scans a table that grows', () => checkPlans());
+}
+
+/** Explains each statement that the whole contract made the store prepare. */
+async function checkPlans(): Promise<void> {
+  const directory = await newDirectory();
+  const path = join(directory, 'errand.db');
+  await (await openIn(directory, new TestClock())).close();
+  const db = new DatabaseSync(path);
+  const scans: string[] = [];
+  for (const sql of prepared) {
+    if (!/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) continue;
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+    const grows = plan.filter(({ detail }) =>
+      /^SCAN (emissions|runs|deliveries|attempts|withheld|idempotency)\b/.test(detail),
+    );
+    // An index that holds open work alone does not grow.
+    for (const { detail } of grows.filter(
+      ({ detail }) => !/INDEX (runs_open|deliveries_open|deliveries_due)\b/.test(detail),
+    ))
+      scans.push(`${detail}: ${sql.replace(/\s+/g, ' ')}`);
+  }
+  db.close();
+  await remove(directory);
+  ok(prepared.size > 80, `only ${prepared.size} statements were prepared`);
+  deepEqual(scans, []);
+}

@@ -40,16 +40,28 @@ export class Connection {
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#prepared(sql).get(...values) as Row | undefined;
+    try {
+      return this.#prepared(sql).get(...values) as Row | undefined;
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#prepared(sql).all(...values) as Row[];
+    try {
+      return this.#prepared(sql).all(...values) as Row[];
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 
   /** Returns how many rows it changed. */
   run(sql: string, ...values: Value[]): number {
-    return Number(this.#prepared(sql).run(...values).changes);
+    try {
+      return Number(this.#prepared(sql).run(...values).changes);
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 
   exec(sql: string): void {
@@ -84,7 +96,7 @@ export function openDatabase(path: string): Database {
     const close = (): void => {
       reader.close();
       writer.close();
-      lock.close();
+      if (lock.isOpen) lock.close();
     };
     return { writer, reader, close };
   } catch (error) {

@@ -8,6 +8,7 @@ import type { AttemptEnd, AttemptRecord, Claims, DeliveryStore, Finished } from 
 import type { Core } from './core.ts';
 import type { Row, Value } from './database.ts';
 import { readPage } from './pages.ts';
+import { OPEN_DELIVERY } from './partial.ts';
 import { stateToReturnTo } from './rescue.ts';
 import { toDeliveryRecord, toEmission } from './rows.ts';
 import type { Transaction } from './transaction.ts';
@@ -80,45 +81,43 @@ function claimDeliveries(core: Core, w: Writing, limit: number): Claims & { next
   return { ...claimsOf(w), nextDueAtMs: (next?.at as number | null | undefined) ?? null };
 }
 
-/** Due deliveries by webhook, one each in turn until nobody may take more or the limit is reached. */
+/**
+ * Due deliveries by webhook, one each in turn until nobody may take more or the limit is reached. First attempts of all
+ * come before retries of any, so that failures do not starve new events. Who was served goes to the end of the line.
+ */
 function grantInTurn(core: Core, w: Writing, limit: number): Map<string, Row[]> {
   const granted = new Map<string, Row[]>();
-  let candidates = [...core.open.deliveries.keys()].map((id) => ({ id, due: dueRows(core, w, id) }));
-  if (candidates.some(({ due }) => due.length === MAX_DUE_PER_LISTENER)) w.deliveriesWaiting = true;
   let rest = limit;
-  while (candidates.length > 0) {
-    candidates = candidates.filter(({ id, due }) => {
-      const row = due[0];
-      if (!row) return false;
-      if (rest === 0 || !takeDelivery(w, id)) {
-        w.deliveriesWaiting = true;
-        return false;
-      }
-      due.shift();
-      granted.set(id, [...(granted.get(id) ?? []), row]);
-      rest--;
-      return true;
-    });
+  for (const state of ['pending', 'retrying'] as const) {
+    let candidates = [...core.open.deliveries.keys()].map((id) => ({ id, due: dueRows(core, w, { id, state }) }));
+    if (candidates.some(({ due }) => due.length === MAX_DUE_PER_LISTENER)) w.deliveriesWaiting = true;
+    while (candidates.length > 0) {
+      candidates = candidates.filter(({ id, due }) => {
+        const row = due[0];
+        if (!row) return false;
+        if (rest === 0 || !takeDelivery(w, id)) {
+          w.deliveriesWaiting = true;
+          return false;
+        }
+        due.shift();
+        granted.set(id, [...(granted.get(id) ?? []), row]);
+        rest--;
+        return true;
+      });
+    }
   }
+  for (const id of granted.keys()) core.open.toTheEnd('deliveries', id);
   return granted;
 }
 
-/** First attempts before retries, so that a webhook's own failures do not starve its new events. */
-function dueRows(core: Core, w: Writing, listenerId: string): Row[] {
-  const columns = 'delivery, owner_id, subscription_id, via, entry, kind, state, attempts_made, fence';
-  const rows: Row[] = [];
-  for (const state of ["'pending'", "'retrying'"]) {
-    if (rows.length >= MAX_DUE_PER_LISTENER) break;
-    const due = core.writer.all(
-      `SELECT ${columns} FROM deliveries WHERE listener_id = ? AND state = ${state} AND due_at_ms <= ?
-        ORDER BY due_at_ms, delivery LIMIT ?`,
-      listenerId,
-      w.tx.nowMs,
-      MAX_DUE_PER_LISTENER - rows.length,
-    );
-    rows.push(...due);
-  }
-  return rows;
+function dueRows(core: Core, w: Writing, of: { id: string; state: 'pending' | 'retrying' }): Row[] {
+  return core.writer.all(
+    `SELECT delivery, owner_id, subscription_id, via, entry, kind, state, attempts_made, fence FROM deliveries
+      WHERE listener_id = ? AND state = '${of.state}' AND ${OPEN_DELIVERY} AND due_at_ms <= ? ORDER BY due_at_ms, delivery LIMIT ?`,
+    of.id,
+    w.tx.nowMs,
+    MAX_DUE_PER_LISTENER,
+  );
 }
 
 function claimDelivery(core: Core, w: Writing, found: { row: Row; listenerId: string }): ClaimedDelivery {

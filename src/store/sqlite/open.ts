@@ -8,6 +8,7 @@ import { type Connection, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { logVerbs } from './log.ts';
 import { ownerVerbs } from './owners.ts';
+import { OPEN_RUN } from './partial.ts';
 import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
 import { sourceVerbs } from './sources.ts';
@@ -90,14 +91,15 @@ function lastNumber(writer: Connection): number {
     coalesce((SELECT max(entry) FROM emissions), 0),
     coalesce((SELECT max(run) FROM runs), 0),
     coalesce((SELECT max(delivery) FROM deliveries), 0),
-    coalesce((SELECT max(entry) FROM dedupe), 0)) AS last`);
+    coalesce((SELECT max(entry) FROM dedupe), 0),
+    coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_number'), 0)) AS last`);
   return row?.last as number;
 }
 
 function readOpenWork(writer: Connection): OpenWork {
   const open = new OpenWork();
   const runs = writer.all(
-    "SELECT runnable_id AS id, count(*) AS n FROM runs WHERE state = 'queued' GROUP BY runnable_id",
+    `SELECT runnable_id AS id, count(*) AS n FROM runs WHERE state = 'queued' AND ${OPEN_RUN} GROUP BY runnable_id`,
   );
   for (const row of runs) open.runs.set(row.id as string, row.n as number);
   const deliveries = writer.all(

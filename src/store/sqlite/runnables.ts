@@ -2,6 +2,7 @@
 
 import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
 import type { Core } from './core.ts';
+import { OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
@@ -99,8 +100,20 @@ function removeTrigger(core: Core, ownerId: string, triggerId: string): void {
 }
 
 function putTrigger(core: Core, trigger: Trigger): void {
+  const { customResponse, tokenHash, schedule, nextAtMs } = trigger;
+  const changed = core.writer.run(
+    `UPDATE triggers SET custom_response = ?, token_hash = ?, schedule = ?, next_at_ms = ?
+      WHERE id = ? AND runnable_id = ?`,
+    customResponse ? 1 : 0,
+    tokenHash,
+    schedule === null ? null : JSON.stringify(schedule),
+    nextAtMs,
+    trigger.id,
+    trigger.runnableId,
+  );
+  if (changed === 1) return;
   core.writer.run(
-    `INSERT OR REPLACE INTO triggers (id, owner_id, runnable_id, kind, created_at_ms, key, custom_response, token_hash,
+    `INSERT INTO triggers (id, owner_id, runnable_id, kind, created_at_ms, key, custom_response, token_hash,
       schedule, next_at_ms) VALUES (?,?,?,?,?,?,?,?,?,?)`,
     trigger.id,
     trigger.ownerId,
@@ -108,10 +121,10 @@ function putTrigger(core: Core, trigger: Trigger): void {
     trigger.kind,
     trigger.createdAtMs,
     trigger.key,
-    trigger.customResponse ? 1 : 0,
-    trigger.tokenHash,
-    trigger.schedule === null ? null : JSON.stringify(trigger.schedule),
-    trigger.nextAtMs,
+    customResponse ? 1 : 0,
+    tokenHash,
+    schedule === null ? null : JSON.stringify(schedule),
+    nextAtMs,
   );
 }
 
@@ -145,7 +158,7 @@ export function deleteRunnable(core: Core, tx: Transaction, which: { ownerId: st
   for (const state of ['queued', 'waiting']) {
     const cancelled = core.writer.run(
       `UPDATE runs SET state = 'cancelled', ended_at_ms = ?
-        WHERE state = ? AND state IN ('queued', 'running', 'waiting') AND runnable_id = ?`,
+        WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
       tx.nowMs,
       state,
       id,

@@ -9,6 +9,7 @@ import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { answerText, receiptsOf } from './log.ts';
 import { readPage } from './pages.ts';
+import { OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import { applySource } from './source-memory.ts';
@@ -82,27 +83,40 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   return Buffer.from(JSON.stringify(rest.error));
 }
 
+/** Takes nothing: for verbs that hand back. */
+const NOBODY: Admission = {
+  takeRun: () => false,
+  dropRun: () => undefined,
+  takeDelivery: () => false,
+  dropDelivery: () => undefined,
+};
+
 const LOST: Finished = {
   held: false,
   claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false },
   errorEntry: null,
 };
 
-function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
-  const { run, fence } = end.lease;
-  const held = core.writer.get(
+/** The run's row while this lease on it is still ours. */
+function heldRun(core: Core, { run, fence }: RunLease): Row | undefined {
+  return core.writer.get(
     "SELECT owner_id, runnable_id FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'",
     run,
     fence,
     core.boot,
   );
+}
+
+function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
+  const { run } = end.lease;
+  const held = heldRun(core, end.lease);
   if (!held) return LOST;
   const ownerId = held.owner_id as string;
-  w.tx.moved(ownerId, 'runs', { from: 'running', to: end.state });
   if (end.state === 'queued') {
-    queueAgain(core, w, { run, runnableId: held.runnable_id as string, alone: end.again === 'alone' });
+    queueAgain(core, w, { run, ownerId, runnableId: held.runnable_id as string, alone: end.again === 'alone' });
     return { held: true, claims: claimsOf(w), errorEntry: null };
   }
+  w.tx.moved(ownerId, 'runs', { from: 'running', to: end.state });
   const emissions = end.source ? applySource(core, w, { source: end.source, emissions: end.emissions }) : end.emissions;
   const entries = emissions.map((e) => writeEmission(core, w, e).emission.entry);
   const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
@@ -120,13 +134,30 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
   return { held: true, claims: claimsOf(w), errorEntry };
 }
 
-function queueAgain(core: Core, w: Writing, again: { run: number; runnableId: string; alone: boolean }): void {
+interface Again {
+  readonly run: number;
+  readonly ownerId: string;
+  readonly runnableId: string;
+  /** A bystander of a crash: its attempt counts, and the next one has a process to itself. */
+  readonly alone: boolean;
+}
+
+function queueAgain(core: Core, w: Writing, again: Again): void {
+  const { run, ownerId, runnableId, alone } = again;
+  // Its workflow may have been deleted meanwhile.
+  const state = core.routes.runnable(runnableId) ? 'queued' : 'cancelled';
   core.writer.run(
-    "UPDATE runs SET state = 'queued', started_at_ms = NULL, alone = max(alone, ?) WHERE run = ?",
-    again.alone ? 1 : 0,
-    again.run,
+    `UPDATE runs SET state = ?, started_at_ms = NULL, ended_at_ms = ?, alone = max(alone, ?), attempt = attempt + ?
+      WHERE run = ?`,
+    state,
+    state === 'cancelled' ? w.tx.nowMs : null,
+    alone ? 1 : 0,
+    alone ? 1 : 0,
+    run,
   );
-  w.tx.opened('runs', again.runnableId, 1);
+  w.tx.moved(ownerId, 'runs', { from: 'running', to: state });
+  if (state === 'cancelled') return;
+  w.tx.opened('runs', runnableId, 1);
   w.runsWaiting = true;
 }
 
@@ -135,7 +166,7 @@ function claimRuns(core: Core, w: Writing, limit: number): Claims {
   for (const [runnable, count] of granted) {
     const rows = core.writer.all(
       `SELECT run, entry, via, subscription_id, attempt, fence, alone FROM runs
-        WHERE state = 'queued' AND runnable_id = ? ORDER BY run LIMIT ?`,
+        WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?`,
       runnable.id,
       count,
     );
@@ -145,28 +176,28 @@ function claimRuns(core: Core, w: Writing, limit: number): Claims {
   return claimsOf(w);
 }
 
-/** How many runs each workflow or source may start now: one each in turn, until nobody may or the limit is reached. */
+/**
+ * How many runs each workflow or source may start now: one each in turn, until nobody may or the limit is reached.
+ * Who was served goes to the end of the line, so that small claims are in turn too.
+ */
 function grantInTurn(core: Core, w: Writing, limit: number): Map<Runnable, number> {
   const granted = new Map<Runnable, number>();
   let rest = limit;
-  let candidates = [...core.open.runs.keys()];
-  while (rest > 0 && candidates.length > 0) {
-    const willing: string[] = [];
-    for (const id of candidates) {
-      const runnable = core.routes.runnable(id);
-      if (!runnable) continue;
+  let candidates = [...core.open.runs.keys()].flatMap((id) => core.routes.runnable(id) ?? []);
+  while (candidates.length > 0) {
+    candidates = candidates.filter((runnable) => {
       const count = granted.get(runnable) ?? 0;
-      if (count >= w.tx.waiting('runs', id)) continue;
+      if (count >= w.tx.waiting('runs', runnable.id)) return false;
       if (rest === 0 || !takeRun(w, runnable)) {
         w.runsWaiting = true;
-        continue;
+        return false;
       }
       granted.set(runnable, count + 1);
       rest--;
-      willing.push(id);
-    }
-    candidates = willing;
+      return true;
+    });
   }
+  for (const { id } of granted.keys()) core.open.toTheEnd('runs', id);
   return granted;
 }
 
@@ -198,17 +229,12 @@ function claimRun(core: Core, w: Writing, found: { row: Row; runnable: Runnable 
 }
 
 function releaseRuns(core: Core, tx: Transaction, leases: readonly RunLease[]): void {
+  const w = writing(tx, NOBODY);
   for (const { run, fence } of leases) {
-    const row = core.writer.get(
-      `UPDATE runs SET state = 'queued', started_at_ms = NULL WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'
-        RETURNING owner_id, runnable_id`,
-      run,
-      fence,
-      core.boot,
-    );
-    if (!row) continue;
-    tx.moved(row.owner_id as string, 'runs', { from: 'running', to: 'queued' });
-    tx.opened('runs', row.runnable_id as string, 1);
+    const held = heldRun(core, { run, fence });
+    if (!held) continue;
+    const { owner_id: ownerId, runnable_id: runnableId } = held as { owner_id: string; runnable_id: string };
+    queueAgain(core, w, { run, ownerId, runnableId, alone: false });
   }
 }
 
@@ -219,7 +245,8 @@ function rescue(
 ): { runs: number; deliveries: number; claims: Claims } {
   const w = writing(tx, admission);
   const lost = core.writer.all(
-    "SELECT run, owner_id, runnable_id, entry, attempt, rescues FROM runs WHERE state = 'running' AND boot < ?",
+    `SELECT run, owner_id, runnable_id, entry, attempt, rescues FROM runs
+      WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
     core.boot,
   );
   for (const row of lost) rescueRun(core, w, row);
@@ -231,11 +258,12 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
   const run = row.run as number;
   const ownerId = row.owner_id as string;
   const runnable = core.routes.runnable(row.runnable_id as string);
-  const isLast = (row.rescues as number) >= LIMITS.rescues;
+  const isLast = (row.rescues as number) + 1 >= LIMITS.rescues;
   const state: RunState = runnable ? (isLast ? 'failed' : 'queued') : 'cancelled';
   core.writer.run(
-    'UPDATE runs SET state = ?, rescues = rescues + 1, fence = fence + 1, started_at_ms = NULL, ended_at_ms = ? WHERE run = ?',
+    'UPDATE runs SET state = ?, rescues = rescues + 1, attempt = attempt + ?, fence = fence + 1, started_at_ms = NULL, ended_at_ms = ? WHERE run = ?',
     state,
+    state === 'queued' ? 1 : 0,
     state === 'queued' ? null : w.tx.nowMs,
     run,
   );
@@ -248,7 +276,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
   const fault = {
     code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues + 1} times while this run was under way; it is not tried again by itself.`,
+    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
     cellId: '',
     namespace: '',
     tsMs: w.tx.nowMs,

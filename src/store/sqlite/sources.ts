@@ -14,7 +14,8 @@ export function sourceVerbs(core: Core): SourceStore {
   return {
     createSource: (write) => configWrite(core, () => insertRunnable(core, { ...write, record: write.source })),
     updateSource: (write) => configWrite(core, () => updateRunnable(core, { ...write, record: write.source })),
-    deleteSource: (ownerId, id) => configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
+    deleteSource: async (ownerId, id) =>
+      id.startsWith('dc_') && configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
 
     getSource: async (ownerId, id) => {
       if (!id.startsWith('dc_')) return undefined;

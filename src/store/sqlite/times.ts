@@ -8,6 +8,7 @@ import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { appendedOf } from './log.ts';
 import { toEmission, toTrigger } from './rows.ts';
+import type { Transaction } from './transaction.ts';
 import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
 
 const DIGESTS_PER_STEP = 100;
@@ -41,7 +42,7 @@ export function timeVerbs(core: Core): TimeStore {
     prune: (beforeMs, from) =>
       core.batch.write((tx) => {
         core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
-        return prune(core, beforeMs * NUMBERS_PER_MS, from);
+        return prune(core, tx, { before: beforeMs * NUMBERS_PER_MS, from });
       }),
   };
 }
@@ -79,11 +80,15 @@ function closeDigest(core: Core, w: Writing, row: Row): void {
   );
 }
 
-function prune(core: Core, before: number, from: number): { emissions: number; next: number | null } {
+function prune(
+  core: Core,
+  tx: Transaction,
+  of: { before: number; from: number },
+): { emissions: number; next: number | null } {
   const rows = core.writer.all(
     'SELECT entry, emitter_id, name, flags & 8 AS listed FROM emissions WHERE entry >= ? AND entry < ? ORDER BY entry LIMIT ?',
-    from,
-    before,
+    of.from,
+    of.before,
     EMISSIONS_PER_STEP,
   );
   const oldestKept = new Map<string, number>();
@@ -94,8 +99,14 @@ function prune(core: Core, before: number, from: number): { emissions: number; n
     deleteEmission(core, row.entry as number);
     emissions++;
   }
+  if (emissions > 0) keepLastNumber(core, tx);
   const last = rows.length < EMISSIONS_PER_STEP ? null : (rows.at(-1)?.entry as number) + 1;
   return { emissions, next: last };
+}
+
+/** No number is given twice, also when the newest rows are gone and the clock was set back. */
+function keepLastNumber(core: Core, tx: Transaction): void {
+  core.writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('last_number', ?)", String(tx.number()));
 }
 
 /** The entry from which on a channel's emissions are kept however old they are; 0 when it has not that many. */

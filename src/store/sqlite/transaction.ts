@@ -26,6 +26,14 @@ export class Numbers {
 export class OpenWork {
   readonly runs = new Map<string, number>();
   readonly deliveries = new Map<string, number>();
+
+  /** Claims go round in the order of these maps. */
+  toTheEnd(kind: WorkKind, listenerId: string): void {
+    const waiting = this[kind].get(listenerId);
+    if (waiting === undefined) return;
+    this[kind].delete(listenerId);
+    this[kind].set(listenerId, waiting);
+  }
 }
 
 export type WorkKind = 'runs' | 'deliveries';

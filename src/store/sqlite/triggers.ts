@@ -8,7 +8,11 @@ export function triggerVerbs(core: Core): TriggerStore {
   return {
     listTriggers: async (ownerId, runnableId) =>
       core.reader
-        .all('SELECT * FROM triggers WHERE runnable_id = ? AND owner_id = ? ORDER BY id', runnableId, ownerId)
+        .all(
+          'SELECT * FROM triggers WHERE runnable_id = ? AND owner_id = ? ORDER BY created_at_ms, id',
+          runnableId,
+          ownerId,
+        )
         .map(toTrigger),
 
     triggerByKey: async (key) => {

@@ -6,6 +6,7 @@ import type { WebhookStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
+import { OPEN_DELIVERY } from './partial.ts';
 import { toWebhook } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -98,7 +99,7 @@ function moveOpen(core: Core, tx: Transaction, move: Move): void {
   for (const from of move.from) {
     const rows = core.writer.all(
       `UPDATE deliveries SET state = ?, due_at_ms = ?, ended_at_ms = ?
-        WHERE listener_id = ? AND state = ? AND state IN ('pending', 'retrying', 'sending', 'held') RETURNING owner_id`,
+        WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} RETURNING owner_id`,
       move.to,
       isOpen(move.to) ? tx.nowMs : null,
       move.to === 'cancelled' ? tx.nowMs : null,

@@ -14,7 +14,8 @@ export function workflowVerbs(core: Core): WorkflowStore {
   return {
     createWorkflow: (write) => configWrite(core, () => insertRunnable(core, { ...write, record: write.workflow })),
     updateWorkflow: (write) => configWrite(core, () => updateRunnable(core, { ...write, record: write.workflow })),
-    deleteWorkflow: (ownerId, id) => configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
+    deleteWorkflow: async (ownerId, id) =>
+      id.startsWith('p_') && configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
 
     getWorkflow: async (ownerId, id) => {
       if (!id.startsWith('p_')) return undefined;

@@ -50,8 +50,12 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, entry =
   const { targets, withheld } = route(made, core.routes.table(made.ownerId, made.emitterId));
   let firstRun: number | null = null;
   for (const target of targets) {
-    if (target.kind === 'run') firstRun ??= writeRun(core, w, { emission, target });
-    else writeDelivery(core, w, { emission, target });
+    if (target.kind === 'run') {
+      const run = writeRun(core, w, { emission, target });
+      firstRun ??= run;
+    } else {
+      writeDelivery(core, w, { emission, target });
+    }
   }
   for (const held of withheld) insertWithheld(core, entry, held);
   return { emission, firstRun };
