@@ -2,7 +2,7 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, dataPaths } from './config.ts';
+import { type Config, ConfigError, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Deliveries } from './engine/deliveries.ts';
@@ -19,7 +19,7 @@ import { createMailer } from './mail/mailer.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createRunner } from './runner/pool.ts';
 import { openSqliteStore } from './store/sqlite/open.ts';
-import { createAddresses } from './webhook/address.ts';
+import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret } from './webhook/sign.ts';
@@ -44,6 +44,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { clock, random, log } = ports;
   const paths = dataPaths(config.dataDir);
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const addresses = readTargets(config.allowTargets);
   const store = await openSqliteStore({ path: paths.store, clock, random });
   let url = '';
   let isDraining = false;
@@ -54,7 +55,6 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const waiters = new Waiters();
   const runner = createRunner({ log, clock, tmpDir: join(config.dataDir, 'tmp') });
   const metrics = new Metrics(slots, () => runner.stats().processes);
-  const addresses = createAddresses({ allowTargets: config.allowTargets });
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: paths.outbox, clock, random, log });
@@ -127,4 +127,13 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     return stopping;
   };
   return { url: publicUrl(), first, stop };
+}
+
+/** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */
+function readTargets(allowTargets: readonly string[]): Addresses {
+  try {
+    return createAddresses({ allowTargets });
+  } catch (error) {
+    throw new ConfigError(`ERRAND_ALLOW_TARGETS: ${(error as Error).message}`);
+  }
 }

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
+import { newSecret } from '../../../src/webhook/sign.ts';
+import { verifyWebhook } from '../../../src/webhook/verify.ts';
+import { ACCEPTED, EMPTY_SECRETS, headersOf, REJECTED, SIGNED, type Vector } from './vectors.ts';
+
+const SECRET = newSecret(new Uint8Array(32).fill(9));
+
+test('Published good requests are accepted', () => {
+  assert.ok(ACCEPTED.length >= 6);
+  for (const vector of ACCEPTED) assert.ok(verified(vector).ok, vector.name);
+});
+
+test('Published bad requests are rejected', () => {
+  assert.ok(REJECTED.length >= 18);
+  for (const vector of REJECTED) assert.equal(verified(vector).ok, false, vector.name);
+});
+
+test('Every published signature verifies, ed25519 too', () => {
+  // The public key is published with the first vector of that private key.
+  const publicKey = SIGNED.find(({ public_key }) => public_key)?.public_key ?? '';
+  for (const vector of SIGNED) {
+    const signed = { ...vector, webhook_signature: vector.expect, now: Number(vector.webhook_timestamp) };
+    const keys = [...(vector.secrets ?? []), vector.secret, vector.private_key && publicKey].filter((key) => !!key);
+    for (const secrets of keys as string[]) assert.ok(verified({ ...signed, secrets: [secrets] }).ok, vector.name);
+  }
+});
+
+test('An empty or malformed secret throws', () => {
+  for (const secret of [...EMPTY_SECRETS, [], ['whsec_'], 'whpk_', 'whpk_AAAA']) {
+    const options = { secrets: secret as string, headers: {}, body: '', nowMs: 0 };
+    assert.throws(() => verifyWebhook(options), /secret|key/, String(secret));
+  }
+});
+
+test('What the independent library signs is accepted', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.boolean(), (body, asBytes) => {
+      const nowMs = 1_700_000_000_500;
+      const signature = new Webhook(SECRET).sign('emit1', new Date(nowMs), body);
+      const headers = new Headers({
+        'Webhook-Id': 'emit1',
+        'Webhook-Timestamp': '1700000000',
+        'Webhook-Signature': signature,
+      });
+      const given = { secrets: SECRET, headers, body: asBytes ? Buffer.from(body) : body, nowMs };
+      assert.deepEqual(verifyWebhook(given), { ok: true, id: 'emit1', timestampS: 1_700_000_000 });
+      assert.equal(verifyWebhook({ ...given, body: `${body} ` }).ok, false);
+    }),
+  );
+});
+
+test('Headers given twice are rejected', () => {
+  const signature = new Webhook(SECRET).sign('a', new Date(1000_000), '{}');
+  const headers = { 'webhook-id': 'a', 'webhook-timestamp': '1000', 'webhook-signature': [signature] };
+  const given = { secrets: [SECRET], body: '{}', nowMs: 1000_000 };
+  assert.ok(verifyWebhook({ ...given, headers }).ok);
+  assert.equal(verifyWebhook({ ...given, headers: { ...headers, 'webhook-id': ['a', 'a'] } }).ok, false);
+  assert.equal(verifyWebhook({ ...given, headers: { ...headers, 'Webhook-Id': 'a' } }).ok, false);
+});
+
+test('The tolerance can be narrowed', () => {
+  const signature = new Webhook(SECRET).sign('a', new Date(1000_000), '{}');
+  const headers = { 'webhook-id': 'a', 'webhook-timestamp': '1000', 'webhook-signature': signature };
+  const given = { secrets: SECRET, headers, body: '{}', toleranceS: 10 };
+  assert.ok(verifyWebhook({ ...given, nowMs: 1010_999 }).ok);
+  assert.equal(verifyWebhook({ ...given, nowMs: 1011_000 }).ok, false);
+});
+
+function verified(vector: Vector) {
+  const secrets = vector.secrets ?? [vector.public_key ?? vector.secret ?? ''];
+  return verifyWebhook({ secrets, headers: headersOf(vector), body: vector.body, nowMs: Number(vector.now) * 1000 });
+}
