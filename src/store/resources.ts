@@ -65,7 +65,7 @@ export interface SourceStore {
   getSource(ownerId: string, id: string): Promise<Source | undefined>;
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
   deleteSource(ownerId: string, id: string): Promise<boolean>;
-  /** Its `$.service.db`: name → JSON text. */
+  /** Its `$.service.db`: name → JSON text. The caller has checked whose it is. */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
   /** Forgets what the source emitted (not its errors). Returns how many. */
   deleteSourceEvents(ownerId: string, sourceId: string): Promise<number>;

@@ -177,7 +177,7 @@ export interface LogStore {
    * trigger and key within LIMITS.idempotencyMs; when several come at once, one wins and the others are `repeated`.
    */
   append(emission: NewEmission, admission: Admission, idempotency?: Idempotency): Promise<Appended>;
-  /** Emissions of one emitter and channel. Never more than the newest LIMITS.listedPerEmitterAndName. */
+  /** Emissions of a workflow, source or webhook on one channel: never more than the newest LIMITS.listedPerEmitterAndName. */
   listEmissions(
     channel: { ownerId: string; emitterId: string; name: string },
     page: PageQuery<number>,
@@ -185,7 +185,7 @@ export interface LogStore {
   ): Promise<Page<EmissionRecord>>;
   /** Whole, with body; undefined when it is not the owner's. */
   getEmission(ownerId: string, entry: number): Promise<Emission | undefined>;
-  /** Every run, delivery and withheld listener of an emission; with `mails`, also mails that its runs sent. */
+  /** Every run, delivery and withheld listener of an emission, and the mails that its runs sent. */
   receipts(ownerId: string, entry: number): Promise<readonly Receipt[]>;
   ledger(ownerId: string): Promise<Ledger>;
 }
@@ -198,8 +198,8 @@ export interface RunStore {
   /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
-   * Takes what nodes that are gone still hold: runs are queued again, but one that was lost LIMITS.rescues times fails
-   * with `WorkerLost`; deliveries are due at once. Called before this node claims anything.
+   * Takes what nodes that are gone still hold: runs are queued again as their next attempt, but one that is lost for
+   * the LIMITS.rescues-th time fails with `WorkerLost`; deliveries are due at once. Called before this node claims anything.
    */
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /** Cancels a queued or waiting run. `running`: ask the node that runs it. Undefined: no such run. */
@@ -246,7 +246,7 @@ export interface TimeStore {
   closeDigests(admission: Admission): Promise<Claims>;
   /**
    * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
-   * open and none of the newest LIMITS.listedPerEmitterAndName of its emitter and channel. Works in bounded steps:
+   * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:
    * call again with `next` until it is null. Forgets idempotency keys that are over.
    */
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;

@@ -77,6 +77,17 @@ export function errorsContract(harness: Harness): void {
       sameMembers(states, ['running', 'failed', 'queued']);
     });
 
+    it('has room again once something was cancelled', async () => {
+      await using stage = await Stage.open(harness);
+      const { workflow, trigger } = await stage.hooked({ settings: { queueLimit: 1 } });
+      const { firstRun } = await stage.append(trigger.id);
+      await stage.store.cancelRun(stage.owner.id, defined(firstRun));
+      await stage.append(trigger.id);
+      await stage.append(trigger.id);
+      const states = (await runsOf(stage, workflow.id)).map((r) => r.state);
+      deepEqual(states, ['failed', 'queued', 'cancelled']);
+    });
+
     it('of the global error workflow comes to rest', async () => {
       await using stage = await Stage.open(harness);
       const settings = { ...stage.global.settings, queueLimit: 1 };
