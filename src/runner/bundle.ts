@@ -24,12 +24,18 @@ export type Bundled =
   | { readonly ok: true; readonly bundle: string; readonly sourceMap: string }
   | { readonly ok: false; readonly problems: readonly CodeProblem[] };
 
+/**
+ * The bundler reads the file that a `sourceMappingURL` comment names, also for code that is no file itself, and it heeds
+ * the last one: this one, an address that it cannot read. So the code's own is neither read nor believed.
+ */
+const NO_INPUT_MAP = '\n//# sourceMappingURL=none:';
+
 /** Never rejects on what the code is; only when the bundler itself cannot be run. */
 export async function bundleStep({ namespace, code }: StepSource): Promise<Bundled> {
   const file = `${namespace}.ts`;
   try {
     const result = await build({
-      stdin: { contents: code, sourcefile: file, loader: 'ts' },
+      stdin: { contents: code + NO_INPUT_MAP, sourcefile: file, loader: 'ts' },
       outfile: `${namespace}.mjs`,
       bundle: true,
       format: 'esm',

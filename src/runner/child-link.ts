@@ -15,7 +15,7 @@ import type { Workdirs } from './workdir.ts';
 const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
 const STDERR_KEPT_CHARS = 1024;
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly workdirs: Workdirs;
   readonly deployment: Deployment;
   readonly memoryMb: number;
@@ -30,7 +30,7 @@ export interface Death {
   readonly detail: string;
 }
 
-export interface LinkEvents {
+interface LinkEvents {
   /** Throws to refuse the message, which ends the process. `take`: the message's bytes. */
   readonly onMessage: (message: Readonly<Record<string, unknown>>, take: (bytes: unknown) => Buffer) => void;
   /** Once, when the process is gone; its folder is being removed until `removed` settles. */
@@ -96,6 +96,7 @@ export class ChildLink {
   }
 
   #listen(child: ChildProcess): void {
+    for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // of a dead process: nothing new
     child.stdout?.resume();
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT_CHARS);
@@ -111,9 +112,8 @@ export class ChildLink {
         this.kill();
       }
     });
-    // A pipe that the code has closed is as good as a dead process; errors of writing into a dead one say nothing new.
+    // A pipe that the code has closed is as good as a dead process.
     pipe?.on('close', () => this.kill());
-    pipe?.on('error', () => {});
   }
 
   #onFrame(messages: unknown, blobs: Buffer): void {

@@ -4,6 +4,7 @@
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { Fault, HttpAnswer, LogLine, Outgoing, RunOutcome, StepResult } from '../domain/run.ts';
+import { isHeader } from './child/answer.ts';
 import { PLATFORM_CODES } from './child/errors.ts';
 import { LINE_BYTES } from './child/run-log.ts';
 import type { Flight } from './flight.ts';
@@ -12,7 +13,7 @@ import { faultAt, haltedEnd } from './verdict.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
-export interface EndContext {
+interface EndContext {
   readonly flight: Flight;
   /** The answer's bytes, when the message has any. */
   readonly body: Uint8Array | null;
@@ -22,8 +23,6 @@ export interface EndContext {
 const STEP_STATES = ['succeeded', 'failed', 'exited'] as const;
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
 const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NONE: readonly never[] = [];
 
 /** The outcome that an `end` message tells of. */
@@ -95,8 +94,7 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
   if (code < 200 || code > 599 || body === null || body.byteLength > LIMITS.resultBytes)
     throw new RangeError('no answer');
   for (const [name, value] of Object.entries(record(headers))) {
-    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(text(value, LIMITS.resultBytes)))
-      throw new RangeError('no header');
+    if (!isHeader(name, text(value, LIMITS.resultBytes))) throw new RangeError('no header');
   }
   // A copy: the bytes are a window on everything that arrived with them.
   return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };

@@ -5,7 +5,6 @@
 // longest takes no more runs and makes room when its last has ended. A run that still waits when its time is up goes back
 // untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its memory limit.)
 
-import { performance } from 'node:perf_hooks';
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
@@ -62,7 +61,9 @@ class Pool implements Runner {
     this.#workdirs = new Workdirs(options.tmpDir);
     this.#describer = new Describer(this.#workdirs);
     this.#sweep = setInterval(() => this.#endIdle(), this.#options.idleMs / 2).unref();
-    void this.#workdirs.sweep();
+    this.#workdirs.sweep().catch((error: unknown) => {
+      options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
+    });
   }
 
   run(request: RunRequest): Promise<RunOutcome> {
@@ -176,17 +177,18 @@ class Pool implements Runner {
     else if (this.#waiting.remove(flight)) flight.end(why === 'timeout' ? RETURNED : CANCELLED);
   }
 
-  /** As many processes leave as are waited for. */
+  /** As many processes leave as are waited for: idle ones at once, then busy ones that have had their turn. */
   #makeRoom(): void {
-    const staying = [...this.#processes].filter((process) => process.takesRuns);
-    let missing = this.#waiting.processes - (this.#processes.size - staying.length);
-    staying.sort((a, b) => Math.sign(a.inFlight) - Math.sign(b.inFlight) || a.lastUsedAt - b.lastUsedAt);
-    for (const process of staying) {
-      if (missing <= 0) return;
-      if (process.inFlight > 0 && performance.now() - process.bornAt < TURN_MS) continue;
-      process.drain();
-      missing--;
-    }
+    const all = [...this.#processes];
+    const staying = all.filter(({ takesRuns }) => takesRuns);
+    const gone = all.filter(({ takesRuns, inFlight }) => !takesRuns && inFlight === 0).length;
+    let missing = this.#waiting.processes - gone;
+    const idle = staying.filter(({ inFlight }) => inFlight === 0).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+    for (const process of idle) if (missing-- > 0) process.drain();
+    missing -= all.length - staying.length - gone;
+    const had = performance.now() - TURN_MS;
+    const busy = staying.filter(({ inFlight, bornAt }) => inFlight > 0 && bornAt < had);
+    for (const process of busy.sort((a, b) => a.bornAt - b.bornAt)) if (missing-- > 0) process.drain();
     if (missing <= 0 || this.#turn !== undefined) return;
     this.#turn = setTimeout(() => {
       this.#turn = undefined;

@@ -19,7 +19,7 @@ import type { Workdirs } from './workdir.ts';
 /** A deployment that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
 const BROKEN_MS = 10_000;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly deployment: Deployment;
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;

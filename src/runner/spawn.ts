@@ -7,7 +7,7 @@ import { CHILD_FILE } from './workdir.ts';
 /** Node 24 has no permission for the network, and refuses to start with a flag it does not know. */
 const NET_FLAGS = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
 
-export interface SpawnOptions {
+interface SpawnOptions {
   /** The process's folder (workdir.ts). */
   readonly dir: string;
   readonly memoryMb: number;

@@ -5,7 +5,7 @@ import { type Fault, NO_OUTCOME, type RunOutcome, type StepResult } from '../dom
 import type { Death } from './child-link.ts';
 import { CANCELLED, type Flight } from './flight.ts';
 
-export interface Blame {
+interface Blame {
   readonly code: string;
   readonly msg: string;
 }

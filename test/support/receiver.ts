@@ -14,8 +14,8 @@ export interface Received {
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: Received[];
-  /** Status of the next answers: a number, or a function of the request's number (from 0). */
-  answer(status: number | ((n: number) => number)): void;
+  /** Status of the next answers: a number, or a function of the request's number (from 0); with headers and body. */
+  answer(status: number | ((n: number) => number), headers?: Record<string, string>, body?: string): void;
   /** Waits until `count` requests came. */
   wait(count: number): Promise<Received[]>;
 }
@@ -23,6 +23,8 @@ export interface Receiver extends AsyncDisposable {
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let statusOf: (n: number) => number = () => 200;
+  let more: Record<string, string> = {};
+  let text: string | undefined;
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -34,7 +36,7 @@ export async function startReceiver(): Promise<Receiver> {
         headers: request.headers,
         body: Buffer.concat(parts),
       });
-      response.writeHead(status, { 'content-type': 'text/plain' }).end(`answered ${status}`);
+      response.writeHead(status, { 'content-type': 'text/plain', ...more }).end(text ?? `answered ${status}`);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -42,7 +44,9 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${port}/hook`,
     received,
-    answer: (status) => {
+    answer: (status, headers = {}, body) => {
+      more = headers;
+      text = body;
       statusOf = typeof status === 'number' ? () => status : status;
     },
     wait: (count) => until(`${count} requests at the receiver`, () => received.length >= count && received),

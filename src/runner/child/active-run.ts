@@ -93,6 +93,7 @@ export class ActiveRun {
     if (!immediate) return;
     const { head, body } = answer;
     this.program.post({ t: 'answer', run: this.message.run, answer: head, bytes: body.byteLength }, body);
+    this.program.flush(); // the code may keep the CPU from here on
     this.#answer = SENT;
   }
 

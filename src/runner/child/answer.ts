@@ -36,12 +36,17 @@ function headersOf(headers: unknown): Record<string, string> {
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
-    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(text)) {
+    if (!isHeader(name, text)) {
       throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
     }
     Object.defineProperty(result, name, { value: text, enumerable: true, configurable: true, writable: true });
   }
   return result;
+}
+
+/** Whether HTTP can carry it. */
+export function isHeader(name: string, value: string): boolean {
+  return HEADER_NAME.test(name) && HEADER_VALUE.test(value);
 }
 
 function hasContentType(headers: Record<string, string>): boolean {

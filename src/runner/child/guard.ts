@@ -3,7 +3,7 @@
 // This keeps honest code from doing harm by accident; what a hostile one can do is bounded by Node's permission model
 // and by the server, which believes nothing that the child says.
 
-import { createRequire, isBuiltin } from 'node:module';
+import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
 import { current } from './current.ts';
 import { platformError } from './errors.ts';
 
@@ -14,6 +14,7 @@ export const exitProcess = (process as unknown as { reallyExit: (code: number) =
 export function guardProcess(onStray: (thrown: unknown) => void): void {
   blockExits();
   blockSignals();
+  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`
   const onThrown = (thrown: unknown): void => {
     const step = current.getStore();
     if (step === undefined || step.run.ended) onStray(thrown);
@@ -48,7 +49,7 @@ function blockSignals(): void {
 }
 
 function override(name: string, value: ((argument?: unknown) => unknown) | undefined): void {
-  Object.defineProperty(process, name, { value, enumerable: false, configurable: true, writable: true });
+  Object.defineProperty(process, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** `defineComponent` is the component API's; `require` is for CommonJS code, whose bundles ask for Node's modules through it. */

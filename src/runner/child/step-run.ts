@@ -72,12 +72,18 @@ export class StepRun {
     const view = {};
     for (const [name, text] of Object.entries(this.#exports ?? {})) defineParsed(view, name, text);
     if (returned !== undefined) defineParsed(view, '$return_value', returned);
-    this.run.results[this.step.namespace] = view;
+    // Not an assignment: `__proto__` is a possible name.
+    Object.defineProperty(this.run.results, this.step.namespace, {
+      value: view,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   }
 }
 
 /** A member that is parsed when it is first read; later reads give the same value. */
-export function defineParsed(target: object, name: string, text: string): void {
+function defineParsed(target: object, name: string, text: string): void {
   const define = (value: unknown): unknown => {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
     return value;

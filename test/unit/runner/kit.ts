@@ -1,0 +1,127 @@
+// A runner of a test's own, and short ways to ask it.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Deployment } from '../../../src/domain/resource.ts';
+import type { Fault, HttpAnswer, RunOutcome } from '../../../src/domain/run.ts';
+import { bundleStep } from '../../../src/runner/bundle.ts';
+import { createRunner, type RunnerOptions } from '../../../src/runner/pool.ts';
+import type { Runner, RunRequest, SourceInput } from '../../../src/runner/runner.ts';
+
+export interface LogEntry {
+  readonly level: string;
+  readonly name: string;
+  readonly fields: Record<string, unknown>;
+}
+
+export interface Kit {
+  readonly runner: Runner;
+  readonly tmpDir: string;
+  readonly logged: LogEntry[];
+  /** Runs one step's code, or several steps' (`one`, `two`, …), or a deployment. */
+  run(code: string | readonly string[] | Deployment, given?: Partial<RunRequest>): Promise<RunOutcome>;
+  /** Runs the body of an async step, all of them in one process: `$`, `steps` and `node(module)` are there. */
+  evaluate(body: string, given?: Partial<RunRequest>): Promise<RunOutcome>;
+  /** Runs a source's code. */
+  source(code: string, given?: Partial<SourceInput>, event?: string): Promise<RunOutcome>;
+}
+
+const EVALUATOR = `const node = (name) => process.getBuiltinModule('node:' + name);
+  export default async ({ steps, $ }) => await eval('(async () => {' + steps.trigger.event + '})()')`;
+const NAMES = ['one', 'two', 'three'];
+let numbers = 0;
+
+export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'errand-runner-'));
+  const logged: LogEntry[] = [];
+  const line = (level: string) => (fields: object, name: string) =>
+    void logged.push({ level, name, fields: fields as Record<string, unknown> });
+  const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  const runner = createRunner({ log, clock: { nowMs: Date.now }, tmpDir, ...options });
+  t.after(async () => {
+    await runner.stop(0);
+    await rm(tmpDir, { recursive: true, force: true });
+  });
+  const run: Kit['run'] = async (code, given = {}) => {
+    const deployment = typeof code === 'object' && 'steps' in code ? code : await deploymentOf(code);
+    return await runner.run(requestOf(deployment, given));
+  };
+  const source: Kit['source'] = async (code, given = {}, event = '{}') => {
+    const deployment = await deploymentOf(code, 'dc_1');
+    const input = { sourceId: 'dc_1', call: 'run', configuredProps: {}, endpoints: {}, db: {}, ...given } as const;
+    return await runner.run(requestOf(deployment, { source: input, event: Buffer.from(event) }));
+  };
+  let evaluator: Promise<Deployment> | undefined;
+  const evaluate: Kit['evaluate'] = async (body, given = {}) => {
+    evaluator ??= deploymentOf(EVALUATOR);
+    return await run(await evaluator, { event: Buffer.from(JSON.stringify(body)), ...given });
+  };
+  return { runner, tmpDir, logged, run, evaluate, source };
+}
+
+export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {}): RunRequest {
+  return {
+    run: ++numbers,
+    deployment,
+    timeoutMs: 10_000,
+    memoryMb: 256,
+    env: {},
+    alone: false,
+    attempt: 1,
+    event: Buffer.from('{}'),
+    context: {},
+    source: null,
+    onAnswer: () => {},
+    ...given,
+  };
+}
+
+export async function deploymentOf(code: string | readonly string[], runnableId = 'p_1'): Promise<Deployment> {
+  const codes = typeof code === 'string' ? [code] : code;
+  const steps = await Promise.all(
+    codes.map(async (text, index) => {
+      const namespace = NAMES[index] as string;
+      const bundled = await bundleStep({ namespace, code: text });
+      assert.ok(bundled.ok, JSON.stringify(bundled));
+      return { id: `c_${namespace}`, namespace, code: text, bundle: bundled.bundle, sourceMap: bundled.sourceMap };
+    }),
+  );
+  return { id: `d_${++numbers}`, ownerId: 'u_1', runnableId, steps, createdAtMs: 0 };
+}
+
+/** What the (last) step returned. */
+export function returned(outcome: RunOutcome): unknown {
+  assert.equal(outcome.end.kind, 'succeeded', JSON.stringify(outcome.end));
+  const text = outcome.steps.at(-1)?.returnValue;
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+export function faultOf(outcome: RunOutcome): Fault {
+  assert.ok(outcome.end.kind === 'failed', JSON.stringify(outcome));
+  return outcome.end.fault;
+}
+
+export function bodies(outcome: RunOutcome): unknown[] {
+  return outcome.outgoing.map(({ body }) => JSON.parse(Buffer.from(body).toString()));
+}
+
+export function bodyText(answer: HttpAnswer | null): string {
+  assert.ok(answer !== null);
+  return Buffer.from(answer.body).toString();
+}
+
+/** Resolves when a step of the run calls `$.respond({immediate: true})`: the sign that its code has come so far. */
+export function signal(): { readonly onAnswer: (answer: HttpAnswer) => void; readonly came: Promise<HttpAnswer> } {
+  const { promise, resolve } = Promise.withResolvers<HttpAnswer>();
+  return { onAnswer: resolve, came: promise };
+}
+
+/** Settles when the condition holds; for what announces itself to nobody. */
+export async function until(holds: () => boolean): Promise<void> {
+  // A turn and no longer; as fast as it can, it would take the CPU from what it waits for.
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { deploymentOf, faultOf, kit, requestOf, returned, signal, until } from './kit.ts';
+
+const PID = 'export default () => process.pid';
+const HANG = 'export default async ({ $ }) => { await $.respond({ immediate: true }); await new Promise(() => {}) }';
+
+test('a deployment keeps one process for its runs', async (t) => {
+  const { run, runner } = kit(t);
+  const deployment = await deploymentOf(PID);
+  const pids = (await Promise.all([run(deployment), run(deployment)])).map(returned);
+  pids.push(returned(await run(deployment)));
+  assert.equal(new Set(pids).size, 1);
+  assert.notEqual(returned(await run(PID)), pids[0]);
+  assert.deepEqual(runner.stats(), { processes: 2, inFlight: 0 });
+});
+
+test('a run that is alone shares with nobody', async (t) => {
+  const { run, runner } = kit(t);
+  const deployment = await deploymentOf(PID);
+  const shared = returned(await run(deployment));
+  const alone = await Promise.all([run(deployment, { alone: true }), run(deployment, { alone: true })]);
+  assert.equal(new Set([shared, ...alone.map(returned)]).size, 3);
+  assert.equal(returned(await run(deployment)), shared);
+  await until(() => runner.stats().processes === 1);
+});
+
+test('changed settings get a new process', async (t) => {
+  const { run } = kit(t);
+  const deployment = await deploymentOf('export default () => [process.pid, process.env.A ?? null]');
+  const first = returned(await run(deployment, { env: { A: '1' } })) as unknown[];
+  assert.deepEqual(returned(await run(deployment, { env: { A: '1' } })), first);
+  const second = returned(await run(deployment, { env: { A: '2' } })) as unknown[];
+  assert.notEqual(second[0], first[0]);
+  assert.equal(second[1], '2');
+  const third = returned(await run(deployment, { env: { A: '2' }, memoryMb: 128 })) as unknown[];
+  assert.notEqual(third[0], second[0]);
+});
+
+test('the longest idle process makes room', async (t) => {
+  const { run, runner } = kit(t, { maxProcesses: 2 });
+  const [a, b, c] = await Promise.all([deploymentOf(PID), deploymentOf(PID), deploymentOf(PID)]);
+  const pidA = returned(await run(a));
+  const pidB = returned(await run(b));
+  assert.equal(returned(await run(a)), pidA);
+  await run(c);
+  assert.ok(runner.stats().processes <= 2);
+  assert.equal(returned(await run(a)), pidA);
+  assert.notEqual(returned(await run(b)), pidB);
+});
+
+test('an idle process makes room before a leaving one', async (t) => {
+  const { run } = kit(t, { maxProcesses: 2 });
+  const { came, onAnswer } = signal();
+  await run(PID);
+  void run(HANG, { onAnswer, alone: true });
+  await came;
+  assert.equal(typeof returned(await run(PID)), 'number');
+});
+
+test('beyond the bound runs wait for a place', async (t) => {
+  const { run, runner } = kit(t, { maxProcesses: 1 });
+  const deployments = await Promise.all([PID, PID, PID, PID].map((code) => deploymentOf(code)));
+  const runs = deployments.flatMap((deployment) => [run(deployment), run(deployment)]);
+  assert.equal(runner.stats().processes, 1);
+  const pids = (await Promise.all(runs)).map(returned);
+  assert.equal(new Set(pids).size, 4);
+});
+
+test('a busy process makes room in its turn', async (t) => {
+  const { run } = kit(t, { maxProcesses: 1 });
+  const { came, onAnswer } = signal();
+  const busy = await deploymentOf(HANG);
+  const hanging = run(busy, { onAnswer, timeoutMs: 1500 });
+  await came;
+  assert.equal(typeof returned(await run(PID)), 'number');
+  assert.equal(faultOf(await hanging).code, 'Timeout');
+});
+
+test('a run that waited in vain goes back', async (t) => {
+  const { run, runner } = kit(t, { maxProcesses: 1 });
+  const { came, onAnswer } = signal();
+  void run(HANG, { onAnswer });
+  await came;
+  assert.deepEqual((await run(PID, { timeoutMs: 50 })).end, { kind: 'returned' });
+  const waiting = run(PID, { run: 900_100 });
+  await until(() => runner.stats().inFlight === 2);
+  assert.equal(runner.cancel(900_100), true);
+  assert.deepEqual((await waiting).end, { kind: 'cancelled' });
+});
+
+test('idle processes end with their folders', async (t) => {
+  const { run, runner, tmpDir } = kit(t, { idleMs: 20 });
+  await run(PID);
+  await until(() => runner.stats().processes === 0);
+  assert.deepEqual(readdirSync(tmpDir), []);
+});
+
+test('a retired deployment ends after its last run', async (t) => {
+  const { runner, run } = kit(t);
+  const deployment = await deploymentOf(`let release; export default async ({ steps, $ }) => {
+    await $.respond({ immediate: true });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return process.pid;
+  }`);
+  const { came, onAnswer } = signal();
+  const first = run(deployment, { onAnswer });
+  await came;
+  runner.retire(deployment.id);
+  const second = run(deployment);
+  assert.notEqual(returned(await first), returned(await second));
+  runner.retire(deployment.id);
+  await until(() => runner.stats().processes === 0);
+  runner.retire('d_unknown');
+});
+
+test('a warm process is there before its first run', async (t) => {
+  const { runner, run } = kit(t);
+  const deployment = await deploymentOf(PID);
+  runner.warm(deployment, 256, {});
+  runner.warm(deployment, 256, {});
+  assert.equal(runner.stats().processes, 1);
+  await run(deployment);
+  assert.equal(runner.stats().processes, 1);
+});
+
+test('warming broken code shows on the run', async (t) => {
+  const { runner, run } = kit(t);
+  const deployment = await deploymentOf('throw new Error("cold"); export default 1');
+  runner.warm(deployment, 256, {});
+  assert.equal(faultOf(await run(deployment)).msg, 'cold');
+});
+
+test('stopping waits, then hands back the rest', async (t) => {
+  const { runner, run, tmpDir } = kit(t);
+  const [quickly, endlessly] = [signal(), signal()];
+  const code = `export default async ({ $ }) => {
+    await $.respond({ immediate: true });
+    return await new Promise((resolve) => setTimeout(resolve, 10, 'done'));
+  }`;
+  const quick = run(code, { onAnswer: quickly.onAnswer });
+  const endless = run(HANG, { onAnswer: endlessly.onAnswer });
+  await Promise.all([quickly.came, endlessly.came]);
+  await Promise.all([runner.stop(300), runner.stop(300)]);
+  assert.equal(returned(await quick), 'done');
+  assert.deepEqual((await endless).end, { kind: 'returned' });
+  assert.deepEqual((await run(PID)).end, { kind: 'returned' });
+  assert.deepEqual([runner.stats(), readdirSync(tmpDir)], [{ processes: 0, inFlight: 0 }, []]);
+  await runner.stop(0);
+});
+
+test('what waits at shutdown goes back at once', async (t) => {
+  const { runner, run } = kit(t, { maxProcesses: 1 });
+  const { came, onAnswer } = signal();
+  void run(HANG, { onAnswer });
+  await came;
+  const waiting = run(PID);
+  await until(() => runner.stats().inFlight === 2);
+  void runner.stop(0);
+  assert.deepEqual((await waiting).end, { kind: 'returned' });
+});
+
+test('a runner that cannot start processes says so', async (t) => {
+  const { run, tmpDir, runner } = kit(t);
+  rmSync(tmpDir, { recursive: true });
+  const fault = faultOf(await run(PID));
+  assert.deepEqual([fault.code, fault.cellId], ['StartFailed', 'c_one']);
+  assert.match(fault.msg, /could not be started/);
+  await until(() => runner.stats().processes === 0);
+});
+
+test('an onAnswer that throws harms nothing', async (t) => {
+  const { run, logged } = kit(t);
+  const outcome = await run('export default async ({ $ }) => { await $.respond({ immediate: true }); return 1 }', {
+    onAnswer: () => {
+      throw new Error('closed');
+    },
+  });
+  assert.equal(returned(outcome), 1);
+  assert.ok(logged.some(({ level }) => level === 'error'));
+});
+
+test('many runs in flight each get their own', async (t) => {
+  const { runner } = kit(t);
+  const deployment = await deploymentOf(
+    'export default async ({ steps }) => { await null; return steps.trigger.event.n }',
+  );
+  const outcomes = await Promise.all(
+    Array.from({ length: 2000 }, (_, n) => runner.run(requestOf(deployment, { event: Buffer.from(`{"n":${n}}`) }))),
+  );
+  assert.deepEqual(
+    outcomes.map(returned),
+    Array.from({ length: 2000 }, (_, n) => n),
+  );
+});

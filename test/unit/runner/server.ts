@@ -1,0 +1,12 @@
+// A process with a runner in it, to be killed: prints the number of the child process in which its run never ends.
+
+import { createRunner } from '../../../src/runner/pool.ts';
+import { deploymentOf, requestOf } from './kit.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const runner = createRunner({ log: silent, clock: { nowMs: Date.now }, tmpDir: process.argv[2] as string });
+const code = `export default async ({ $ }) => {
+  await $.respond({ immediate: true, body: String(process.pid) });
+  await new Promise(() => {});
+}`;
+await runner.run(requestOf(await deploymentOf(code), { onAnswer: ({ body }) => void process.stdout.write(body) }));
