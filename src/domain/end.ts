@@ -74,6 +74,17 @@ function detailOf(outcome: RunOutcome): string | null {
   return `{${parts.join(',')}}`;
 }
 
+/** The detail with a log line that tells how many emissions dedupe has dropped: never silently. */
+export function withSuppressed(
+  { detail, endedAtMs }: Pick<RunEnd, 'detail' | 'endedAtMs'>,
+  suppressed: number,
+): string {
+  const known = JSON.parse(detail ?? '{"steps":[]}') as { logs?: object[] };
+  const noun = suppressed === 1 ? 'duplicate' : 'duplicates';
+  const line = { ts_ms: endedAtMs, level: 'info', namespace: '', text: `dedupe suppressed ${suppressed} ${noun}` };
+  return JSON.stringify({ ...known, logs: [...(known.logs ?? []), line], suppressed });
+}
+
 // Return values and exports are JSON text already: they are copied in, not parsed and written again.
 function stepJson(step: RunOutcome['steps'][number]): string {
   const exports = Object.entries(step.exports).map(([name, value]) => `${JSON.stringify(name)}:${value}`);

@@ -144,11 +144,18 @@ export interface Webhook {
   readonly updatedAtMs: number;
 }
 
+/** `unique`: the last 100 ids; `greatest`: only larger numbers; `last`: only what follows the id emitted last. */
+export type Dedupe = 'unique' | 'greatest' | 'last';
+
+export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
+
 export interface Source extends Runnable {
   readonly componentCode: string;
   readonly configuredProps: Readonly<Record<string, unknown>>;
   /** From the component: drops emissions whose id was seen. */
-  readonly dedupe: 'unique' | null;
+  readonly dedupe: Dedupe | null;
+  /** Props that the component marks as secret: their values are never shown. */
+  readonly secretProps: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

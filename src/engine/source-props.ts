@@ -3,6 +3,7 @@
 import { Refusal } from '../domain/fault.ts';
 import type { Schedule } from '../domain/resource.ts';
 import type { ComponentShape } from '../runner/runner.ts';
+import { checkSchedule } from './schedule.ts';
 
 interface PropDefinition {
   readonly type?: string;
@@ -32,7 +33,11 @@ const JSON_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 const LATER = ['app', 'data_store', 'http_request', 'alert', 'dir', 'sql'];
 
 /** The interfaces that the source needs. Throws `Refusal` (422) naming the prop that is missing, wrong or not supported. */
-export function checkProps(shape: ComponentShape, configured: Readonly<Record<string, unknown>>): PlannedInterface[] {
+export function checkProps(
+  shape: ComponentShape,
+  configured: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): PlannedInterface[] {
   const interfaces: PlannedInterface[] = [];
   for (const [prop, raw] of Object.entries(shape.props)) {
     const definition = raw as PropDefinition;
@@ -41,6 +46,7 @@ export function checkProps(shape: ComponentShape, configured: Readonly<Record<st
       interfaces.push({ prop, kind: 'http', customResponse: definition.customResponse === true, schedule: null });
     } else if (type === '$.interface.timer') {
       const schedule = timerSchedule(prop, configured[prop] ?? definition.default ?? definition.static);
+      checkTimer(prop, schedule, nowMs);
       interfaces.push({ prop, kind: 'schedule', customResponse: false, schedule });
     } else if (type !== '$.service.db') {
       checkValue(prop, definition, configured[prop] ?? definition.default);
@@ -70,6 +76,15 @@ function checkValue(prop: string, definition: PropDefinition, value: unknown): v
   if (type !== 'integer' || typeof value !== 'number') return;
   if (min !== undefined && value < min) refuse(prop, `prop "${prop}" is ${value}; at least ${min} is needed`);
   if (max !== undefined && value > max) refuse(prop, `prop "${prop}" is ${value}; at most ${max} is allowed`);
+}
+
+function checkTimer(prop: string, schedule: Schedule, nowMs: number): void {
+  try {
+    checkSchedule(schedule, nowMs);
+  } catch (error) {
+    if (error instanceof Refusal) refuse(prop, `timer "${prop}": ${error.message}`);
+    throw error;
+  }
 }
 
 function timerSchedule(prop: string, value: unknown): Schedule {

@@ -1,6 +1,6 @@
 // What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
 
-import type { Deployment } from '../domain/resource.ts';
+import type { Dedupe, Deployment } from '../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock } from '../ports.ts';
 import type { SourceInput } from '../runner/runner.ts';
@@ -15,7 +15,7 @@ export async function sourceInput(
   store: Store,
   run: ClaimedRun,
   publicUrl: string,
-): Promise<{ input: SourceInput; dedupe: 'unique' | null } | null> {
+): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
   const { ownerId, id: sourceId } = run.runnable;
   const source = await store.getSource(ownerId, sourceId);
   if (!source) return null;
@@ -49,6 +49,8 @@ export function checkDedupe(outcome: RunOutcome, deployment: Deployment, clock: 
     tsMs: clock.nowMs(),
     stack: '',
   };
-  const { steps, logs, logBytesDropped } = outcome;
+  const { steps, logBytesDropped } = outcome;
+  const line = { tsMs: fault.tsMs, level: 'error' as const, namespace: fault.namespace, text: fault.msg };
+  const logs = [...outcome.logs, line];
   return { ...NO_OUTCOME, steps, logs, logBytesDropped, end: { kind: 'failed', fault } };
 }

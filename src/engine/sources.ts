@@ -4,7 +4,7 @@
 import { utf8 } from '../domain/bytes.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
-import { DEFAULT_SETTINGS, type Deployment, type Source } from '../domain/resource.ts';
+import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
@@ -124,8 +124,8 @@ export function createSources(deps: SourceDeps) {
       : await makeDeployment(deps, { ...of, previous: previous ?? null }, [{ namespace: NAMESPACE, code }]);
     const deployment = made ?? (previous as Deployment);
     const shape = await describe(deployment);
-    const configured = withoutInterfaces(input.configuredProps ?? before?.source.configuredProps ?? {}, shape);
-    const interfaces = checkProps(shape, configured);
+    const configured = withoutInterfaces(withSecrets(input.configuredProps, before?.source), shape);
+    const interfaces = checkProps(shape, configured, clock.nowMs());
     const nowMs = clock.nowMs();
     const source: Source = {
       ...of,
@@ -135,7 +135,8 @@ export function createSources(deps: SourceDeps) {
       settings: DEFAULT_SETTINGS,
       componentCode: code,
       configuredProps: configured,
-      dedupe: shape.dedupe as 'unique' | null,
+      dedupe: shape.dedupe as Dedupe | null,
+      secretProps: secretProps(shape),
       createdAtMs: before?.source.createdAtMs ?? nowMs,
       updatedAtMs: nowMs,
     };
@@ -183,10 +184,25 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
+function secretProps(shape: ComponentShape): string[] {
+  return Object.keys(shape.props).filter((prop) => (shape.props[prop] as { secret?: unknown }).secret === true);
+}
+
+/** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */
+function withSecrets(
+  given: SourceInput['configuredProps'],
+  before: Source | undefined,
+): Readonly<Record<string, unknown>> {
+  if (!before) return given ?? {};
+  if (!given) return before.configuredProps;
+  const kept = before.secretProps.filter((prop) => prop in before.configuredProps && !(prop in given));
+  return { ...given, ...Object.fromEntries(kept.map((prop) => [prop, before.configuredProps[prop]])) };
+}
+
 function whyNoSource(shape: ComponentShape): string | null {
   if (shape.type !== 'source') return `the component is of type ${shape.type}, and a source has no type`;
-  if (shape.dedupe !== null && shape.dedupe !== 'unique') {
-    return `dedupe "${shape.dedupe}" is not provided yet: "unique" is`;
+  if (shape.dedupe !== null && !(DEDUPES as readonly string[]).includes(shape.dedupe)) {
+    return `dedupe "${shape.dedupe}" is not known: it is one of ${DEDUPES.join(', ')}`;
   }
   return null;
 }

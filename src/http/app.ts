@@ -6,7 +6,7 @@ import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Refusal } from '../domain/fault.ts';
+import { FAULTS, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { ApiKey, Scope } from '../domain/resource.ts';
 import { addNotFound } from './allow.ts';
@@ -135,7 +135,8 @@ function addAnswers(app: App, deps: HttpDeps): void {
   app.setReplySerializer((payload) => encodeJson(payload) as string);
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, { requestId: request.id, log: deps.log });
-    if (!request.raw.complete) {
+    // Of any other refused request, Node reads and throws away the rest of the body, and the connection stays good.
+    if (problem.status === FAULTS.too_large.status && !request.raw.complete) {
       reply.hijack();
       writeProblem(request.raw, reply.raw, problem);
       return;

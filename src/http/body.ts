@@ -28,13 +28,14 @@ function collect(req: IncomingMessage, maxBytes: number, done: (read: BodyRead) 
   let first: Buffer | null = null;
   let chunks: Buffer[] | null = null;
   let bytes = 0;
+  let isDone = false;
+  // The listeners stay: they go with the request, and taking each off again is a good part of reading a small body.
   const settle = (read: BodyRead): void => {
-    req.off('data', onData);
-    req.off('end', onEnd);
-    req.off('close', onClose);
+    isDone = true;
     done(read);
   };
-  const onData = (chunk: Buffer): void => {
+  req.on('data', (chunk: Buffer) => {
+    if (isDone) return;
     bytes += chunk.length;
     if (bytes > maxBytes) {
       req.pause();
@@ -46,15 +47,15 @@ function collect(req: IncomingMessage, maxBytes: number, done: (read: BodyRead) 
     } else {
       chunks.push(chunk);
     }
-  };
-  const onEnd = (): void => {
+  });
+  req.on('end', () => {
+    if (isDone) return;
     if (first === null) settle(EMPTY);
     else settle({ kind: 'whole', bytes: chunks === null ? first : Buffer.concat(chunks, bytes) });
-  };
-  const onClose = (): void => settle(ABORTED);
-  req.on('data', onData);
-  req.on('end', onEnd);
-  req.on('close', onClose);
+  });
+  req.on('close', () => {
+    if (!isDone) settle(ABORTED);
+  });
   // Without a listener an aborted request would be an uncaught error; `close` follows and is enough.
   req.on('error', ignore);
 }

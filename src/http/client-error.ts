@@ -9,9 +9,11 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../domain/fault.ts';
 import { problemFrom } from './problem.ts';
 
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+/** The newest answer of a socket, kept on the socket itself: a WeakMap would be written to with every request. */
+const LAST = Symbol('last answer');
+
+interface Tracked extends Socket {
+  [LAST]?: ServerResponse;
 }
 
 export interface ClientErrors {
@@ -27,8 +29,6 @@ const DETAILS: Readonly<Record<string, string>> = {
 };
 
 export function clientErrors(nextRequestId: () => string): ClientErrors {
-  const last = new WeakMap<Socket, Exchange>();
-
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable) return void socket.destroy();
     const detail = DETAILS[error.code ?? ''] ?? 'This is not a valid HTTP request';
@@ -39,13 +39,15 @@ export function clientErrors(nextRequestId: () => string): ClientErrors {
   }
 
   return {
-    begin: (req, res) => void last.set(req.socket, { req, res }),
+    begin: (req, res) => {
+      (req.socket as Tracked)[LAST] = res;
+    },
     handle: (error, socket) => {
-      const exchange = last.get(socket);
-      if (error.code === 'ECONNRESET') return void socket.destroy();
-      if (!exchange || exchange.res.writableFinished) return refuse(error, socket);
-      if (exchange.req.complete) exchange.res.once('finish', () => refuse(error, socket));
-      else if (exchange.res.headersSent) socket.destroy();
+      const res = (socket as Tracked)[LAST];
+      if (error.code === 'ECONNRESET') socket.destroy();
+      else if (!res || res.writableFinished) refuse(error, socket);
+      else if (res.req.complete) res.once('finish', () => refuse(error, socket));
+      else if (res.headersSent) socket.destroy();
       else refuse(error, socket);
     },
   };

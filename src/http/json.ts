@@ -1,7 +1,5 @@
 // Answers as JSON text. Bytes that the store keeps (events, original events, errors) are put in as they are.
 
-import { isUtf8 } from 'node:buffer';
-
 /** JSON text in UTF-8 that goes into an answer as it stands. */
 export class Verbatim {
   readonly bytes: Uint8Array;
@@ -53,18 +51,4 @@ function text(parts: (string | Uint8Array)[], more: string): void {
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * Whether bytes are JSON text in UTF-8. The text is read as Latin-1, which needs no decoding: once the bytes are known
- * to be UTF-8, those above 0x7f can only be valid inside strings, where JSON.parse takes any of them either way.
- */
-export function isJsonText(bytes: Buffer): boolean {
-  if (!isUtf8(bytes)) return false;
-  try {
-    JSON.parse(bytes.toString('latin1'));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,6 +7,8 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import { FAULTS } from '../domain/fault.ts';
 import { VERSION } from '../domain/version.ts';
 import { exampleOf } from './example.ts';
+import { INGRESS } from './ingress/document.ts';
+import { isRecord } from './json.ts';
 import { TAGS } from './operation.ts';
 import { propertiesOf } from './params.ts';
 import { text } from './schema.ts';
@@ -17,7 +19,7 @@ Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Paramete
 
 const WHY_NOT = 'Why not (RFC 9457). The codes are at /docs/errors.';
 
-export const PROBLEM = Type.Object(
+const PROBLEM = Type.Object(
   {
     type: text({ example: '/docs/errors#not_found' }),
     title: text({ example: FAULTS.not_found.title }),
@@ -64,6 +66,7 @@ export function openApiOptions(): FastifyDynamicSwaggerOptions {
         securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
       },
       security: [{ key: [] }],
+      paths: { '/e/{key}': { post: INGRESS } },
     },
     transform: ({ schema, url }) => ({ schema: isShown(schema) ? documented(schema) : { hide: true }, url }),
   };
@@ -89,8 +92,16 @@ function documented(schema: FastifySchema): FastifySchema {
 
 /** A copy without the schema kinds that Fastify's document builder does not need, and with one whole example. */
 function withExample(schema: TSchema, description?: string): object {
-  const example = exampleOf(schema);
+  const example = withTrueCursors(exampleOf(schema));
   return { ...schema, examples: [example], ...(description === undefined ? {} : { description }) };
+}
+
+/** The cursors of a list's example are those of its record. */
+function withTrueCursors(example: unknown): unknown {
+  if (!isRecord(example) || !isRecord(example.page_info) || !Array.isArray(example.data)) return example;
+  const { id, run_id: runId } = example.data[0] as { id?: string; run_id?: string };
+  const cursor = id ?? runId;
+  return { ...example, page_info: { ...example.page_info, start_cursor: cursor, end_cursor: cursor } };
 }
 
 /** Members of a body that a query string can hold; all optional there, since the body may have them. */

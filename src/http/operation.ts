@@ -5,6 +5,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
 export const TAGS = {
   workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
+  endpoints: 'Where events come in: the address of an HTTP trigger.',
   errors: 'What failed, with the original event, who was told, and how to run it again.',
   runs: 'One execution of a workflow or source for one event.',
   sources: 'Components that take events from somewhere else and emit them.',

@@ -55,8 +55,7 @@ export function mergeParams(
   }
   const merged: Record<string, unknown> = {};
   for (const name of names) {
-    if (Object.hasOwn(query, name) && name !== 'event')
-      merged[name] = fromQuery(properties[name] as TSchema, query[name]);
+    if (Object.hasOwn(query, name)) merged[name] = fromQuery(properties[name] as TSchema, query[name]);
     else if (Object.hasOwn(body, name)) merged[name] = checkNesting(name, body[name]);
   }
   return merged;

@@ -7,16 +7,13 @@
 //
 // Connections are kept alive and pooled per origin; one that is reused stays at the address that was judged.
 
-import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Addresses } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { tolerateContinue } from './interim.ts';
-
-/** All addresses of a name. Rejects when there is none. */
-export type Lookup = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+import { everyAddress, guardedLookup, type Lookup } from './lookup.ts';
 
 /** One connection's state, for whoever sends requests over it. */
 export interface Wire {
@@ -56,8 +53,6 @@ const KEEP_ALIVE_MAX_MS = 60 * SECOND_MS;
 const CONNECTIONS_PER_ORIGIN = 256;
 // Node's 250 ms per address makes distant receivers with several addresses unreachable.
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
-
-const everyAddress: Lookup = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
 
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
   const connect = createConnector(options);
@@ -152,36 +147,5 @@ function createConnector({
       if (!arrived) socket.destroy(new Error('reset while connecting'));
       else if (!arrived.ok) socket.destroy(new ForbiddenTarget(arrived.reason));
     });
-  };
-}
-
-type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void;
-
-/** A lookup for node:net that fails when any address of the name is forbidden. */
-function guardedLookup(addresses: Addresses, lookup: Lookup) {
-  // Lookups wait in Node's small thread pool: those for one name share one, so that a name server that does not answer
-  // costs one thread per name and not one per delivery.
-  const underWay = new Map<string, ReturnType<Lookup>>();
-
-  async function resolve(hostname: string) {
-    let found = underWay.get(hostname);
-    if (!found) {
-      found = lookup(hostname).finally(() => underWay.delete(hostname));
-      underWay.set(hostname, found);
-    }
-    const all = await found;
-    if (all.length === 0) throw new Error('the name has no address');
-    for (const { address } of all) {
-      const judged = addresses.judgeAddress(address);
-      if (!judged.ok) throw new ForbiddenTarget(`the name resolves to where ${judged.reason}`);
-    }
-    return all.map(({ address, family }) => ({ address, family }));
-  }
-
-  return (hostname: string, _options: object, callback: LookupCallback) => {
-    resolve(hostname).then(
-      (all) => callback(null, all),
-      (error) => callback(error, []),
-    );
   };
 }

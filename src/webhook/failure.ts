@@ -87,7 +87,8 @@ export function failureOf(error: unknown, stage: Stage): Failure {
   if (error instanceof ConnectFailed) return connectFailure(error);
   const code = codeOf(error);
   if (STOPPED.has(code)) return stopped(stage);
-  if (code === 'UND_ERR_INVALID_ARG') return { outcome: 'refused', detail: `The request could not be made (${code}).` };
+  if (code === 'UND_ERR_INVALID_ARG')
+    return { outcome: 'refused', detail: 'The request could not be made: it holds what no request may.' };
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     const kib = LIMITS.responseHeaderBytes / KIB;
     return {
@@ -139,7 +140,8 @@ function codeOf(error: unknown): string {
 }
 
 function inBrackets(code: string): string {
-  return code === '' ? '' : ` (${code})`;
+  // undici's own codes say no more than our words.
+  return code === '' || code.startsWith('UND_') ? '' : ` (${code})`;
 }
 
 function inWords(ms: number): string {

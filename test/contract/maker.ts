@@ -77,6 +77,7 @@ export class Maker {
       componentCode: 'export default {}',
       configuredProps: { every: { intervalSeconds: 60 }, nested: [1, null, 'ä'] },
       dedupe: null,
+      secretProps: [],
       ...this.#dates(),
       ...changes,
     };

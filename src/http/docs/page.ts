@@ -6,7 +6,7 @@ import { gettingStarted } from './getting-started.ts';
 import { escapeHtml, htmlPage, inlineHtml, proseHtml } from './html.ts';
 import { parametersOf, parameterTable } from './parameters.ts';
 
-export interface Listed {
+interface Listed {
   readonly method: string;
   readonly path: string;
   readonly operation: ApiOperation;
@@ -54,14 +54,15 @@ ${links.join('\n')}
 <a class="group" href="#errors">Error codes</a></nav>`;
 }
 
+/** The id is inside: a browser opens what is closed around the place that an address names. */
 function operationHtml(listed: Listed, document: ApiDocument): string {
   const { method, path, operation } = listed;
   const parameters = parametersOf(operation, document);
   const answer = Object.entries(operation.responses).find(([status]) => status !== 'default');
   const example = exampleIn(answer?.[1].content);
-  return `<details class="operation" id="${operation.operationId}">
+  return `<details class="operation">
 <summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${escapeHtml(path)}</span><span class="says">${inlineHtml(operation.summary)}</span></summary>
-<div>${proseHtml(operation.description)}
+<div id="${operation.operationId}">${proseHtml(operation.description)}
 ${parameters.length > 0 ? `<h4>Parameters</h4>${parameterTable(parameters)}` : ''}
 <h4>Request</h4><pre><code>${escapeHtml(curlOf(listed, document))}</code></pre>
 <h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre><code>${escapeHtml(shown(example))}</code></pre></div>

@@ -30,16 +30,16 @@ nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.6rem
 nav strong { display: block; font-size: 1.05rem; margin-bottom: .6rem; }
 nav a { display: block; color: inherit; text-decoration: none; padding: .12rem 0; }
 nav a:hover { color: var(--accent); }
-nav .group { font-weight: 600; margin-top: .8rem; text-transform: capitalize; }
+nav .group { font-weight: 600; margin-top: .8rem; }
+nav .group::first-letter { text-transform: uppercase; }
 nav .item { color: var(--quiet); padding-left: .7rem; border-left: 1px solid var(--line); }
 main { padding: 1.6rem 2rem 6rem; min-width: 0; }
-main h2 { text-transform: none; }
 h2.tag::first-letter { text-transform: uppercase; }
 .operation { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; margin: .7rem 0; }
 .operation > summary { cursor: pointer; display: flex; flex-wrap: wrap; gap: .3rem .7rem; align-items: baseline; padding: .6rem .9rem; list-style: none; }
 .operation > summary::-webkit-details-marker { display: none; }
 .operation > summary:hover { background: var(--code); border-radius: 10px; }
-.operation > div { padding: .2rem 1rem 1rem; border-top: 1px solid var(--line); }
+.operation > div { padding: .2rem 1rem 1rem; border-top: 1px solid var(--line); scroll-margin-top: 4rem; }
 .method { font: 600 .75rem/1.6 ui-monospace, Menlo, Consolas, monospace; min-width: 3.9rem; text-align: center; border: 1px solid currentColor; border-radius: 5px; padding: 0 .4rem; }
 .get { color: var(--get); } .post { color: var(--post); } .put { color: var(--put); } .delete { color: var(--delete); }
 .path { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .875rem; overflow-wrap: anywhere; }
@@ -50,7 +50,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .7rem .35rem 0; 
 th { font-weight: 600; color: var(--quiet); font-size: .75rem; }
 td:first-child { white-space: nowrap; }
 .must { color: var(--delete); font-size: .75rem; }
-tr:target td, .operation:target { background: color-mix(in srgb, var(--accent) 12%, transparent); }
+tr:target td, .operation:has(:target) > summary { background: color-mix(in srgb, var(--accent) 12%, transparent); }
 .front { max-width: 36rem; margin: 14vh auto 0; text-align: center; }
 .button { display: inline-block; background: var(--accent); color: var(--bg); text-decoration: none; border-radius: 8px; padding: .6rem 1.1rem; margin: 1rem 0; font-weight: 600; }
 @media (max-width: 50rem) {

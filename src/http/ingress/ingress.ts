@@ -10,7 +10,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/store.ts';
-import { readBody } from '../body.ts';
+import { type BodyRead, readBody } from '../body.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
@@ -22,7 +22,6 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Where the key begins in `/e/{key}`. */
 const KEY_START = 3;
-const GONE = Symbol('the caller went away');
 
 export function createIngress(deps: HttpDeps, nextRequestId: () => string): Handler {
   return (req, res) => {
@@ -42,16 +41,18 @@ interface Exchange {
 async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
   const { req, res, requestId } = exchange;
   const pathStart = endOfKey(req.url as string);
-  const lookup = deps.store.triggerByKey((req.url as string).slice(KEY_START, pathStart));
-  // Both are under way at once; a lookup that fails must not be reported as unhandled while the body is still coming.
-  lookup.catch(() => {});
-  const body = await bodyOf(req, deps.maxBodyBytes);
-  if (body === GONE) return;
-  const trigger = await lookup;
+  // Both are under way at once. Reading never rejects, so that it may wait for the lookup.
+  const reading = readBody(req, deps.maxBodyBytes);
+  const trigger = await deps.store.triggerByKey((req.url as string).slice(KEY_START, pathStart));
+  const read = reading instanceof Promise ? await reading : reading;
+  if (read.kind === 'aborted') return;
+  const body = bytesOf(read, deps.maxBodyBytes);
   if (trigger === undefined || trigger.kind !== 'http') {
     throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow is not active');
   }
-  const accepted = await accept(deps, { req, trigger, body, pathStart });
+  const encoding = req.headers['content-encoding'];
+  const plain = encoding === undefined ? body : await inflate(body, encoding, deps.maxBodyBytes);
+  const accepted = await accept(deps, { req, trigger, body: plain, pathStart });
   const { appended } = accepted;
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
   const answer = await answerOf(accepted);
@@ -67,13 +68,9 @@ function endOfKey(url: string): number {
   return url.length;
 }
 
-async function bodyOf(req: IncomingMessage, maxBytes: number): Promise<Buffer | typeof GONE> {
-  const reading = readBody(req, maxBytes);
-  const read = reading instanceof Promise ? await reading : reading;
-  if (read.kind === 'aborted') return GONE;
-  if (read.kind === 'too_large') throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
-  const encoding = req.headers['content-encoding'];
-  return encoding === undefined ? read.bytes : inflate(read.bytes, encoding, maxBytes);
+function bytesOf(read: BodyRead, maxBytes: number): Buffer {
+  if (read.kind === 'whole') return read.bytes;
+  throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
 }
 
 interface Incoming {
@@ -117,10 +114,13 @@ function idempotencyOf(req: IncomingMessage, triggerId: string): Idempotency | u
   });
 }
 
-/** What the workflow answers; null when there is only the emit id to give: a repeat whose first call had no answer. */
+/**
+ * What the workflow answers; null when there is only the emit id to give. A repeat gets the answer that is kept, or
+ * waits with the first call for the one that is to come.
+ */
 async function answerOf(accepted: Accepted) {
   const { repeated } = accepted.appended;
-  if (repeated) return repeated.answer;
+  if (repeated?.answer) return repeated.answer;
   if (accepted.answer === null) return null;
   const answered = await accepted.answer;
   if (answered.kind === 'answer') return answered.answer;

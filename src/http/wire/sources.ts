@@ -20,7 +20,8 @@ const CODE = `export default {
 `;
 
 const PROPS = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`.',
+  description:
+    'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay.',
   examples: [{ timer: { intervalSeconds: 900 } }],
 });
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
@@ -72,10 +73,14 @@ export function sourceToWire(source: Source): Static<typeof SOURCE> {
     name: source.name,
     name_slug: slugOf(source.name),
     active: source.active,
-    configured_props: { ...source.configuredProps },
+    configured_props: shownProps(source),
     created_at: toSeconds(source.createdAtMs),
     updated_at: toSeconds(source.updatedAtMs),
   };
+}
+
+function shownProps({ configuredProps, secretProps }: Source): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(configuredProps).filter(([prop]) => !secretProps.includes(prop)));
 }
 
 export function sourceWholeToWire(

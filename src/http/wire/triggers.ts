@@ -52,10 +52,13 @@ const SCHEDULE_INPUT = Type.Object(
   STRICT,
 );
 
-const SOURCE_INPUT = Type.Object(
-  { type: Type.Literal('source'), source_id: text({ minLength: 1, example: 'dc_0Vj3aBc9dEfGhIjK' }) },
-  STRICT,
-);
+const SOURCE_ID = text({
+  pattern: '^dc_[0-9A-Za-z]{1,64}$',
+  expected: 'the id of a source (dc_…)',
+  example: 'dc_0Vj3aBc9dEfGhIjK',
+});
+
+const SOURCE_INPUT = Type.Object({ type: Type.Literal('source'), source_id: SOURCE_ID }, STRICT);
 
 const EMITTER_INPUT = Type.Object(
   { type: Type.Literal('emitter'), emitter_id: EMITTER_ID, event_name: EVENT_NAME_INPUT },

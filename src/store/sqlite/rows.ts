@@ -5,6 +5,7 @@ import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
 import type {
   ApiKey,
+  Dedupe,
   Deployment,
   Owner,
   Schedule,
@@ -158,7 +159,8 @@ export function toSource(row: Row): Source {
     ...toWorkflow(row),
     componentCode: row.component_code as string,
     configuredProps: JSON.parse(row.configured_props as string) as Record<string, unknown>,
-    dedupe: row.dedupe as 'unique' | null,
+    dedupe: row.dedupe as Dedupe | null,
+    secretProps: JSON.parse(row.secret_props as string) as string[],
   };
 }
 

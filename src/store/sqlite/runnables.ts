@@ -6,7 +6,7 @@ import { OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
-    Pick<Source, 'componentCode' | 'configuredProps' | 'dedupe'>
+    Pick<Source, 'componentCode' | 'configuredProps' | 'dedupe' | 'secretProps'>
   >;
 
 export interface RunnableWrite {
@@ -20,7 +20,7 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
   const { record } = write;
   core.writer.run(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
-      component_code, configured_props, dedupe) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+      component_code, configured_props, dedupe, secret_props) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
     record.id,
     record.ownerId,
     record.name,
@@ -32,6 +32,7 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
     record.componentCode ?? null,
     record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
     record.dedupe ?? null,
+    record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
   );
   writeParts(core, write);
 }
@@ -41,7 +42,7 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   const { record } = write;
   const changed = core.writer.run(
     `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
-      component_code = ?, configured_props = ?, dedupe = ? WHERE id = ? AND owner_id = ?`,
+      component_code = ?, configured_props = ?, dedupe = ?, secret_props = ? WHERE id = ? AND owner_id = ?`,
     record.name,
     record.active ? 1 : 0,
     record.deploymentId,
@@ -50,6 +51,7 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
     record.componentCode ?? null,
     record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
     record.dedupe ?? null,
+    record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
     record.id,
     record.ownerId,
   );

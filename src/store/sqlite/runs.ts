@@ -1,6 +1,6 @@
 // Runs: ending, claiming, handing back, rescuing, cancelling, listing.
 
-import type { RunEnd } from '../../domain/end.ts';
+import { type RunEnd, withSuppressed } from '../../domain/end.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Runnable, Via } from '../../domain/resource.ts';
 import type { RunLease, RunState } from '../../domain/run.ts';
@@ -117,7 +117,10 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
     return { held: true, claims: claimsOf(w), errorEntry: null };
   }
   w.tx.moved(ownerId, 'runs', { from: 'running', to: end.state });
-  const emissions = end.source ? applySource(core, w, { source: end.source, emissions: end.emissions }) : end.emissions;
+  const { source } = end;
+  const { emissions, suppressed } = source
+    ? applySource(core, w, { source, emissions: end.emissions })
+    : { emissions: end.emissions, suppressed: 0 };
   const entries = emissions.map((e) => writeEmission(core, w, e).emission.entry);
   const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
   core.writer.run(
@@ -127,7 +130,7 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
     end.summary,
     errorEntry,
     end.fault?.code ?? null,
-    end.detail,
+    suppressed === 0 ? end.detail : withSuppressed(end, suppressed),
     run,
   );
   if (end.answer) core.writer.run('UPDATE idempotency SET answer = ? WHERE run = ?', answerText(end.answer), run);

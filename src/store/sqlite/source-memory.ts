@@ -4,22 +4,30 @@
 import type { NewEmission } from '../../domain/emission.ts';
 import type { RunEnd } from '../../domain/end.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import type { Dedupe } from '../../domain/resource.ts';
 import type { Core } from './core.ts';
 import type { Writing } from './write.ts';
 
-/** Writes db and dedupe memory; returns the emissions that are not repeats. */
+export interface Remembered {
+  /** The emissions that are not repeats. */
+  readonly emissions: readonly NewEmission[];
+  /** How many were. */
+  readonly suppressed: number;
+}
+
+/** Writes db and dedupe memory. An emission without an id passes. */
 export function applySource(
   core: Core,
   w: Writing,
   ended: { source: NonNullable<RunEnd['source']>; emissions: readonly NewEmission[] },
-): readonly NewEmission[] {
+): Remembered {
   const { source, emissions } = ended;
   for (const [name, value] of Object.entries(source.dbWrites)) writeDb(core, source.id, [name, value]);
   const row = core.writer.get('SELECT dedupe FROM runnables WHERE id = ?', source.id);
-  if (row?.dedupe !== 'unique') return emissions;
-  const fresh = emissions.filter((e) => e.itemId === null || isNew(core, w, [source.id, e.itemId]));
-  forgetOld(core, source.id);
-  return fresh;
+  const strategy = (row?.dedupe ?? null) as Dedupe | null;
+  const memory = new Memory(core, w, source.id);
+  const fresh = strategy === null ? emissions : STRATEGIES[strategy](memory, emissions);
+  return { emissions: fresh, suppressed: emissions.length - fresh.length };
 }
 
 function writeDb(core: Core, sourceId: string, [name, value]: readonly [string, string | null]): void {
@@ -28,21 +36,71 @@ function writeDb(core: Core, sourceId: string, [name, value]: readonly [string, 
     core.writer.run('INSERT OR REPLACE INTO source_db (source_id, name, value) VALUES (?,?,?)', sourceId, name, value);
 }
 
-function isNew(core: Core, w: Writing, [sourceId, itemId]: readonly [string, string]): boolean {
-  const added = core.writer.run(
-    'INSERT OR IGNORE INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)',
-    sourceId,
-    itemId,
-    w.tx.number(),
-  );
-  return added === 1;
-}
+type Strategy = (memory: Memory, emissions: readonly NewEmission[]) => readonly NewEmission[];
 
-function forgetOld(core: Core, sourceId: string): void {
-  core.writer.run(
-    `DELETE FROM dedupe WHERE source_id = ? AND entry <= (SELECT entry FROM dedupe WHERE source_id = ?
-      ORDER BY entry DESC LIMIT 1 OFFSET ${LIMITS.uniqueIds})`,
-    sourceId,
-    sourceId,
-  );
+const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
+  unique: (memory, emissions) => {
+    const fresh = emissions.filter((e) => e.itemId === null || memory.add(e.itemId));
+    memory.keepNewest(LIMITS.uniqueIds);
+    return fresh;
+  },
+
+  greatest: (memory, emissions) => {
+    let greatest = Number(memory.newest() ?? Number.NEGATIVE_INFINITY);
+    const fresh = emissions.filter((e) => {
+      if (e.itemId === null) return true;
+      const isGreater = Number(e.itemId) > greatest;
+      if (isGreater) greatest = Number(e.itemId);
+      return isGreater;
+    });
+    if (Number.isFinite(greatest)) memory.replace(String(greatest));
+    return fresh;
+  },
+
+  last: (memory, emissions) => {
+    const newest = memory.newest();
+    const at = newest === undefined ? -1 : emissions.findLastIndex((e) => e.itemId === newest);
+    const fresh = emissions.slice(at + 1);
+    const last = fresh.findLast((e) => e.itemId !== null)?.itemId;
+    if (last !== undefined && last !== null) memory.replace(last);
+    return fresh;
+  },
+};
+
+/** The ids of one source, newest last. */
+class Memory {
+  readonly #core: Core;
+  readonly #w: Writing;
+  readonly #sourceId: string;
+
+  constructor(core: Core, w: Writing, sourceId: string) {
+    this.#core = core;
+    this.#w = w;
+    this.#sourceId = sourceId;
+  }
+
+  /** False when it is there already. */
+  add(itemId: string): boolean {
+    const sql = 'INSERT OR IGNORE INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)';
+    return this.#core.writer.run(sql, this.#sourceId, itemId, this.#w.tx.number()) === 1;
+  }
+
+  newest(): string | undefined {
+    const sql = 'SELECT item_id FROM dedupe WHERE source_id = ? ORDER BY entry DESC LIMIT 1';
+    return this.#core.writer.get(sql, this.#sourceId)?.item_id as string | undefined;
+  }
+
+  replace(itemId: string): void {
+    this.#core.writer.run('DELETE FROM dedupe WHERE source_id = ?', this.#sourceId);
+    this.add(itemId);
+  }
+
+  keepNewest(count: number): void {
+    this.#core.writer.run(
+      `DELETE FROM dedupe WHERE source_id = ? AND entry <= (SELECT entry FROM dedupe WHERE source_id = ?
+        ORDER BY entry DESC LIMIT 1 OFFSET ${count})`,
+      this.#sourceId,
+      this.#sourceId,
+    );
+  }
 }

@@ -39,7 +39,8 @@ CREATE TABLE runnables (
   -- sources only
   component_code TEXT,
   configured_props TEXT,
-  dedupe TEXT
+  dedupe TEXT,
+  secret_props TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runnables_owner ON runnables (owner_id, id);
 

@@ -1,0 +1,57 @@
+// The ingress in the OpenAPI document: it is no route of Fastify's, so it says by hand what it takes.
+
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+
+type Paths = NonNullable<NonNullable<FastifyDynamicSwaggerOptions['openapi']>['paths']>;
+
+export const INGRESS: NonNullable<Paths[string]>['post'] = {
+  operationId: 'callEndpoint',
+  tags: ['endpoints'],
+  summary: 'Send an event',
+  description: `The \`endpoint_url\` of an HTTP trigger, with any method, any further path and any query. The workflow gets \`{method, path, query, client_ip, url, headers, body}\`: \`body\` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or \`{"$base64": "…"}\` for bytes that are no UTF-8.
+
+The answer means that the event is on disk. With \`custom_response\` it is what the run passes to \`$.respond\`. A body compressed with gzip or deflate is inflated.`,
+  security: [],
+  parameters: [
+    {
+      name: 'key',
+      in: 'path',
+      required: true,
+      description: 'The secret part of the address.',
+      schema: { type: 'string' },
+      example: 'Xk3vJ8nZ5tX1bL7cR0sW2y',
+    },
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description: 'The same key within 24 hours gives the first answer again, and starts no second run.',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+      example: 'order-12345',
+    },
+    {
+      name: 'Authorization',
+      in: 'header',
+      description: 'With a trigger of `auth: {type: "bearer"}`: its token.',
+      schema: { type: 'string' },
+    },
+  ],
+  requestBody: {
+    required: false,
+    content: { 'application/json': { schema: {}, example: { order: 12345, total: 12.5 } } },
+  },
+  responses: {
+    200: {
+      description: 'Accepted.',
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+          example: { id: 'k3x9qg4w9zl7uo0' },
+        },
+      },
+    },
+    default: {
+      description: 'Why not (RFC 9457). The codes are at /docs/errors.',
+      content: { 'application/problem+json': { schema: { type: 'object' } } },
+    },
+  },
+};

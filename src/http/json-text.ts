@@ -1,0 +1,169 @@
+// Whether bytes are JSON text, without making anything of them.
+//
+// JSON.parse would say the same, but builds the whole value only to throw it away: for 1 KB it takes 3.8 µs and this
+// 2.5, for 350 KB 1.5 ms and this 0.85, and this leaves nothing to collect. Both must agree on every input: a property
+// test compares them. No recursion, so nesting costs one entry of a list.
+
+import { isUtf8 } from 'node:buffer';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const SPACE = 0x20;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const SMALL_F = 0x66;
+const SMALL_N = 0x6e;
+const SMALL_T = 0x74;
+const SMALL_U = 0x75;
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+/** 1 for bytes at which a walk through a string must look: the quote, the backslash, and control characters. */
+const STOPS = tableOf([QUOTE, BACKSLASH, ...Array.from({ length: SPACE }, (_, byte) => byte)]);
+const ESCAPES = tableOf(Buffer.from('"\\/bfnrt'));
+const HEX = tableOf(Buffer.from('0123456789abcdefABCDEF'));
+
+function tableOf(bytes: Iterable<number>): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of bytes) table[byte] = 1;
+  return table;
+}
+
+export function isJsonText(json: Uint8Array): boolean {
+  return isUtf8(json) && isGrammatical(json);
+}
+
+// All walks return the place after what they walked over, or -1 when it is not there. Loops check the end themselves:
+// reading beyond it would be right too (undefined equals no byte), but makes every read of that loop twice as slow.
+
+function isGrammatical(json: Uint8Array): boolean {
+  /** The closing bytes that are still to come. */
+  const open: number[] = [];
+  let at = 0;
+  for (;;) {
+    at = afterSpace(json, at);
+    if (at >= json.length) return false;
+    const byte = json[at];
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const close = byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      at = afterSpace(json, at + 1);
+      if (json[at] === close) at++;
+      else {
+        open.push(close);
+        if (close === CLOSE_BRACE) at = afterKey(json, at);
+        if (at < 0) return false;
+        continue;
+      }
+    } else {
+      at = afterScalar(json, at);
+      if (at < 0) return false;
+    }
+    at = afterClosings(json, at, open);
+    if (open.length === 0) return at === json.length;
+    if (at < 0) return false;
+  }
+}
+
+/** From behind a value to the next one: over what closes here, and over the comma (and key) of what goes on. */
+function afterClosings(json: Uint8Array, from: number, open: number[]): number {
+  let at = afterSpace(json, from);
+  while (open.length > 0) {
+    if (at >= json.length) return -1;
+    const close = open[open.length - 1];
+    if (json[at] === COMMA) return close === CLOSE_BRACE ? afterKey(json, afterSpace(json, at + 1)) : at + 1;
+    if (json[at] !== close) return -1;
+    open.pop();
+    at = afterSpace(json, at + 1);
+  }
+  return at;
+}
+
+function afterSpace(json: Uint8Array, from: number): number {
+  const end = json.length;
+  let at = from;
+  while (at < end) {
+    const byte = json[at] as number;
+    if (byte > SPACE || (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+    at++;
+  }
+  return at;
+}
+
+/** Over a key and its colon. */
+function afterKey(json: Uint8Array, from: number): number {
+  if (json[from] !== QUOTE) return -1;
+  const end = afterString(json, from + 1);
+  if (end < 0) return -1;
+  const colon = afterSpace(json, end);
+  return json[colon] === COLON ? colon + 1 : -1;
+}
+
+function afterScalar(json: Uint8Array, from: number): number {
+  switch (json[from]) {
+    case QUOTE:
+      return afterString(json, from + 1);
+    case SMALL_T:
+      return afterWord(json, from, TRUE);
+    case SMALL_F:
+      return afterWord(json, from, FALSE);
+    case SMALL_N:
+      return afterWord(json, from, NULL);
+    default:
+      return afterNumber(json, from);
+  }
+}
+
+function afterWord(json: Uint8Array, from: number, word: Uint8Array): number {
+  for (let i = 0; i < word.length; i++) if (json[from + i] !== word[i]) return -1;
+  return from + word.length;
+}
+
+/** `from` is behind the opening quote. */
+function afterString(json: Uint8Array, from: number): number {
+  const end = json.length;
+  let at = from;
+  for (;;) {
+    while (at < end && STOPS[json[at] as number] === 0) at++;
+    if (at >= end) return -1;
+    const byte = json[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte !== BACKSLASH) return -1;
+    const escaped = json[at + 1] as number;
+    if (escaped === SMALL_U) {
+      for (let i = 2; i < 6; i++) if (HEX[json[at + i] as number] !== 1) return -1;
+      at += 6;
+    } else if (ESCAPES[escaped] === 1) at += 2;
+    else return -1;
+  }
+}
+
+function afterNumber(json: Uint8Array, from: number): number {
+  let at = json[from] === MINUS ? from + 1 : from;
+  at = json[at] === ZERO ? at + 1 : afterDigits(json, at);
+  if (at >= 0 && json[at] === POINT) at = afterDigits(json, at + 1);
+  // 0x20 makes a letter small.
+  if (at >= 0 && ((json[at] as number) | 0x20) === 0x65) {
+    const hasSign = json[at + 1] === PLUS || json[at + 1] === MINUS;
+    at = afterDigits(json, hasSign ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** At least one. */
+function afterDigits(json: Uint8Array, from: number): number {
+  const end = json.length;
+  let at = from;
+  while (at < end && (json[at] as number) >= ZERO && (json[at] as number) <= NINE) at++;
+  return at === from ? -1 : at;
+}
