@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { Check } from 'typebox/value';
+import { FAULTS } from '../../../src/domain/fault.ts';
+import { buildDocument } from '../../../src/http/openapi.ts';
+import { inlined, startServer } from './harness.ts';
+
+const OPEN = { key: null } as const;
+
+test('the committed document is what routes say', async () => {
+  const committed = await readFile(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+  assert.equal(committed, `${JSON.stringify(await buildDocument(), null, 2)}\n`, 'run `npm run generate`');
+});
+
+test('every operation is documented with true examples', async () => {
+  const { paths, components, openapi } = await buildDocument();
+  assert.equal(openapi, '3.1.0');
+  const ids = new Set<string>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const where = `${method} ${path}`;
+      assert.ok(operation.summary && operation.description && operation.tags.length === 1, where);
+      assert.ok(!ids.has(operation.operationId), where);
+      ids.add(operation.operationId);
+      assert.ok(operation.responses.default, where);
+      const good = Object.entries(operation.responses).filter(([status]) => status !== 'default');
+      const media = [operation.requestBody, ...good.map(([, answer]) => answer)];
+      for (const { schema, example } of media.flatMap((part) => Object.values(part?.content ?? {}))) {
+        assert.notEqual(example, undefined, where);
+        assert.ok(Check(inlined(schema, components.schemas as object) as never, example), where);
+      }
+      for (const { name, in: place } of operation.parameters ?? []) {
+        if (place === 'path') assert.ok(path.includes(`{${name}}`), where);
+      }
+    }
+  }
+  assert.ok(ids.size > 50);
+});
+
+test('the document is public and names this server', async (t) => {
+  const { call, port } = await startServer(t);
+  const { status, json } = await call('GET', '/v1/openapi.json', OPEN);
+  assert.equal(status, 200);
+  assert.deepEqual(json.servers, [{ url: `http://127.0.0.1:${port}` }]);
+});
+
+test('every page is locked down', async (t) => {
+  const { call } = await startServer(t);
+  for (const path of ['/', '/docs', '/docs/errors', '/@u_1/orders-p_1/edit']) {
+    const { status, headers, text } = await call('GET', path, OPEN);
+    assert.equal(status, 200, path);
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/);
+    const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+    assert.ok(policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`), path);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.doesNotMatch(text, /<script|style="|src=|@import|url\(/);
+  }
+});
+
+test('the docs show every operation and fault', async (t) => {
+  const { call, port } = await startServer(t);
+  const { text } = await call('GET', '/docs', OPEN);
+  const { paths } = await buildDocument();
+  for (const { operationId, summary } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    assert.ok(text.includes(`id="${operationId}"`), operationId);
+    assert.ok(text.includes(`>${summary}<`) || text.includes(`>${summary.replaceAll('’', '&#39;')}<`), summary);
+  }
+  for (const code of Object.keys(FAULTS)) assert.ok(text.includes(`<tr id="${code}">`), code);
+  assert.ok(text.includes(`export ERRAND_URL=http://127.0.0.1:${port}`));
+  for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(text.includes(`id="${id}"`), `no place ${id}`);
+});
+
+test('the docs escape what they show', async (t) => {
+  const { call } = await startServer(t, { publicUrl: () => 'http://x/<b>"&' });
+  const { text } = await call('GET', '/docs', OPEN);
+  assert.doesNotMatch(text, /<b>/);
+  assert.ok(text.includes('http://x/&lt;b&gt;&quot;&amp;'));
+});
+
+test('the start page leads to the docs', async (t) => {
+  const { call } = await startServer(t);
+  for (const path of ['/', '/@u_1/orders-p_1/edit']) {
+    assert.match((await call('GET', path, OPEN)).text, /href="\/docs"/);
+  }
+  assert.equal((await call('GET', '/u_1/orders-p_1/edit', OPEN)).status, 404);
+});

@@ -1,0 +1,270 @@
+// A server on a free port over the fakes, and callers of three kinds: fetch, the bare socket, and one kept-alive socket.
+
+import { createConnection, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { TSchema } from 'typebox';
+import { Errors } from 'typebox/value';
+import type { NewEmission } from '../../../src/domain/emission.ts';
+import type { Scope } from '../../../src/domain/resource.ts';
+import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
+import type { ApiDocument } from '../../../src/http/document.ts';
+import { buildDocument } from '../../../src/http/openapi.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { type FakeData, fakeStore, OTHER_ID, OWNER_ID, sha256, T0_MS } from './fake-store.ts';
+
+export const KEY = 'a-key-for-reading-and-writing';
+export const OTHER_KEY = 'a-key-of-somebody-else-00';
+
+export type Call = { readonly verb: string; readonly args: readonly unknown[] };
+
+export interface Harness {
+  readonly port: number;
+  readonly data: FakeData;
+  /** What was accepted by the ingress, oldest first. */
+  readonly accepted: NewEmission[];
+  /** Calls of actions other than `accept`. */
+  readonly calls: Call[];
+  readonly logged: { fields: object; name: string }[];
+  call(method: string, path: string, more?: CallOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array;
+  readonly json?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any;
+}
+
+export type FakeActions = { [K in keyof Actions]?: (...args: never[]) => unknown };
+
+export function appended(n: number, more: Partial<Accepted['appended']> = {}): Accepted['appended'] {
+  const claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
+  return { entry: n, emitId: `tag42${n}`, claims, firstRun: (T0_MS + n) * 1024, repeated: null, ...more };
+}
+
+export interface Overrides extends Partial<Omit<HttpDeps, 'actions' | 'store'>> {
+  readonly actions?: FakeActions;
+  /** Verbs that behave otherwise than over the arrays. */
+  readonly store?: Partial<Store>;
+}
+
+export async function startServer(t: TestContext, overrides: Overrides = {}): Promise<Harness> {
+  const { actions = {}, store = {}, ...others } = overrides;
+  const data = emptyData();
+  const accepted: NewEmission[] = [];
+  const calls: Call[] = [];
+  const logged: { fields: object; name: string }[] = [];
+  const log = (fields: object, name: string) => void logged.push({ fields, name });
+  let port = 0;
+  const deps: HttpDeps = {
+    store: { ...fakeStore(data), ...store },
+    actions: recording({ accept: takingAll(accepted), ...actions }, calls),
+    clock: { nowMs: () => T0_MS },
+    ids: { next: (prefix) => prefix, secret: () => 'S3cretS3cretS3cret' },
+    log: { debug: () => {}, info: log, warn: log, error: log },
+    metrics: { text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }) },
+    publicUrl: () => `http://127.0.0.1:${port}`,
+    maxBodyBytes: 512 * 1024,
+    draining: () => false,
+    ...others,
+  };
+  const server = await createHttpServer(deps);
+  ({ port } = await server.listen({ host: '127.0.0.1', port: 0 }));
+  t.after(() => server.stop());
+  const call = (method: string, path: string, more: CallOptions = {}) => callServer({ port, method, path }, more);
+  return { port, data, accepted, calls, logged, call, stop: () => server.stop() };
+}
+
+function takingAll(accepted: NewEmission[]): Actions['accept'] {
+  return async (emission) => {
+    accepted.push(emission);
+    return { appended: appended(accepted.length), answer: null };
+  };
+}
+
+function recording(fakes: FakeActions, calls: Call[]): Actions {
+  return new Proxy({} as Actions, {
+    get: (_target, verb: string) => {
+      const fake = fakes[verb as keyof Actions] as ((...args: unknown[]) => unknown) | undefined;
+      return async (...args: unknown[]) => {
+        if (verb !== 'accept') calls.push({ verb, args });
+        if (!fake) throw new Error(`no fake for ${verb}`);
+        return fake(...args);
+      };
+    },
+  });
+}
+
+function emptyData(): FakeData {
+  const key = (n: number, ownerId: string, scopes: Scope[]) => ({
+    id: `key_000000${n}aaaaaaaaa`,
+    ownerId,
+    label: `key ${n}`,
+    scopes,
+    createdAtMs: T0_MS,
+    revokedAtMs: null,
+  });
+  const owner = (id: string) => ({
+    id,
+    name: 'Ada',
+    email: null,
+    globalErrorWorkflowId: null,
+    digestWindowMs: 86_400_000,
+    createdAtMs: T0_MS,
+    updatedAtMs: T0_MS,
+  });
+  return {
+    keys: new Map([
+      [sha256(KEY), key(1, OWNER_ID, ['read', 'write'])],
+      [sha256(OTHER_KEY), key(2, OTHER_ID, ['read', 'write'])],
+    ]),
+    owners: [owner(OWNER_ID), owner(OTHER_ID)],
+    workflows: [],
+    deployments: [],
+    sources: [],
+    webhooks: [],
+    subscriptions: [],
+    triggers: [],
+    emissions: [],
+    receipts: [],
+    runs: [],
+    deliveries: [],
+  };
+}
+
+interface Target {
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+}
+
+async function callServer({ port, method, path }: Target, more: CallOptions): Promise<Answer> {
+  const { key = KEY, json } = more;
+  const body = json === undefined ? more.body : JSON.stringify(json);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...more.headers,
+    },
+    body,
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const parsed = isJson && text !== '' ? JSON.parse(text) : undefined;
+  if (response.ok && path.startsWith('/v1/') && method !== 'HEAD') await checkAgainstDocument({ method, path }, parsed);
+  return { status: response.status, headers: response.headers, text, json: parsed };
+}
+
+let document: Promise<ApiDocument> | undefined;
+
+/** Every good answer of the API must be what the OpenAPI document promises. */
+async function checkAgainstDocument(of: { method: string; path: string }, answer: unknown): Promise<void> {
+  // Fields were chosen: what is left out is not missing.
+  if (/[?&](include|exclude)=/.test(of.path)) return;
+  document ??= buildDocument();
+  const { paths, components } = await document;
+  const path = of.path.split('?', 1)[0]?.replaceAll('%24', '$') as string;
+  const template = Object.keys(paths).find((one) => {
+    const pattern = one.replace(/[$.]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+');
+    return new RegExp(`^${pattern}$`).test(path) && one.split('/').length === path.split('/').length;
+  });
+  const operation = paths[template ?? '']?.[of.method.toLowerCase()];
+  if (!operation) throw new Error(`${of.method} ${path} is not in the OpenAPI document`);
+  const good = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
+  const schema = inlined(Object.values(good?.[1].content ?? {})[0]?.schema, components.schemas as object) as TSchema;
+  const errors = Errors(schema, answer);
+  if (errors.length > 0) throw new Error(`${of.method} ${path} breaks its schema: ${JSON.stringify(errors)}`);
+}
+
+export function inlined(node: unknown, schemas: object): unknown {
+  if (Array.isArray(node)) return node.map((item) => inlined(item, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref } = node as { $ref?: string };
+  if ($ref !== undefined)
+    return inlined((schemas as Record<string, unknown>)[$ref.split('/').at(-1) as string], schemas);
+  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, inlined(value, schemas)]));
+}
+
+/** One connection to the server, written to and read from as it is. */
+export class RawConnection {
+  readonly socket: Socket;
+  #received = Buffer.alloc(0);
+  #isClosed = false;
+  #wake: () => void = () => {};
+
+  constructor(port: number) {
+    this.socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    const closed = () => {
+      this.#isClosed = true;
+      this.#wake();
+    };
+    this.socket.on('end', closed);
+    this.socket.on('close', closed);
+    this.socket.on('error', closed);
+  }
+
+  send(data: string | Uint8Array): void {
+    this.socket.write(data);
+  }
+
+  /** The next answer as text: headers, and the body by its Content-Length (none after a HEAD). */
+  async answer(hasBody = true): Promise<{ status: number; head: string; body: string }> {
+    for (;;) {
+      const text = this.#received.toString('latin1');
+      const end = text.indexOf('\r\n\r\n');
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? 0);
+      const total = end + 4 + (hasBody ? length : 0);
+      if (end >= 0 && this.#received.length >= total) {
+        const body = this.#received.subarray(end + 4, total).toString();
+        this.#received = this.#received.subarray(total);
+        return { status: Number(text.slice(9, 12)), head: text.slice(0, end), body };
+      }
+      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(text)}`);
+      await this.#more();
+    }
+  }
+
+  /** Waits until the server has closed its side; what came and was not read is returned. */
+  async closed(): Promise<string> {
+    while (!this.#isClosed) await this.#more();
+    this.socket.destroy();
+    return this.#received.toString();
+  }
+
+  end(): void {
+    this.socket.end();
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+export function connect(t: TestContext, port: number): RawConnection {
+  const connection = new RawConnection(port);
+  t.after(() => connection.close());
+  return connection;
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../../../src/domain/fault.ts';
+import type { HttpAnswer } from '../../../src/domain/run.ts';
+import type { Accepted, Answered } from '../../../src/http/deps.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { idOf, sha256, trigger } from './fake-store.ts';
+import { appended, type FakeActions, startServer } from './harness.ts';
+
+const OPEN = { key: null } as const;
+
+function answering(answered: Answered): FakeActions {
+  return { accept: (): Accepted => ({ appended: appended(1), answer: Promise.resolve(answered) }) };
+}
+
+function answer(more: Partial<HttpAnswer>): Answered {
+  return { kind: 'answer', answer: { status: 200, headers: {}, body: Buffer.from(''), ...more } };
+}
+
+async function custom(t: Parameters<typeof startServer>[0], actions: FakeActions) {
+  const harness = await startServer(t, { actions });
+  harness.data.triggers.push(trigger(1, { customResponse: true }));
+  return harness;
+}
+
+test('an accepted event answers its emit id', async (t) => {
+  const { data, call } = await startServer(t);
+  data.triggers.push(trigger(1));
+  const { status, json, headers } = await call('POST', '/e/key1', { ...OPEN, json: { a: 1 } });
+  assert.equal(status, 200);
+  assert.deepEqual(json, { id: 'tag421' });
+  assert.match(headers.get('x-request-id') ?? '', /^req_/);
+});
+
+test('any method and further path is taken', async (t) => {
+  const { data, call, accepted } = await startServer(t);
+  data.triggers.push(trigger(1));
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
+    const { status, text } = await call(method, '/e/key1/a/b', OPEN);
+    assert.equal(status, 200, method);
+    if (method === 'HEAD') assert.equal(text, '');
+    assert.equal(JSON.parse(Buffer.from(accepted.at(-1)?.body ?? []).toString()).method, method);
+  }
+});
+
+test('an unknown endpoint answers 404', async (t) => {
+  const { data, call, accepted } = await startServer(t);
+  data.triggers.push(trigger(1, { kind: 'schedule' }));
+  for (const path of ['/e/none', '/e/', '/e/key1', '/e//key1']) {
+    const { status, json } = await call('POST', path, { ...OPEN, body: 'x' });
+    assert.equal(status, 404, path);
+    assert.match(json.type, /#not_found$/);
+  }
+  assert.equal(accepted.length, 0);
+});
+
+test('a token is checked and then left out', async (t) => {
+  const { data, call, accepted } = await startServer(t);
+  data.triggers.push(trigger(1, { tokenHash: sha256('open sesame'.replace(' ', '-')) }));
+  const wrong: Record<string, string>[] = [
+    {},
+    { authorization: 'Bearer nope' },
+    { authorization: 'Basic open-sesame' },
+  ];
+  for (const headers of wrong) {
+    const refused = await call('POST', '/e/key1', { ...OPEN, headers, body: 'x' });
+    assert.equal(refused.status, 401);
+    assert.equal(refused.headers.get('www-authenticate'), 'Bearer');
+  }
+  assert.equal(accepted.length, 0);
+  await call('POST', '/e/key1', { ...OPEN, headers: { authorization: 'bearer open-sesame' }, body: 'x' });
+  assert.equal(accepted[0]?.verified, true);
+  assert.doesNotMatch(Buffer.from(accepted[0]?.body ?? []).toString(), /sesame|authorization/);
+});
+
+test('an open endpoint keeps the authorization header', async (t) => {
+  const { data, call, accepted } = await startServer(t);
+  data.triggers.push(trigger(1));
+  await call('POST', '/e/key1', { ...OPEN, headers: { authorization: 'Bearer x' } });
+  assert.equal(JSON.parse(Buffer.from(accepted[0]?.body ?? []).toString()).headers.authorization, 'Bearer x');
+  assert.equal(accepted[0]?.verified, false);
+});
+
+test('an idempotency key goes to the log', async (t) => {
+  const seen: unknown[] = [];
+  const accept = (_emission: unknown, more: unknown) => {
+    seen.push(more);
+    return { appended: appended(7, { repeated: { answer: null } }), answer: null };
+  };
+  const { data, call } = await startServer(t, { actions: { accept } });
+  data.triggers.push(trigger(1));
+  const headers = { 'idempotency-key': 'k-1' };
+  const { json } = await call('POST', '/e/key1', { ...OPEN, headers });
+  assert.deepEqual(json, { id: 'tag427' });
+  assert.deepEqual(seen, [{ idempotency: { triggerId: idOf('hi_', 1), key: 'k-1' }, wantsAnswer: false }]);
+});
+
+test('an idempotency key of 256 characters is refused', async (t) => {
+  const { data, call } = await startServer(t);
+  data.triggers.push(trigger(1));
+  const headersOf = (length: number) => ({ 'idempotency-key': 'k'.repeat(length) });
+  assert.equal((await call('POST', '/e/key1', { ...OPEN, headers: headersOf(255) })).status, 200);
+  const { status, json } = await call('POST', '/e/key1', { ...OPEN, headers: headersOf(256) });
+  assert.equal(status, 400);
+  assert.equal(json.errors[0].parameter, 'Idempotency-Key');
+});
+
+test('a custom answer goes out as given', async (t) => {
+  const body = Buffer.from([1, 2, 0xff]);
+  const headers = {
+    'Content-Type': 'image/png',
+    'X-Mine': 'yes',
+    Connection: 'close',
+    'Content-Length': '99',
+    'X-Request-Id': 'z',
+  };
+  const { call } = await custom(t, answering(answer({ status: 418, headers, body })));
+  const response = await call('GET', '/e/key1', OPEN);
+  assert.equal(response.status, 418);
+  assert.equal(response.headers.get('content-type'), 'image/png');
+  assert.equal(response.headers.get('x-mine'), 'yes');
+  assert.equal(response.headers.get('content-length'), '3');
+  assert.equal(response.headers.get('connection'), 'keep-alive');
+  assert.match(response.headers.get('x-request-id') ?? '', /^req_/);
+  assert.match(response.headers.get('content-security-policy') ?? '', /^sandbox/);
+});
+
+test('an answer keeps the policy that it sets', async (t) => {
+  const { call } = await custom(t, answering(answer({ headers: { 'Content-Security-Policy': "default-src 'self'" } })));
+  assert.equal((await call('GET', '/e/key1', OPEN)).headers.get('content-security-policy'), "default-src 'self'");
+});
+
+test('an answer of 204 has no body', async (t) => {
+  const { call } = await custom(t, answering(answer({ status: 204, body: Buffer.from('ignored') })));
+  const response = await call('GET', '/e/key1', OPEN);
+  assert.deepEqual([response.status, response.text, response.headers.get('content-length')], [204, '', null]);
+});
+
+test('an answer that is no HTTP becomes 500', async (t) => {
+  const broken = [
+    answer({ headers: { 'bad name': 'x' } }),
+    answer({ headers: { 'x-a': 'line\r\nx-b: injected' } }),
+    answer({ headers: { 'x-a': 'snow ☃' } }),
+    answer({ status: 101 }),
+    answer({ status: 99.5 }),
+    answer({ status: 1000 }),
+  ];
+  let next = 0;
+  const accept = (): Accepted => ({ appended: appended(1), answer: Promise.resolve(broken[next++] as Answered) });
+  const { call } = await custom(t, { accept });
+  for (const _ of broken) {
+    const { status, json } = await call('GET', '/e/key1', OPEN);
+    assert.equal(status, 500);
+    assert.match(json.detail, /workflow answered/);
+  }
+});
+
+test('a run without an answer is 400', async (t) => {
+  const { call } = await custom(t, answering({ kind: 'none' }));
+  const { status, json } = await call('GET', '/e/key1', OPEN);
+  assert.equal(status, 400);
+  assert.match(json.error, /No \$\.respond called in workflow/);
+});
+
+test('a run that times out is 504', async (t) => {
+  const { call } = await custom(t, answering({ kind: 'timeout' }));
+  assert.equal((await call('GET', '/e/key1', OPEN)).status, 504);
+});
+
+test('a repeated key gives the first answer', async (t) => {
+  const first: HttpAnswer = { status: 201, headers: { 'x-first': '1' }, body: Buffer.from('made') };
+  const repeated = [{ answer: first }, { answer: null }];
+  let next = 0;
+  const accept = () => ({ appended: appended(5, { repeated: repeated[next++] ?? null }), answer: null });
+  const { call } = await custom(t, { accept });
+  const headers = { 'idempotency-key': 'k' };
+  const answered = await call('POST', '/e/key1', { ...OPEN, headers });
+  assert.deepEqual([answered.status, answered.text, answered.headers.get('x-first')], [201, 'made', '1']);
+  assert.deepEqual((await call('POST', '/e/key1', { ...OPEN, headers })).json, { id: 'tag425' });
+});
+
+test('a repeat waits with the first call', async (t) => {
+  const coming = Promise.resolve(answer({ status: 202, body: Buffer.from('late') }));
+  const accept = () => ({ appended: appended(5, { repeated: { answer: null } }), answer: coming });
+  const { call } = await custom(t, { accept });
+  const { status, text } = await call('POST', '/e/key1', { ...OPEN, headers: { 'idempotency-key': 'k' } });
+  assert.deepEqual([status, text], [202, 'late']);
+});
+
+test('storage that fails answers 503', async (t) => {
+  const fail = () => Promise.reject(new StoreUnavailable('disk full'));
+  const harness = await startServer(t, { actions: { accept: fail } });
+  harness.data.triggers.push(trigger(1));
+  const { status, headers, json } = await harness.call('POST', '/e/key1', { ...OPEN, json: {} });
+  assert.equal(status, 503);
+  assert.equal(headers.get('retry-after'), '1');
+  assert.doesNotMatch(json.detail, /disk full/);
+  const lookup = await startServer(t, { store: { triggerByKey: fail } });
+  assert.equal((await lookup.call('POST', '/e/key1', { ...OPEN, json: {} })).status, 503);
+});
+
+test('a refusal of the engine passes through', async (t) => {
+  const accept = () => Promise.reject(new Refusal('rate_limited', 'slowly', { retryAfterS: 7 }));
+  const { data, call } = await startServer(t, { actions: { accept } });
+  data.triggers.push(trigger(1));
+  const { status, headers } = await call('POST', '/e/key1', { ...OPEN, json: {} });
+  assert.deepEqual([status, headers.get('retry-after')], [429, '7']);
+});
+
+test('a bug leaks nothing and is logged', async (t) => {
+  const accept = () => Promise.reject(new Error('secret detail'));
+  const { data, call, logged } = await startServer(t, { actions: { accept } });
+  data.triggers.push(trigger(1));
+  const { status, text, headers } = await call('POST', '/e/key1', { ...OPEN, json: {} });
+  assert.equal(status, 500);
+  assert.doesNotMatch(text, /secret detail/);
+  const [line] = logged as { fields: { request_id: string; err: Error }; name: string }[];
+  assert.equal(line?.fields.request_id, headers.get('x-request-id'));
+  assert.equal(line?.fields.err.message, 'secret detail');
+});

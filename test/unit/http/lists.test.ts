@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordId } from '../../../src/domain/ids.ts';
+import { emission, entryAt, idOf, webhook, workflow } from './fake-store.ts';
+import { type Harness, startServer } from './harness.ts';
+
+const ERRORS_PATH = `/v1/workflows/${idOf('p_', 1)}/$errors/event_summaries`;
+
+async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
+  const harness = await startServer(t);
+  harness.data.workflows.push(workflow(1));
+  for (let n = 1; n <= 120; n++) harness.data.webhooks.push(webhook(n));
+  for (let n = 1; n <= 100; n++) harness.data.emissions.push(emission(n, { name: '$errors' }));
+  return harness;
+}
+
+test('a list answers its frame, newest first', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('GET', '/v1/webhooks?limit=2');
+  const cursors = { start_cursor: idOf('wh_', 120), end_cursor: idOf('wh_', 119) };
+  assert.deepEqual(json.page_info, { total_count: 120, count: 2, ...cursors });
+  assert.deepEqual(
+    json.data.map(({ id }: { id: string }) => id),
+    [idOf('wh_', 120), idOf('wh_', 119)],
+  );
+});
+
+test('cursors walk a list both ways', async (t) => {
+  const { call } = await started(t);
+  const older = await call('GET', `/v1/webhooks?limit=3&after=${idOf('wh_', 10)}`);
+  assert.deepEqual(
+    older.json.data.map(({ id }: { id: string }) => id),
+    [9, 8, 7].map((n) => idOf('wh_', n)),
+  );
+  const newer = await call('GET', `/v1/webhooks?limit=3&before=${idOf('wh_', 10)}`);
+  assert.deepEqual(
+    newer.json.data.map(({ id }: { id: string }) => id),
+    [13, 12, 11].map((n) => idOf('wh_', n)),
+  );
+});
+
+test('an empty page has null cursors', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('GET', '/v1/sources');
+  assert.deepEqual(json, { page_info: { total_count: 0, count: 0, start_cursor: null, end_cursor: null }, data: [] });
+});
+
+test('a wrong limit is refused everywhere', async (t) => {
+  const { call } = await started(t);
+  for (const path of ['/v1/webhooks', '/v1/workflows', '/v1/keys', '/v1/deliveries', ERRORS_PATH]) {
+    for (const limit of ['0', '-1', 'ten', '1.5', '', '1e2', ' 5', '99999999999999999999']) {
+      const { status, json } = await call('GET', `${path}?limit=${encodeURIComponent(limit)}`);
+      assert.equal(status, 400, `${path} ${limit}`);
+      assert.equal(json.errors[0].parameter, 'limit');
+    }
+  }
+});
+
+test('only listings of events clamp a large limit', async (t) => {
+  const { call } = await started(t);
+  assert.equal((await call('GET', '/v1/webhooks?limit=101')).status, 400);
+  assert.equal((await call('GET', '/v1/webhooks?limit=100')).json.data.length, 100);
+  for (const query of ['', '?limit=100', '?limit=101', '?limit=5000']) {
+    const { json } = await call('GET', `${ERRORS_PATH}${query}`);
+    assert.equal(json.page_info.count, 100);
+  }
+});
+
+test('without a limit lists give a hundred', async (t) => {
+  const { call } = await started(t);
+  assert.equal((await call('GET', '/v1/webhooks')).json.page_info.count, 100);
+});
+
+test('malformed cursors are refused', async (t) => {
+  const { call } = await started(t);
+  const cases = [
+    ['/v1/webhooks', ['x', '', idOf('p_', 1), 'wh_short']],
+    [ERRORS_PATH, ['x', '', '123', '1-2000', '1-2-3', '-1-0', idOf('p_', 1)]],
+    ['/v1/deliveries', ['x', idOf('wh_', 1), 'r_g4w9zl7uo0']],
+  ] as const;
+  for (const [path, cursors] of cases) {
+    for (const cursor of cursors) {
+      for (const parameter of ['after', 'before']) {
+        const { status, json } = await call('GET', `${path}?${parameter}=${cursor}`);
+        assert.equal(status, 400, `${path} ${cursor}`);
+        assert.equal(json.errors[0].parameter, parameter);
+      }
+    }
+  }
+});
+
+test('record ids are cursors of events', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('GET', `${ERRORS_PATH}?limit=2&after=${recordId(entryAt(50))}`);
+  assert.deepEqual(
+    json.data.map(({ id }: { id: string }) => id),
+    [49, 48].map((n) => recordId(entryAt(n))),
+  );
+});
+
+test('fields are chosen by include and exclude', async (t) => {
+  const { call } = await started(t);
+  const included = await call('GET', '/v1/webhooks?limit=1&include=url,%20active,nonsense');
+  assert.deepEqual(included.json.data, [{ url: 'https://example.com/hook', active: true }]);
+  assert.equal(included.json.page_info.start_cursor, idOf('wh_', 120));
+  const excluded = await call('GET', '/v1/webhooks?limit=1&exclude=id,user_id,name,description,created_at,updated_at');
+  assert.deepEqual(excluded.json.data, [{ url: 'https://example.com/hook', active: true }]);
+});

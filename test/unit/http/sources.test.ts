@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_SETTINGS, type Source } from '../../../src/domain/resource.ts';
+import type { WholeSource } from '../../../src/http/deps.ts';
+import type { RunWhole } from '../../../src/store/store.ts';
+import { entryAt, idOf, OWNER_ID, T0_MS, trigger } from './fake-store.ts';
+import { appended, startServer } from './harness.ts';
+
+const DC1 = idOf('dc_', 1);
+
+const SOURCE: Source = {
+  id: DC1,
+  ownerId: OWNER_ID,
+  name: 'New Orders',
+  active: true,
+  deploymentId: idOf('d_', 1),
+  settings: DEFAULT_SETTINGS,
+  componentCode: 'export default {}',
+  configuredProps: { timer: { intervalSeconds: 9 }, token: 'hunter2' },
+  secretProps: ['token'],
+  dedupe: null,
+  createdAtMs: T0_MS,
+  updatedAtMs: T0_MS,
+};
+
+function whole(): WholeSource {
+  const subscription = {
+    id: idOf('sub_', 1),
+    ownerId: OWNER_ID,
+    emitterId: idOf('hi_', 1),
+    listenerId: DC1,
+    eventName: '',
+    via: 'trigger',
+    active: true,
+    createdAtMs: T0_MS,
+  } as const;
+  return { source: SOURCE, triggers: [{ subscription, trigger: trigger(1, { runnableId: DC1 }) }] };
+}
+
+const ACTIONS = { createSource: whole, updateSource: whole, getSource: whole, deleteSource: whole };
+
+test('a new source is answered as agreed', async (t) => {
+  const { call, calls, port } = await startServer(t, { actions: ACTIONS });
+  const input = { name: 'n', component_code: 'export default {}', configured_props: { timer: { cron: '* * * * *' } } };
+  const { json } = await call('POST', '/v1/sources', { json: input });
+  assert.deepEqual(calls[0]?.args[1], {
+    name: 'n',
+    active: undefined,
+    componentCode: 'export default {}',
+    configuredProps: { timer: { cron: '* * * * *' } },
+  });
+  assert.deepEqual(json.data, {
+    id: DC1,
+    name: 'New Orders',
+    name_slug: 'new-orders',
+    active: true,
+    configured_props: { timer: { intervalSeconds: 9 } },
+    created_at: 1_782_000_000,
+    updated_at: 1_782_000_000,
+    endpoint_url: `http://127.0.0.1:${port}/e/key1`,
+  });
+});
+
+test('secret props are never shown', async (t) => {
+  const { call, data } = await startServer(t, { actions: ACTIONS });
+  data.sources.push(SOURCE);
+  for (const path of ['/v1/sources', `/v1/sources/${DC1}`])
+    assert.doesNotMatch((await call('GET', path)).text, /hunter2/);
+});
+
+test('a source needs its code', async (t) => {
+  const { call } = await startServer(t, { actions: ACTIONS });
+  const missing = await call('POST', '/v1/sources', { json: { configured_props: {} } });
+  assert.deepEqual([missing.status, missing.json.errors[0].parameter], [400, 'component_code']);
+  const path = await call('POST', '/v1/sources', { json: { component_path: 'a/b.ts' } });
+  assert.deepEqual([path.status, path.json.errors[0].parameter], [422, 'component_path']);
+  assert.match(path.json.error, /not supported yet/);
+  const props = await call('POST', '/v1/sources', { json: { component_code: 'x', configured_props: [] } });
+  assert.deepEqual([props.status, props.json.errors[0].parameter], [400, 'configured_props']);
+});
+
+test('props may come as JSON in the query', async (t) => {
+  const { call, calls } = await startServer(t, { actions: ACTIONS });
+  const props = encodeURIComponent('{"a":[1]}');
+  assert.equal((await call('PUT', `/v1/sources/${DC1}?configured_props=${props}&active=false`)).status, 200);
+  const { name: _name, ...asked } = { name: '', ...(calls[0]?.args[2] as object) };
+  assert.deepEqual(asked, { componentCode: undefined, configuredProps: { a: [1] }, active: false });
+});
+
+test('one source comes with its code', async (t) => {
+  const { call } = await startServer(t, { actions: ACTIONS });
+  assert.equal((await call('GET', `/v1/sources/${DC1}`)).json.data.component_code, 'export default {}');
+  assert.equal((await call('DELETE', `/v1/sources/${DC1}`)).json.data.id, DC1);
+});
+
+test('sources are listed under both paths', async (t) => {
+  const { call, data } = await startServer(t);
+  data.sources.push(SOURCE);
+  const all = await call('GET', '/v1/sources');
+  assert.equal(all.json.data[0].id, DC1);
+  assert.deepEqual((await call('GET', '/v1/users/me/sources')).json, all.json);
+});
+
+test('deleting events answers 202', async (t) => {
+  const { call, data } = await startServer(t);
+  data.sources.push(SOURCE);
+  const { status, json } = await call('DELETE', `/v1/sources/${DC1}/events`);
+  assert.deepEqual([status, json], [202, { data: { deleted: 3 } }]);
+  assert.equal((await call('DELETE', `/v1/sources/${idOf('dc_', 9)}/events`)).status, 404);
+});
+
+test('a source is invoked with exact bytes', async (t) => {
+  const { call, calls } = await startServer(t, { actions: { invokeSource: () => appended(1) } });
+  const headers = { 'content-type': 'application/json' };
+  await call('POST', `/v1/sources/${DC1}/invoke`, { headers, body: '{"event":{"n":1.0}}' });
+  const { json } = await call('POST', `/v1/sources/${DC1}/invoke`);
+  const sent = calls.map(({ args }) => Buffer.from(args[2] as Uint8Array).toString());
+  assert.deepEqual(sent, ['{"n":1.0}', '{}']);
+  assert.equal(json.data.emit_id, 'tag421');
+});
+
+test('the log is that of its runs', async (t) => {
+  const { call, data } = await startServer(t);
+  data.sources.push(SOURCE);
+  const line = (text: string) => ({ ts_ms: 1, level: 'info', namespace: 'run', text });
+  const run = (n: number, logs: object[] | null): RunWhole & { ownerId: string } => ({
+    ownerId: OWNER_ID,
+    run: entryAt(n),
+    runnableId: DC1,
+    deploymentId: idOf('d_', 1),
+    state: 'succeeded',
+    attempt: 1,
+    replay: false,
+    entry: entryAt(n),
+    emitterId: idOf('ti_', 1),
+    eventName: '',
+    startedAtMs: null,
+    endedAtMs: null,
+    summary: null,
+    errorEntry: null,
+    errorCode: null,
+    event: Buffer.from('{}'),
+    detail: logs && JSON.stringify({ steps: [], logs }),
+    errorBody: null,
+    causedByRun: null,
+    causes: [],
+  });
+  data.runs.push(run(1, [line('a'), line('b')]), run(2, null), run(3, [line('c')]));
+  const { json } = await call('GET', `/v1/sources/${DC1}/logs`);
+  assert.deepEqual(
+    json.data.map(({ text }: { text: string }) => text),
+    ['c', 'a', 'b'],
+  );
+  assert.equal(json.data[0].run_id, `r_${entryAt(3).toString(36)}`);
+  assert.equal(json.page_info.count, 3);
+  assert.equal((await call('GET', `/v1/sources/${DC1}/logs?limit=1`)).json.data.length, 1);
+});
