@@ -53,7 +53,7 @@ export function createEmit(deps: EmitDeps) {
     // Registered before anything is awaited, so that no end is missed.
     const answer = waiters.answerOf(firstRun);
     if (!repeated) return answer;
-    const run = await store.getRun(ownerId, firstRun);
+    const run = await store.getRun(ownerId, firstRun).catch(() => undefined);
     const isOver = !run || !['queued', 'running', 'waiting'].includes(run.state);
     return isOver ? { kind: run?.errorCode === 'Timeout' ? 'timeout' : 'none' } : answer;
   }

@@ -8,7 +8,6 @@ import { dataOf, idIn, operation } from '../operation.ts';
 import { oneOf, text } from '../schema.ts';
 import {
   EVENT_NAME_INPUT,
-  emitterOf,
   LISTENER_ID,
   SUBSCRIPTION,
   subscriptionToWire,
@@ -37,7 +36,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
   });
   app.post('/v1/subscriptions', { schema }, async ({ body, caller }) => {
     const { ownerId } = caller;
-    const emitterId = emitterOf(ownerId, body.emitter_id);
+    const emitterId = body.emitter_id;
     const triple = { emitterId, listenerId: body.listener_id, eventName: body.event_name ?? '' };
     return { data: [subscriptionToWire(await actions.subscribe(ownerId, triple))] };
   });
@@ -82,8 +81,7 @@ function addList(app: App, { store }: HttpDeps): void {
     });
     app.get(url, { schema }, async ({ query, caller }) => {
       const { ownerId } = caller;
-      const { emitter_id: emitter, listener_id: listenerId, event_name: eventName, via = 'subscription' } = query;
-      const emitterId = emitter === undefined ? undefined : emitterOf(ownerId, emitter);
+      const { emitter_id: emitterId, listener_id: listenerId, event_name: eventName, via = 'subscription' } = query;
       const page = pageOf(query, resourceCursor(PREFIX.subscription));
       const listed = await store.listSubscriptions({ ownerId, emitterId, listenerId, eventName, via }, page);
       return listAnswer(listed, subscriptionToWire, query);
@@ -129,7 +127,7 @@ function addDelete(app: App, { actions }: HttpDeps): void {
   });
   app.delete('/v1/subscriptions', { schema: byTriple }, async ({ body, caller }) => {
     const { ownerId } = caller;
-    const emitterId = emitterOf(ownerId, body.emitter_id);
+    const emitterId = body.emitter_id;
     const triple = { emitterId, listenerId: body.listener_id, eventName: body.event_name ?? '' };
     return { data: subscriptionToWire(await actions.unsubscribe(ownerId, triple)) };
   });

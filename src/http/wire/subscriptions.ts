@@ -55,8 +55,3 @@ export function subscriptionToWire(subscription: Subscription): Static<typeof SU
     created_at: toSeconds(subscription.createdAtMs),
   };
 }
-
-/** The owner's own id stands for everything that it has, and is kept as `*`. */
-export function emitterOf(ownerId: string, emitterId: string): string {
-  return emitterId === ownerId ? '*' : emitterId;
-}

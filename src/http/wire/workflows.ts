@@ -110,11 +110,13 @@ export function workflowInput(asked: Asked): WorkflowInput {
 }
 
 function checkSteps(steps: readonly StepInput[]): void {
-  const seen = new Set<string>();
+  // A step of that name would hide `steps.trigger`, the event, from the steps behind it.
+  const seen = new Set(['trigger']);
   steps.forEach(({ namespace, code }, i) => {
     if (seen.has(namespace)) {
       const parameter = `steps[${i}].namespace`;
-      const message = `"${namespace}" is taken by an earlier step; each needs its own`;
+      const taken = namespace === 'trigger' ? 'the name of the event' : 'taken by an earlier step';
+      const message = `"${namespace}" is ${taken}; each needs its own`;
       throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
     }
     seen.add(namespace);

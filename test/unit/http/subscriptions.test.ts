@@ -71,7 +71,7 @@ test('emitters of every kind are taken', async (t) => {
     const { status } = await call('POST', `/v1/subscriptions?emitter_id=${emitter}&listener_id=${WH1}`);
     assert.equal(status, 200, emitter);
   }
-  assert.deepEqual(calls.at(-1)?.args[1], { emitterId: '*', listenerId: WH1, eventName: '' });
+  assert.deepEqual(calls.at(-1)?.args[1], { emitterId: OWNER_ID, listenerId: WH1, eventName: '' });
 });
 
 test('missing and wrong ids are refused', async (t) => {
@@ -113,7 +113,7 @@ test('lists leave triggers out unless asked', async (t) => {
   data.subscriptions.push(
     subscription(1),
     subscription(2, { via: 'trigger', listenerId: P1, emitterId: idOf('hi_', 1), eventName: '' }),
-    subscription(3, { eventName: '', emitterId: '*' }),
+    subscription(3, { eventName: '', emitterId: OWNER_ID }),
   );
   const idsOf = async (query: string, path = '/v1/subscriptions') => {
     const { json } = await call('GET', `${path}${query}`);
@@ -142,6 +142,6 @@ test('the triple is a key for deleting', async (t) => {
   const { call, calls } = await started(t);
   const query = `emitter_id=${OWNER_ID}&listener_id=${WH1}&event_name=$errors`;
   assert.deepEqual((await call('DELETE', `/v1/subscriptions?${query}`)).json, { data: SHOWN });
-  assert.deepEqual(calls[0]?.args[1], { emitterId: '*', listenerId: WH1, eventName: '$errors' });
+  assert.deepEqual(calls[0]?.args[1], { emitterId: OWNER_ID, listenerId: WH1, eventName: '$errors' });
   assert.equal((await call('DELETE', '/v1/subscriptions')).status, 400);
 });
