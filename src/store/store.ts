@@ -110,6 +110,7 @@ export interface RunRecord {
   readonly attempt: number;
   readonly replay: boolean;
   readonly entry: number;
+  readonly emitId: string;
   readonly emitterId: string;
   readonly eventName: string;
   readonly startedAtMs: number | null;
@@ -150,6 +151,7 @@ export interface DeliveryRecord {
   readonly listenerId: string;
   readonly subscriptionId: string | null;
   readonly entry: number;
+  readonly emitId: string;
   readonly emitterId: string;
   readonly eventName: string;
   readonly state: DeliveryState;

@@ -17,6 +17,8 @@ const STOP_GRACE_MS = 5000;
 export interface Errand extends ErrandActions, AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
+  /** What it was started with, for a command line on the same store. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly client: Client;
   /** Sets the clock forward; what became due shows at the next poll. */
   forward(ms: number): void;
@@ -42,8 +44,9 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
   };
   const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
   const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+  let settings: Record<string, string> = {};
   const start = (more: Record<string, string> = {}): Promise<Service> => {
-    const settings = {
+    const all = {
       ERRAND_PORT: '0',
       ERRAND_DATA_DIR: dataDir,
       ERRAND_API_KEY: API_KEY,
@@ -52,8 +55,8 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
       ...env,
       ...more,
     };
-    const given = Object.entries(settings).filter(([, value]) => value !== '');
-    return startService(readConfig(Object.fromEntries(given)), { clock, random, ids, log });
+    settings = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+    return startService(readConfig(settings), { clock, random, ids, log });
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
@@ -64,6 +67,9 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
     },
     get client() {
       return client;
+    },
+    get settings() {
+      return settings;
     },
     dataDir,
     logged,

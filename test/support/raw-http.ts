@@ -13,7 +13,7 @@ export async function sendRaw(url: string, parts: (string | Uint8Array)[]): Prom
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   // A server that answers early may reset the connection while we still write; what it answered counts.
   socket.on('error', () => {});
   await once(socket, 'connect');

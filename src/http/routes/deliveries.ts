@@ -15,7 +15,8 @@ export function addDeliveryRoutes(app: App, { store }: HttpDeps): void {
     id: 'listDeliveries',
     tag: 'deliveries',
     summary: 'List deliveries',
-    description: 'To all webhooks, and mails, newest first. `emission_id` is the record id of the event.',
+    description:
+      'To all webhooks, and mails, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
     query: {
       state: Type.Optional(DELIVERY_STATE),
       webhook_id: Type.Optional(text({ description: 'Only those to this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),

@@ -40,7 +40,8 @@ function addList(app: App, { store }: HttpDeps): void {
     id: 'listRuns',
     tag: 'runs',
     summary: 'List runs of a workflow',
-    description: 'Newest first. `emission_id` is the record id of the event that the run is for.',
+    description:
+      'Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.',
     params: idIn(PREFIX.workflow, 'The workflow.'),
     query: { state: Type.Optional(RUN_STATE), ...LIST_QUERY },
     answer: listOf(RUN),

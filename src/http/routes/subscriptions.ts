@@ -6,13 +6,7 @@ import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../operation.ts';
 import { oneOf, text } from '../schema.ts';
-import {
-  EVENT_NAME_INPUT,
-  LISTENER_ID,
-  SUBSCRIPTION,
-  subscriptionToWire,
-  TRIPLE,
-} from '../wire/subscriptions.ts';
+import { EVENT_NAME_INPUT, LISTENER_ID, SUBSCRIPTION, subscriptionToWire, TRIPLE } from '../wire/subscriptions.ts';
 
 const PARAMS = idIn(PREFIX.subscription, 'The subscription.');
 

@@ -2,9 +2,9 @@
 
 import { type Static, Type } from 'typebox';
 import { DELIVERY_STATES, type DeliveryState, MAIL } from '../../domain/delivery.ts';
-import { msOf, numberedId, PREFIX, recordId } from '../../domain/ids.ts';
+import { msOf, numberedId, PREFIX } from '../../domain/ids.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
-import { EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, text } from '../schema.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
 
@@ -13,7 +13,7 @@ const DELIVERY_FIELDS = {
   kind: oneOf(['webhook', 'mail']),
   webhook_id: nullable(id('wh_', 'Null for a mail.')),
   subscription_id: nullable(id('sub_')),
-  emission_id: RECORD_ID,
+  emission_id: EMIT_ID,
   emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
   event_name: EVENT_NAME,
   state: DELIVERY_STATE,
@@ -57,7 +57,7 @@ export function deliveryToWire(delivery: DeliveryRecord): Static<typeof DELIVERY
     kind: delivery.kind,
     webhook_id: delivery.listenerId === MAIL ? null : delivery.listenerId,
     subscription_id: delivery.subscriptionId,
-    emission_id: recordId(delivery.entry),
+    emission_id: delivery.emitId,
     emitter_id: delivery.emitterId,
     event_name: delivery.eventName,
     state: delivery.state,

@@ -6,7 +6,7 @@ import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.t
 import { RUN_STATES } from '../../domain/run.ts';
 import type { Receipt, RunRecord, RunWhole } from '../../store/store.ts';
 import { Verbatim } from '../json.ts';
-import { EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
 import { memberOf } from '../slice.ts';
 import { ERROR } from './emissions.ts';
 
@@ -50,7 +50,7 @@ const RUN_FIELDS = {
   state: RUN_STATE,
   attempt: Type.Integer({ examples: [1] }),
   replay: Type.Boolean({ examples: [false] }),
-  emission_id: RECORD_ID,
+  emission_id: EMIT_ID,
   emitter_id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
   event_name: EVENT_NAME,
   summary: nullable(text({ description: 'What the run exported as `$summary`.', example: 'Charged order 12345' })),
@@ -96,7 +96,7 @@ export const RUN_WHOLE = Type.Object(
     steps: Type.Array(STEP_RESULT),
     logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' })),
     caused_by: Type.Object({
-      emission_id: RECORD_ID,
+      emission_id: EMIT_ID,
       run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
     }),
     causes: Type.Array(RECEIPT, { description: 'What its own emissions started.' }),
@@ -126,7 +126,7 @@ export function runToWire(run: RunRecord): Static<typeof RUN> {
     state: run.state,
     attempt: run.attempt,
     replay: run.replay,
-    emission_id: recordId(run.entry),
+    emission_id: run.emitId,
     emitter_id: run.emitterId,
     event_name: run.eventName,
     summary: run.summary,
@@ -152,7 +152,7 @@ export function runWholeToWire(run: RunWhole): object {
     event: new Verbatim(run.event),
     steps: listIn('steps'),
     logs: listIn('logs'),
-    caused_by: { emission_id: recordId(run.entry), run_id: runIdOf(run.causedByRun) },
+    caused_by: { emission_id: run.emitId, run_id: runIdOf(run.causedByRun) },
     causes: run.causes.map(receiptToWire),
   };
 }

@@ -48,7 +48,7 @@ export function deliveryVerbs(core: Core): DeliveryStore {
         values,
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(core.reader, listing, { page, map: toDeliveryRecord });
+      return readPage(core.reader, listing, { page, map: (row) => toDeliveryRecord(row, core.storeTag) });
     },
 
     getDelivery: async (ownerId, delivery) => {
@@ -60,7 +60,7 @@ export function deliveryVerbs(core: Core): DeliveryStore {
       );
       if (!row) return undefined;
       const attempts = core.reader.all('SELECT n, trigger, made FROM attempts WHERE delivery = ? ORDER BY n', delivery);
-      return { record: toDeliveryRecord(row), attempts: attempts.map(toAttempt) };
+      return { record: toDeliveryRecord(row, core.storeTag), attempts: attempts.map(toAttempt) };
     },
   };
 }

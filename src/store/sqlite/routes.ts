@@ -1,10 +1,10 @@
 // What routing reads, kept in memory: this process is the only writer, so the cache is right until it writes one of the
 // tables itself. It reads through the writing connection, so that a subscription made earlier in the same batch is heard.
 
-import type { Owner, Runnable, Subscription, Webhook } from '../../domain/resource.ts';
+import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../domain/route.ts';
 import type { Connection } from './database.ts';
-import { toOwner, toSource, toSubscription, toWebhook, toWorkflow } from './rows.ts';
+import { toOwner, toSource, toSubscription, toTrigger, toWebhook, toWorkflow } from './rows.ts';
 
 /** Entries of each map before it starts anew; a table of one emitter is about a kilobyte. */
 const MAX_CACHED = 20_000;
@@ -15,6 +15,7 @@ export class Routes {
   readonly #runnables = new Map<string, Runnable | undefined>();
   readonly #webhooks = new Map<string, Webhook | undefined>();
   readonly #owners = new Map<string, Owner | undefined>();
+  readonly #triggers = new Map<string, Trigger>();
 
   constructor(writer: Connection) {
     this.#writer = writer;
@@ -26,6 +27,7 @@ export class Routes {
     this.#runnables.clear();
     this.#webhooks.clear();
     this.#owners.clear();
+    this.#triggers.clear();
   }
 
   table(ownerId: string, emitterId: string): RouteTable {
@@ -46,6 +48,18 @@ export class Routes {
       const row = this.#writer.get('SELECT * FROM webhooks WHERE id = ?', id);
       return row && toWebhook(row);
     });
+  }
+
+  /** The trigger with this secret part, while its workflow or source is active. Keys that nobody has are not remembered. */
+  trigger(key: string): Trigger | undefined {
+    const known = this.#triggers.get(key);
+    if (known) return known;
+    const row = this.#writer.get(
+      `SELECT triggers.* FROM triggers JOIN runnables ON runnables.id = triggers.runnable_id
+        WHERE key = ? AND runnables.active = 1`,
+      key,
+    );
+    return row && remember(this.#triggers, key, () => toTrigger(row));
   }
 
   owner(id: string): Owner | undefined {

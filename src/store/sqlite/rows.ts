@@ -83,7 +83,7 @@ export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
   };
 }
 
-export function toRunRecord(row: Row): RunRecord {
+export function toRunRecord(row: Row, storeTag: string): RunRecord {
   return {
     run: row.run as number,
     runnableId: row.runnable_id as string,
@@ -92,6 +92,7 @@ export function toRunRecord(row: Row): RunRecord {
     attempt: row.attempt as number,
     replay: ((row.flags as number) & REPLAY) !== 0,
     entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
     emitterId: row.origin_id as string,
     eventName: row.name as string,
     startedAtMs: row.started_at_ms as number | null,
@@ -102,13 +103,14 @@ export function toRunRecord(row: Row): RunRecord {
   };
 }
 
-export function toDeliveryRecord(row: Row): DeliveryRecord {
+export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   return {
     delivery: row.delivery as number,
     kind: row.kind as 'webhook' | 'mail',
     listenerId: row.listener_id as string,
     subscriptionId: row.subscription_id as string | null,
     entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
     emitterId: row.emitter_id as string,
     eventName: row.name as string,
     state: row.state as DeliveryState,

@@ -46,7 +46,7 @@ export function runVerbs(core: Core): RunStore {
         values,
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(core.reader, listing, { page, map: toRunRecord });
+      return readPage(core.reader, listing, { page, map: (row) => toRunRecord(row, core.storeTag) });
     },
 
     getRun: async (ownerId, run) => {
@@ -59,7 +59,7 @@ export function runVerbs(core: Core): RunStore {
       if (!row) return undefined;
       const emitted = core.reader.all(`SELECT entry FROM emissions WHERE cause_run = ? LIMIT ${MAX_CAUSES}`, run);
       return {
-        ...toRunRecord(row),
+        ...toRunRecord(row, core.storeTag),
         event: row.body as Uint8Array,
         detail: row.detail as string | null,
         errorBody: errorObject(core, row.error_entry as number | null),

@@ -15,13 +15,6 @@ export function triggerVerbs(core: Core): TriggerStore {
         )
         .map(toTrigger),
 
-    triggerByKey: async (key) => {
-      const row = core.reader.get(
-        `SELECT triggers.* FROM triggers JOIN runnables ON runnables.id = triggers.runnable_id
-          WHERE key = ? AND runnables.active = 1`,
-        key,
-      );
-      return row && toTrigger(row);
-    },
+    triggerByKey: async (key) => core.routes.trigger(key),
   };
 }

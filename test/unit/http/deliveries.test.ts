@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeliveryState } from '../../../src/domain/delivery.ts';
-import { recordId } from '../../../src/domain/ids.ts';
 import type { AttemptRecord } from '../../../src/store/store.ts';
 import { entryAt, type FakeData, idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { startServer } from './harness.ts';
@@ -32,6 +31,7 @@ function delivery(n: number, more: Partial<Fake> = {}): Fake {
     listenerId: WH1,
     subscriptionId: idOf('sub_', 1),
     entry: entryAt(n - 1),
+    emitId: `abcde${n - 1}`,
     emitterId: idOf('p_', 1),
     eventName: '$errors',
     state: 'retrying',
@@ -56,7 +56,7 @@ test('a delivery shows what the wire agrees', async (t) => {
     kind: 'webhook',
     webhook_id: WH1,
     subscription_id: idOf('sub_', 1),
-    emission_id: recordId(entryAt(9)),
+    emission_id: 'abcde9',
     emitter_id: idOf('p_', 1),
     event_name: '$errors',
     state: 'retrying',

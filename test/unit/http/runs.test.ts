@@ -20,6 +20,7 @@ function run(n: number, more: Partial<RunWhole> & { ownerId?: string } = {}): Ru
     attempt: 1,
     replay: false,
     entry: entryAt(n - 1),
+    emitId: `abcde${n - 1}`,
     emitterId: idOf('hi_', 1),
     eventName: '',
     startedAtMs: T0_MS + 5,
@@ -53,7 +54,7 @@ test('a run shows what the wire agrees', async (t) => {
       state: 'failed',
       attempt: 1,
       replay: false,
-      emission_id: recordId(entryAt(9)),
+      emission_id: 'abcde9',
       emitter_id: idOf('hi_', 1),
       event_name: '',
       summary: null,
@@ -86,7 +87,7 @@ test('one run comes with bytes as stored', async (t) => {
   data.runs.push(run(10));
   const { json } = await call('GET', `/v1/runs/${idOfRun(10)}`);
   assert.equal(json.data.error.msg, 'm');
-  assert.deepEqual(json.data.caused_by, { emission_id: recordId(entryAt(9)), run_id: idOfRun(3) });
+  assert.deepEqual(json.data.caused_by, { emission_id: 'abcde9', run_id: idOfRun(3) });
   assert.equal(json.data.logs[0].text, 'hi');
   const raw = connect(t, port);
   raw.send(`GET /v1/runs/${idOfRun(10)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\n\r\n`);

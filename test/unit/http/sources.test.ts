@@ -132,6 +132,7 @@ test('the log is that of its runs', async (t) => {
     attempt: 1,
     replay: false,
     entry: entryAt(n),
+    emitId: 'abcde0',
     emitterId: idOf('ti_', 1),
     eventName: '',
     startedAtMs: null,

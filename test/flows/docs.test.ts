@@ -1,0 +1,146 @@
+// The documentation page in a real browser: readable, quiet, and sufficient by itself.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { chromium, type Page } from 'playwright-core';
+import { type Errand, startErrand } from '../support/errand.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const ARGS = [
+  '--no-sandbox',
+  '--headless',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+const skip = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
+
+interface Visit {
+  readonly page: Page;
+  /** Errors and warnings of the console, and exceptions of the page. */
+  readonly complaints: string[];
+  /** Addresses that the page asked for. */
+  readonly requested: string[];
+}
+
+async function visiting(errand: Errand, path: string, look: (visit: Visit) => Promise<void>): Promise<void> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const [complaints, requested]: [string[], string[]] = [[], []];
+    page.on('console', (line) => {
+      if (['error', 'warning'].includes(line.type())) complaints.push(line.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+    page.on('request', (request) => requested.push(request.url()));
+    const response = await page.goto(errand.url + path, { waitUntil: 'networkidle' });
+    assert.equal(response?.status(), 200);
+    await look({ page, complaints, requested });
+  } finally {
+    await browser.close();
+  }
+}
+
+test('the docs page works in a real browser', { skip }, async () => {
+  await using errand = await startErrand();
+  await visiting(errand, '/docs', async ({ page, complaints, requested }) => {
+    assert.match(await page.title(), /Errand/);
+    await page.screenshot({ path: join(tmpdir(), 'errand-docs.png') });
+    const sections = [
+      /getting started/i,
+      /workflows/i,
+      /errors/i,
+      /sources/i,
+      /webhooks/i,
+      /subscriptions/i,
+      /error codes/i,
+    ];
+    for (const name of sections) {
+      const heading = page.getByRole('heading', { name }).first();
+      assert.ok(await heading.isVisible(), `the section ${name} shows`);
+    }
+    const text = (await page.locator('body').textContent()) ?? '';
+    for (const word of ['/v1/webhooks', '$errors/event_summaries', 'Authorization', 'emitter_id', 'expand', 'whsec_']) {
+      assert.ok(text.includes(word), `the page speaks of ${word}`);
+    }
+    await page.locator('nav').getByRole('link', { name: 'Create a webhook' }).click();
+    const operation = page.locator(`[id="${new URL(page.url()).hash.slice(1)}"]`);
+    if ((await page.locator('details[open]').count()) === 0) await operation.locator('summary').click();
+    await operation.getByText('Where events are delivered').waitFor({ state: 'visible', timeout: 5000 });
+    await page.screenshot({ path: join(tmpdir(), 'errand-docs-webhooks.png') });
+    const foreign = requested.filter((url) => new URL(url).origin !== errand.url && !url.startsWith('data:'));
+    assert.deepEqual(foreign, [], 'nothing is asked of anybody else');
+    assert.deepEqual(complaints, []);
+  });
+});
+
+test('every operation of the document is shown', { skip }, async () => {
+  await using errand = await startErrand();
+  const document = await errand.client.get('/v1/openapi.json');
+  await visiting(errand, '/docs', async ({ page }) => {
+    const text = (await page.locator('body').textContent()) ?? '';
+    const missing = Object.keys(document.paths).filter((path) => !text.includes(path));
+    assert.deepEqual(missing, []);
+  });
+});
+
+test('links within the docs lead somewhere', { skip }, async () => {
+  await using errand = await startErrand();
+  await visiting(errand, '/docs', async ({ page }) => {
+    const dead = await page.evaluate(`[...document.querySelectorAll('a[href^="#"]')]
+      .map((a) => a.getAttribute('href').slice(1))
+      .filter((id) => id !== '' && document.getElementById(decodeURIComponent(id)) === null)`);
+    assert.deepEqual(dead, []);
+    const hrefs = (await page.evaluate(
+      `[...new Set([...document.querySelectorAll('a[href]')].map((a) => a.href))]`,
+    )) as string[];
+    for (const href of hrefs.filter((one) => new URL(one).origin === errand.url)) {
+      const { status } = await fetch(href, { headers: { authorization: `Bearer ${errand.client.key}` } });
+      assert.equal(status, 200, href);
+    }
+  });
+});
+
+test('the docs fit narrow and dark screens', { skip }, async () => {
+  await using errand = await startErrand();
+  await visiting(errand, '/docs', async ({ page, complaints }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.screenshot({ path: join(tmpdir(), 'errand-docs-narrow.png') });
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    assert.equal(overflow, 0, 'nothing to scroll sideways');
+    assert.ok(
+      await page
+        .getByRole('heading', { name: /getting started/i })
+        .first()
+        .isVisible(),
+    );
+    assert.deepEqual(complaints, []);
+  });
+});
+
+test('the front page leads to the docs', { skip }, async () => {
+  await using errand = await startErrand();
+  await visiting(errand, '/', async ({ page, complaints, requested }) => {
+    await page.screenshot({ path: join(tmpdir(), 'errand-front.png') });
+    await page
+      .getByRole('link', { name: /documentation/i })
+      .first()
+      .click();
+    await page.waitForURL('**/docs');
+    assert.ok(
+      await page
+        .getByRole('heading', { name: /getting started/i })
+        .first()
+        .isVisible(),
+    );
+    assert.ok(requested.every((url) => new URL(url).origin === errand.url));
+    assert.deepEqual(complaints, []);
+  });
+});

@@ -1,0 +1,212 @@
+// Another owner's things do not exist: every route of the OpenAPI document, walked with ids that belong to somebody else.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer, Client, Json } from '../support/client.ts';
+import { type Errand, startErrand } from '../support/errand.ts';
+import { createOwner, type OwnerOn } from '../support/owners.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createSource, ECHO_SOURCE, post } from '../support/sources.ts';
+import { createWebhook, deliveries } from '../support/webhooks.ts';
+
+const THROW = `export default () => { throw new Error('secret-of-a'); };`;
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly example: Json;
+}
+
+/** Ids of everything that the first owner has, by the path that shows them. */
+interface Belongings {
+  readonly all: string[];
+  /** Values of the holes of a path, in order. */
+  holesOf(path: string): string[];
+}
+
+async function operationsOf(client: Client): Promise<Operation[]> {
+  const document = await client.get('/v1/openapi.json');
+  return Object.entries<Json>(document.paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, item]) =>
+      Object.entries<Json>(item).map(([method, spec]) => {
+        const content = spec.requestBody?.content?.['application/json'];
+        const example = content?.example ?? content?.schema?.example ?? content?.schema?.examples?.[0];
+        return { method: method.toUpperCase(), path, example };
+      }),
+    );
+}
+
+async function createBelongings(errand: Errand): Promise<Belongings> {
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const { client } = errand;
+  const me = (await client.get('/v1/users/me')).data;
+  const workflow = await errand.workflow(THROW, { name: 'secret-of-a' });
+  const source = await createSource(
+    errand,
+    ECHO_SOURCE.replace('this.$emit', `console.log('secret-of-a'); this.$emit`),
+    {
+      name: 'secret-of-a',
+    },
+  );
+  const webhook = await createWebhook(errand, receiver, { name: 'secret-of-a' });
+  const [subscription] = await errand.subscribe(workflow.id, webhook.id, '$errors');
+  await errand.send(workflow, { text: 'secret-of-a' });
+  await post(source, 'secret-of-a', { 'content-type': 'text/plain' });
+  const [record] = await errand.errors(workflow.id, 1);
+  const [webhookRecord] = await errand.errors(webhook.id, 1);
+  const [delivery] = await deliveries(errand, webhook.id, 'exhausted');
+  const [run] = await errand.runs(workflow.id, 1);
+  const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
+  await errand.settled();
+  const holes: Record<string, string[]> = {
+    workflows: [workflow.id, record.id],
+    sources: [source.id, record.id],
+    webhooks: [webhook.id, webhookRecord.id],
+    runs: [run.id],
+    deliveries: [delivery.id],
+    subscriptions: [subscription.id],
+    keys: [key.id],
+    owners: [me.id],
+  };
+  return {
+    all: [...Object.values(holes).flat(), 'secret-of-a', workflow.deployment_id],
+    holesOf: (path) => {
+      const [first = '', second = ''] = holes[path.split('/')[2] ?? ''] ?? [];
+      return [first, path.includes('{deployment_id}') ? workflow.deployment_id : second];
+    },
+  };
+}
+
+const fill = (path: string, values: string[]): string => {
+  let n = 0;
+  return path.replace(/\{[^}]+\}/g, () => values[n++] ?? '');
+};
+
+/** An id of the same shape that nobody has. */
+const invented = (id: string): string => (/^\d+-\d+$/.test(id) ? '17-0' : id.replace(/_./, '_1'));
+
+const ask = (client: Client, { method, example }: Operation, path: string): Promise<Answer> =>
+  client.request(method, path, method === 'GET' || method === 'DELETE' ? undefined : (example ?? {}));
+
+/** Everything that can be read, as text, by path. */
+async function readAll(client: Client, operations: Operation[], belongings: Belongings): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const operation of operations.filter((o) => o.method === 'GET')) {
+    const path = fill(operation.path, belongings.holesOf(operation.path));
+    texts.set(path, (await client.request('GET', path)).text);
+  }
+  return texts;
+}
+
+function assertNothingOf(belongings: Belongings, answer: Answer, asked: string[], what: string): void {
+  for (const id of belongings.all) {
+    if (!asked.includes(id)) assert.ok(!answer.text.includes(id), `${what} tells of ${id}: ${answer.text}`);
+  }
+}
+
+async function twoOwners(errand: Errand): Promise<{ b: OwnerOn; operations: Operation[]; belongings: Belongings }> {
+  const belongings = await createBelongings(errand);
+  const b = await createOwner(errand);
+  return { b, operations: await operationsOf(errand.client), belongings };
+}
+
+test('every route with foreign ids is 404', async () => {
+  await using errand = await startErrand();
+  const { b, operations, belongings } = await twoOwners(errand);
+  const before = await readAll(errand.client, operations, belongings);
+  const withHoles = operations.filter(({ path }) => path.includes('{'));
+  assert.ok(withHoles.length > 30);
+  for (const operation of withHoles) {
+    const values = belongings.holesOf(operation.path);
+    const path = fill(operation.path, values);
+    const name = `${operation.method} ${operation.path}`;
+    const answer = await ask(b.client, operation, path);
+    const isAdmin = operation.path.startsWith('/v1/owners');
+    assert.equal(answer.status, isAdmin ? 403 : 404, `${name}: ${answer.status} ${answer.text}`);
+    assertNothingOf(belongings, answer, values, name);
+    const other = await ask(b.client, operation, fill(operation.path, values.map(invented)));
+    assert.equal(other.status, answer.status, `${name}: as if it did not exist`);
+    let text = answer.text;
+    for (const id of values.filter((id) => id !== '')) text = text.replaceAll(id, invented(id));
+    assert.equal(text, other.text, `${name}: in the same words`);
+  }
+  const after = await readAll(errand.client, operations, belongings);
+  assert.deepEqual(after, before, 'and nothing changed for its owner');
+});
+
+test('lists of another owner are empty', async () => {
+  await using errand = await startErrand();
+  const { b, operations, belongings } = await twoOwners(errand);
+  for (const operation of operations.filter((o) => o.method === 'GET' && !o.path.includes('{'))) {
+    if (operation.path === '/v1/openapi.json') continue;
+    for (const query of ['', '?limit=100', '?emitter_id=*', `?webhook_id=${belongings.holesOf('/v1/webhooks')[0]}`]) {
+      const answer = await b.client.request('GET', operation.path + query);
+      assert.ok([200, 400, 404].includes(answer.status), `${operation.path}${query}: ${answer.status} ${answer.text}`);
+      assertNothingOf(
+        belongings,
+        answer,
+        query.includes('webhook_id') ? belongings.holesOf('/v1/webhooks') : [],
+        operation.path,
+      );
+    }
+  }
+});
+
+test('the own copy of each listing still works', async () => {
+  await using errand = await startErrand();
+  const b = await createOwner(errand);
+  const workflow = await b.workflow(THROW);
+  await b.send(workflow, { n: 1 });
+  const [record] = await b.errors(workflow.id, 1);
+  assert.equal(record.event.original_context.owner_id, b.id);
+  const cursors = [`after=${record.id}`, `before=${record.id}`];
+  for (const cursor of cursors) {
+    const page = await b.client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries?${cursor}`);
+    assert.deepEqual(page.data, []);
+  }
+});
+
+test('foreign cursors are as good as invented ones', async () => {
+  await using errand = await startErrand();
+  const { b, operations, belongings } = await twoOwners(errand);
+  await b.workflow(THROW, { name: 'of b' });
+  for (const { path } of operations.filter((o) => o.method === 'GET' && !o.path.includes('{'))) {
+    const kind = path.split('/').at(-1) ?? '';
+    const [id = ''] = belongings.holesOf(`/v1/${kind}`);
+    if (id === '' || kind === 'owners') continue;
+    for (const direction of ['after', 'before']) {
+      const foreign = await b.client.request('GET', `${path}?${direction}=${id}`);
+      const unknown = await b.client.request('GET', `${path}?${direction}=${invented(id)}`);
+      const name = `${path}?${direction}=`;
+      assertNothingOf(belongings, foreign, [id], name);
+      if (foreign.status !== 200) {
+        assert.equal(foreign.status, 400, `${name}: ${foreign.text}`);
+        assert.equal(unknown.status, foreign.status, `${name} ${invented(id)} answered ${unknown.text}`);
+        assert.equal(foreign.text.replaceAll(id, invented(id)), unknown.text, name);
+      }
+    }
+  }
+});
+
+test('a foreign cursor shows own errors only', async () => {
+  await using errand = await startErrand();
+  const b = await createOwner(errand);
+  const mine = await b.workflow(THROW);
+  await b.send(mine, { n: 1 });
+  await b.errors(mine.id, 1);
+  const theirs = await errand.workflow(THROW);
+  await errand.send(theirs, { n: 2 });
+  const [foreign] = await errand.errors(theirs.id, 1);
+  const path = `/v1/workflows/${mine.id}/$errors/event_summaries`;
+  const [own] = (await b.client.get(path)).data;
+  const answer = await b.client.request('GET', `${path}?after=${foreign.id}`);
+  if (answer.status === 200)
+    assert.deepEqual(
+      answer.json.data.map((r: Json) => r.id),
+      [own.id],
+    );
+  else assert.equal(answer.status, 400);
+  assert.equal((await b.client.request('GET', `${path}/${foreign.id}`)).status, 404);
+});

@@ -1,0 +1,44 @@
+// A second owner on the same store, and the command line that makes one.
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { type Client, createClient, type Json } from './client.ts';
+import type { Errand } from './errand.ts';
+import { createErrandOn, type ErrandActions } from './flows.ts';
+
+const ENTRY = join(import.meta.dirname, '../../src/errand.ts');
+
+export interface OwnerOn extends ErrandActions {
+  readonly id: string;
+  readonly client: Client;
+  readonly data: Json;
+}
+
+/** Makes an owner with the first owner's admin key. */
+export async function createOwner(errand: Errand, name = 'second'): Promise<OwnerOn> {
+  const data = await errand.client.post('/v1/owners', { name, email: `${name}@example.com` });
+  const client = createClient(errand.url, data.api_key);
+  return { id: data.id, client, data, ...createErrandOn(() => client) };
+}
+
+/** A client with a key of the given scopes, made by `client`. */
+export async function withScopes(client: Client, scopes: string[]): Promise<{ client: Client; key: Json }> {
+  const key = await client.post('/v1/keys', { label: scopes.join(' and '), scopes });
+  return { client: createClient(client.url, key.api_key), key };
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `errand …` as a process of its own, on the settings of a service. */
+export function runCommand(errand: Errand, args: string[], more: Record<string, string> = {}): Promise<CommandResult> {
+  const env = { PATH: process.env.PATH ?? '', ...errand.settings, ...more };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ENTRY, ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
