@@ -13,6 +13,8 @@ import { VERSION } from './domain/version.ts';
 import { clock, ids, random } from './real-ports.ts';
 import { StoreUnavailable } from './store/store.ts';
 
+process.umask(0o077);
+
 const program = new Command('errand')
   .description('Self-hosted workflows that catch every error and make sure somebody hears of it')
   .version(VERSION)
@@ -36,6 +38,12 @@ addOwners(program, deps);
 addKeys(program, deps);
 addConfig(program, process.env);
 addExplainUrl(program, () => readConfig(process.env).allowTargets);
+
+// `errand config | head` closes the pipe early: that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 
 program.parseAsync().catch((error: unknown) => {
   const isExpected = [CliError, ConfigError, Refusal, StoreUnavailable].some((kind) => error instanceof kind);

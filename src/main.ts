@@ -36,6 +36,8 @@ function greet(service: Service, dataDir: string, smtpUrl: string | null): void 
 }
 
 async function main(): Promise<void> {
+  // Whatever we write is for our user alone, also where the data dir was there before and is open to others.
+  process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const service = await startService(config, { clock, random, ids, log });

@@ -20,6 +20,8 @@ export function spawnChild({ dir, memoryMb, sourceId }: SpawnOptions): ChildProc
   const tmp = join(dir, 'tmp');
   const flags = [
     '--permission',
+    // The permission model does not cover node:sqlite, which would open any file, the store's too.
+    '--no-experimental-sqlite',
     ...NET_FLAGS,
     `--allow-fs-read=${join(dir, '*')}`,
     `--allow-fs-write=${join(tmp, '*')}`,

@@ -1,10 +1,33 @@
+import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../operation.ts';
-import { KEY_CREATE, keyToWire, NEW_KEY, NEW_OWNER, OWNER_CREATE, ownerToWire } from '../wire/owners.ts';
+import { id } from '../schema.ts';
+import { KEY, KEY_CREATE, keyToWire, NEW_KEY, NEW_OWNER, OWNER, OWNER_CREATE, ownerToWire } from '../wire/owners.ts';
 
-export function addOwnerRoutes(app: App, { actions }: HttpDeps): void {
+export function addOwnerRoutes(app: App, deps: HttpDeps): void {
+  addOwners(app, deps);
+  addOwnerKeys(app, deps);
+}
+
+const ADMIN = { scope: 'admin' } as const;
+
+function addOwners(app: App, { actions, store }: HttpDeps): void {
+  const list = operation({
+    id: 'listOwners',
+    tag: 'account',
+    summary: 'List the owners',
+    description: 'Of this whole installation, newest first. Needs the scope `admin`.',
+    query: LIST_QUERY,
+    answer: listOf(OWNER),
+  });
+  app.get('/v1/owners', { schema: list, config: ADMIN }, async ({ query }) => {
+    const page = pageOf(query, resourceCursor(PREFIX.owner));
+    return listAnswer(pageOfAll((await store.listOwners()).toReversed(), page), ownerToWire, query);
+  });
+
   const create = operation({
     id: 'createOwner',
     tag: 'account',
@@ -14,9 +37,26 @@ export function addOwnerRoutes(app: App, { actions }: HttpDeps): void {
     body: OWNER_CREATE,
     answer: dataOf(NEW_OWNER),
   });
-  app.post('/v1/owners', { schema: create, config: { scope: 'admin' } }, async ({ body }) => {
+  app.post('/v1/owners', { schema: create, config: ADMIN }, async ({ body }) => {
     const { owner, key, apiKey } = await actions.createOwner({ name: body.name, email: body.email ?? null });
     return { data: { ...ownerToWire(owner), key: keyToWire(key), api_key: apiKey } };
+  });
+}
+
+function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
+  const list = operation({
+    id: 'listOwnerKeys',
+    tag: 'account',
+    summary: 'List the keys of an owner',
+    description: 'Newest first, revoked ones too, never the keys themselves. Needs the scope `admin`.',
+    params: idIn(PREFIX.owner, 'The owner.'),
+    query: LIST_QUERY,
+    answer: listOf(KEY),
+  });
+  app.get('/v1/owners/:id/keys', { schema: list, config: ADMIN }, async ({ params, query }) => {
+    if (!(await store.getOwner(params.id))) throw new Refusal('not_found', `there is no owner ${params.id}`);
+    const page = pageOf(query, resourceCursor(PREFIX.key));
+    return listAnswer(pageOfAll(await store.listKeys(params.id), page), keyToWire, query);
   });
 
   const createKey = operation({
@@ -29,9 +69,21 @@ export function addOwnerRoutes(app: App, { actions }: HttpDeps): void {
     example: { label: 'replacement' },
     answer: dataOf(NEW_KEY),
   });
-  app.post('/v1/owners/:id/keys', { schema: createKey, config: { scope: 'admin' } }, async ({ params, body }) => {
+  app.post('/v1/owners/:id/keys', { schema: createKey, config: ADMIN }, async ({ params, body }) => {
     const { label, scopes = ['read', 'write'] } = body;
     const { key, apiKey } = await actions.createKey(params.id, { label, scopes });
     return { data: { ...keyToWire(key), api_key: apiKey } };
+  });
+
+  const revoke = operation({
+    id: 'revokeOwnerKey',
+    tag: 'account',
+    summary: 'Revoke a key of an owner',
+    description: 'From now on it is refused with 401. Needs the scope `admin`.',
+    params: { ...idIn(PREFIX.owner, 'The owner.'), key_id: id('key_', 'The key’s id.') },
+    answer: dataOf(KEY),
+  });
+  app.delete('/v1/owners/:id/keys/:key_id', { schema: revoke, config: ADMIN }, async ({ params }) => {
+    return { data: keyToWire(await actions.revokeKey(params.id, params.key_id)) };
   });
 }

@@ -6,7 +6,7 @@ import { MAIL } from '../../domain/delivery.ts';
 import { judgeRepeat } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun } from '../../domain/failure.ts';
-import { emitId } from '../../domain/ids.ts';
+import { emitId, msOf } from '../../domain/ids.ts';
 import { route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
 import type { Admission, Claims } from '../store.ts';
@@ -105,6 +105,8 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
   const { emission, target } = caused;
   const { runnable, via, subscriptionId } = target;
   const run = w.tx.number();
+  // The numbers' clock may be a little ahead of the wall's: nothing starts before it was created.
+  const startedAtMs = Math.max(w.tx.nowMs, msOf(run));
   const waiting = w.tx.waiting('runs', runnable.id);
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
   const taken = waiting === 0 && takeRun(w, runnable);
@@ -123,8 +125,8 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     state,
     taken ? 1 : 0,
     core.boot,
-    taken ? w.tx.nowMs : null,
-    isFull ? w.tx.nowMs : null,
+    taken ? startedAtMs : null,
+    isFull ? startedAtMs : null,
   );
   w.tx.moved(emission.ownerId, 'runs', { from: null, to: state });
   if (taken) w.runs.push({ run, fence: 1, runnable, emission, via, subscriptionId, attempt: 1, alone: false });

@@ -70,7 +70,7 @@ test('the docs show every operation and fault', async (t) => {
     assert.ok(text.includes(`>${summary}<`) || text.includes(`>${summary.replaceAll('’', '&#39;')}<`), summary);
   }
   for (const code of Object.keys(FAULTS)) assert.ok(text.includes(`<tr id="${code}">`), code);
-  assert.ok(text.includes(`export ERRAND_URL=http://127.0.0.1:${port}`));
+  assert.ok(text.includes(`export URL=http://127.0.0.1:${port}`));
   for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(text.includes(`id="${id}"`), `no place ${id}`);
 });
 

@@ -1,0 +1,131 @@
+// Somebody who types what a document says: one shell, in a folder like a checkout, against a real server.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Client, createClient } from '../support/client.ts';
+import { type ErrandProcess, spawnErrand } from '../support/process.ts';
+import { type Block, blocksOf, isPromised } from './markdown.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const LINKED = ['node_modules', 'examples', 'src', 'package.json'];
+
+export function readDocument(path: string): Promise<string> {
+  return readFile(join(ROOT, path), 'utf8');
+}
+
+interface Printed {
+  readonly block: Block;
+  readonly output: string;
+}
+
+/** Runs the document's shell blocks; fails at the first that fails, and when one prints what it does not promise. */
+export async function typeAll(path: string): Promise<void> {
+  const cwd = await mkdtemp(join(tmpdir(), 'errand-docs-'));
+  try {
+    for (const name of LINKED) await symlink(join(ROOT, name), join(cwd, name));
+    await using errand = await spawnErrand({
+      ERRAND_DATA_DIR: join(cwd, 'data'),
+      ERRAND_ALLOW_TARGETS: '127.0.0.1/32',
+      ERRAND_LOG_LEVEL: 'error',
+    });
+    const key = (await readFile(join(cwd, 'data/api-key'), 'utf8')).trim();
+    const client = createClient(errand.url, key);
+    const blocks = blocksOf(await readDocument(path));
+    for (const { language, directive, line } of blocks) {
+      const isSilent = language === 'sh' || directive.name !== '';
+      assert.ok(isSilent, `${path}:${line}: a block of ${language || 'nothing'} says nothing of what it is`);
+    }
+    await deployAll(path, blocks, client);
+    const functions = path === 'README.md' ? [] : [await readmeFunctions()];
+    const shell = [...functions, ...blocks].filter(
+      ({ language, directive }) => language === 'sh' && directive.name === '',
+    );
+    for (const { block, output } of await type(shell, { cwd, errand })) {
+      if (block.expected === null) continue;
+      const where = `${path}:${block.line}`;
+      assert.ok(isPromised(block.expected, output), `${where} promises\n${block.expected}\nand prints\n${output}`);
+    }
+    assert.equal(errand.stderr(), '');
+  } finally {
+    await rm(cwd, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The README's first block that is run: what every other document builds on. */
+async function readmeFunctions(): Promise<Block> {
+  const blocks = blocksOf(await readDocument('README.md'));
+  return blocks.find(({ language, directive }) => language === 'sh' && directive.name === '') as Block;
+}
+
+async function deployAll(path: string, blocks: readonly Block[], client: Client): Promise<void> {
+  for (const { text: code, directive, line } of blocks) {
+    const where = `${path}:${line}`;
+    if (directive.name === 'file') assert.equal(code, await readDocument(directive.value), where);
+    if (directive.name === 'step') {
+      const steps = [{ namespace: 'step', code }];
+      const answer = await client.request('POST', '/v1/workflows', { name: where, steps });
+      assert.equal(answer.status, 200, `${where}: ${answer.text}`);
+      await client.delete(`/v1/workflows/${answer.json.data.id}`);
+    }
+    if (directive.name === 'source') {
+      const answer = await client.request('POST', '/v1/sources', { component_code: code });
+      assert.equal(answer.status, 200, `${where}: ${answer.text}`);
+      await client.delete(`/v1/sources/${answer.json.data.id}`);
+    }
+  }
+}
+
+interface Place {
+  readonly cwd: string;
+  readonly errand: ErrandProcess;
+}
+
+/** One bash for all blocks, so that what one sets the next one has. Between two, what is under way comes to its end. */
+async function type(blocks: readonly Block[], { cwd, errand }: Place): Promise<Printed[]> {
+  // The ports that documents name may be taken here.
+  const ports = new Map([
+    ['4400', new URL(errand.url).port],
+    ['8787', String(await freePort())],
+  ]);
+  const marked = blocks.map(({ text: typed, line }, i) => `echo; echo "@@ ${i}"; at=${line}\n${typed}\nsettle\n`);
+  const script = [PRELUDE, ...marked].join('').replaceAll(/\b(4400|8787)\b/g, (port) => ports.get(port) as string);
+  const child = spawn('bash', ['-c', script], {
+    cwd,
+    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: cwd, PORT: ports.get('8787') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  assert.equal(child.exitCode, 0, `the shell ended with ${child.exitCode}\n${stdout}\n${stderr}`);
+  const outputs = stdout.split(/^@@ \d+\n/m).slice(1);
+  return blocks.map((block, i) => ({ block, output: outputs[i] ?? '' }));
+}
+
+const PRELUDE = `
+set -euo pipefail
+at=0
+trap 'echo "the block in line $at failed" >&2' ERR
+settle() {
+  for _ in $(seq 600); do
+    curl -sS -H "Authorization: Bearer $(cat data/api-key)" http://127.0.0.1:4400/v1/ledger | node -e '
+      const { runs, deliveries } = JSON.parse(require("fs").readFileSync(0)).data;
+      process.exit(runs.queued + runs.running + deliveries.pending + deliveries.sending ? 1 : 0);' && return
+    sleep 0.05
+  done
+  return 1
+}
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return (address as { port: number }).port;
+}
