@@ -20,7 +20,7 @@ export async function startMailServer(options: SMTPServerOptions = {}, onPort = 
     disabledCommands: ['STARTTLS', 'AUTH'],
     // How long closing waits for clients that keep their connection.
     closeTimeout: 1,
-    onData: (stream, _session, done) => {
+    onData: (stream, _peer, done) => {
       Array.fromAsync(stream).then(async (chunks) => {
         mails.push(await PostalMime.parse(Buffer.concat(chunks as Buffer[])));
         done();

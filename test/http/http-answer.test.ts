@@ -1,0 +1,217 @@
+// custom_response: the caller gets what the run responds, or is told why not.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { type Errand, startErrand } from '../support/errand.ts';
+import { type Gate, startGate } from '../support/gate.ts';
+import { until } from '../support/wait.ts';
+
+const DEADLINE_MS = 3000;
+const NO_RESPONSE = 'No $.respond called in workflow';
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+}
+
+function answering(errand: Errand, code: string, more: Json = {}): Promise<Json> {
+  return errand.workflow(code, { triggers: [{ type: 'http', custom_response: true }], ...more });
+}
+
+/** The deadline only ends a test whose caller would be left waiting. */
+async function call(workflow: Json): Promise<Answered> {
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const answer = await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', signal });
+  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+async function responded(errand: Errand, expression: string): Promise<Answered> {
+  const workflow = await answering(errand, `export default async ({ $ }) => { await $.respond(${expression}); }`);
+  return call(workflow);
+}
+
+test('a run chooses status, headers and text', async () => {
+  await using errand = await startErrand();
+  const answer = await responded(
+    errand,
+    `{ status: 418, headers: { 'X-Pot': 'tea', 'content-type': 'text/css' }, body: 'short é' }`,
+  );
+  assert.deepEqual(
+    [answer.status, answer.headers.get('x-pot'), answer.headers.get('content-type'), answer.bytes.toString()],
+    [418, 'tea', 'text/css', 'short é'],
+  );
+});
+
+test('an object is answered as JSON', async () => {
+  await using errand = await startErrand();
+  const answer = await responded(errand, `{ status: 200, body: { a: [1, null], b: 'é' } }`);
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(answer.bytes.toString(), '{"a":[1,null],"b":"é"}');
+});
+
+test('bytes are answered as they are', async () => {
+  await using errand = await startErrand();
+  const answer = await responded(errand, '{ status: 200, body: Buffer.from([0, 255, 13, 10, 128]) }');
+  assert.deepEqual([...answer.bytes], [0, 255, 13, 10, 128]);
+});
+
+test('a stream is answered to its end', async () => {
+  await using errand = await startErrand();
+  const workflow = await answering(
+    errand,
+    `import { Readable } from 'node:stream';
+    export default async ({ $ }) => { await $.respond({ status: 200, body: Readable.from(['one ', 'two']) }); };`,
+  );
+  assert.equal((await call(workflow)).bytes.toString(), 'one two');
+});
+
+test('an answer without status is 200', async () => {
+  await using errand = await startErrand();
+  const answer = await responded(errand, `{ body: 'fine' }`);
+  assert.deepEqual([answer.status, answer.bytes.toString()], [200, 'fine']);
+});
+
+test('a run that never responds is 400', async () => {
+  await using errand = await startErrand();
+  const answer = await call(await answering(errand, 'export default () => 7'));
+  assert.equal(answer.status, 400);
+  assert.ok(answer.bytes.toString().includes(NO_RESPONSE), answer.bytes.toString());
+});
+
+test('an error before the response is 400', async () => {
+  await using errand = await startErrand();
+  const workflow = await answering(errand, `export default () => { throw new Error('a secret of the workflow') }`);
+  const answer = await call(workflow);
+  const text = answer.bytes.toString();
+  assert.equal(answer.status, 400);
+  assert.ok(text.includes(NO_RESPONSE), text);
+  assert.equal(text.includes('a secret of the workflow'), false);
+  assert.equal((await errand.errors(workflow.id, 1)).length, 1);
+});
+
+test('a run that takes too long is 504', async () => {
+  await using errand = await startErrand();
+  const workflow = await answering(errand, 'export default () => new Promise(() => {})', {
+    settings: { timeout_ms: 200 },
+  });
+  assert.equal((await call(workflow)).status, 504);
+  const [error] = await errand.errors(workflow.id, 1);
+  assert.equal(error.event.error.code, 'Timeout');
+});
+
+test('an immediate answer does not wait', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const workflow = await answering(
+    errand,
+    `export default async ({ $ }) => {
+      await $.respond({ immediate: true, status: 202, body: 'working' });
+      await (await fetch(process.env.GATE)).text();
+    }`,
+    { settings: { env: { GATE: gate.url } } },
+  );
+  const answer = await call(workflow);
+  assert.deepEqual([answer.status, answer.bytes.toString()], [202, 'working']);
+  await gate.wait(1);
+  const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs`);
+  assert.equal(data[0].state, 'running');
+  gate.open();
+  const [run] = await errand.runs(workflow.id, 1);
+  assert.equal(run.state, 'succeeded');
+});
+
+test('an error after the answer is captured', async () => {
+  await using errand = await startErrand();
+  const workflow = await answering(
+    errand,
+    `export default async ({ $ }) => {
+      await $.respond({ immediate: true, status: 202, body: 'working' });
+      throw new Error('too late');
+    }`,
+  );
+  assert.equal((await call(workflow)).status, 202);
+  const [error] = await errand.errors(workflow.id, 1);
+  assert.equal(error.event.error.msg, 'too late');
+});
+
+test('a later step may respond', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.client.post('/v1/workflows', {
+    name: 'two',
+    steps: [
+      { namespace: 'sum', code: 'export default () => 40 + 2' },
+      {
+        namespace: 'say',
+        code: 'export default ({ steps, $ }) => $.respond({ status: 200, body: String(steps.sum.$return_value) })',
+      },
+    ],
+    triggers: [{ type: 'http', custom_response: true }],
+  });
+  assert.equal((await call(workflow)).bytes.toString(), '42');
+});
+
+test('a plain trigger ignores a response', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(`export default ({ $ }) => $.respond({ status: 500, body: 'no' })`);
+  const answer = await call(workflow);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(Object.keys(JSON.parse(answer.bytes.toString())), ['id']);
+  const [run] = await errand.runs(workflow.id, 1);
+  assert.equal(run.state, 'succeeded');
+});
+
+test('a header of the answer cannot be forged', async () => {
+  await using errand = await startErrand();
+  const workflow = await answering(
+    errand,
+    `export default ({ $ }) => $.respond({ status: 200, headers: { 'x-a': 'b\\r\\nx-evil: 1' }, body: 'ok' })`,
+  );
+  const answer = await call(workflow);
+  assert.equal(answer.headers.has('x-evil'), false);
+  const fine = await responded(errand, `{ status: 200, body: 'fine' }`);
+  assert.equal(fine.bytes.toString(), 'fine');
+});
+
+/** A run that holds the only place, and a caller whose run waits behind it. */
+async function waitingCaller(errand: Errand, gate: Gate, settings: Json = {}) {
+  const workflow = await answering(errand, 'export default async () => { await fetch(process.env.GATE); }', {
+    settings: { concurrency: 1, env: { GATE: gate.url }, ...settings },
+  });
+  await errand.client.post(`/v1/workflows/${workflow.id}/runs`, { event: {} });
+  await gate.wait(1);
+  const answer = call(workflow);
+  answer.catch(() => {});
+  const queued = await until('a queued run', async () => {
+    const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs?state=queued`);
+    return data[0];
+  });
+  return { workflow, answer, queued };
+}
+
+test('a caller hears that its queued run was cancelled', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const { answer, queued } = await waitingCaller(errand, gate);
+  await errand.client.post(`/v1/runs/${queued.id}/cancel`);
+  const { status, bytes } = await answer;
+  assert.deepEqual([status, bytes.toString().includes(NO_RESPONSE)], [400, true]);
+});
+
+test('a caller hears that its workflow was deleted', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const { workflow, answer } = await waitingCaller(errand, gate);
+  await errand.client.delete(`/v1/workflows/${workflow.id}`);
+  assert.ok((await answer).status >= 400);
+});
+
+test('a caller hears that the queue is full', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const { workflow, answer } = await waitingCaller(errand, gate, { queue_limit: 1 });
+  assert.ok((await call(workflow)).status >= 400);
+  gate.open();
+  assert.equal((await answer).status, 400);
+});

@@ -1,0 +1,146 @@
+// Mails over a real mail server: taken, refused for good, and kept while the server is away.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { type Errand, startErrand } from '../support/errand.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { freePort } from '../support/port.ts';
+import { until } from '../support/wait.ts';
+
+const FAIL = `export default () => { throw new Error('no stock for order 7') }`;
+const MAILING = `export default ({ $ }) => $.send.email({ subject: 'Grüße', text: 'Zeile 1\\n.\\nZeile 3', html: '<b>fett</b>' })`;
+
+/** The one mail that a run caused, once it is in one of the states. */
+async function mailOf(errand: Errand, run: Json, ...states: string[]): Promise<Json> {
+  return until(`a mail that is ${states.join(' or ')}`, async () => {
+    const { data } = await errand.client.get(`/v1/runs/${run.id}`);
+    const receipt = data.causes.find((each: Json) => each.kind === 'mail');
+    if (receipt === undefined) return null;
+    const delivery = await errand.client.get(`/v1/deliveries/${receipt.id}`);
+    return states.includes(delivery.data.state) && delivery.data;
+  });
+}
+
+async function mailingRun(errand: Errand): Promise<Json> {
+  const workflow = await errand.workflow(MAILING);
+  await errand.send(workflow, {});
+  const [run] = await errand.runs(workflow.id, 1);
+  return run;
+}
+
+test('an error is mailed to the owner', async () => {
+  await using server = await startMailServer();
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url, ERRAND_MAIL_FROM: 'errand@example.org' });
+  const workflow = await errand.workflow(FAIL, { name: 'Stock' });
+  await errand.send(workflow, {});
+  const [mail] = await server.wait(1);
+  assert.match(mail?.subject ?? '', /Stock.*Error/);
+  assert.match(mail?.text ?? '', /no stock for order 7/);
+  assert.equal(mail?.from?.address, 'errand@example.org');
+  assert.deepEqual(
+    mail?.to?.map(({ address }) => address),
+    ['owner@example.com'],
+  );
+  await errand.settled();
+  assert.deepEqual(await errand.outbox(), [], 'the outbox is for when there is no server');
+});
+
+test('a mail arrives as it was written', async () => {
+  await using server = await startMailServer();
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url });
+  const run = await mailingRun(errand);
+  const [mail] = await server.wait(1);
+  assert.equal(mail?.subject, 'Grüße');
+  assert.equal(mail?.text?.replaceAll('\r\n', '\n').trim(), 'Zeile 1\n.\nZeile 3');
+  assert.match(mail?.html ?? '', /<b>fett<\/b>/);
+  const delivery = await mailOf(errand, run, 'delivered');
+  assert.equal(delivery.attempts_made, 1);
+  assert.deepEqual(
+    delivery.attempts.map(({ n, outcome, status }: Json) => [n, outcome, status]),
+    [[1, 'answered', 250]],
+  );
+});
+
+test('a refused recipient is given up at once', async () => {
+  await using server = await startMailServer({
+    onRcptTo: (_address, _peer, done) => done(Object.assign(new Error('no such box'), { responseCode: 550 })),
+  });
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url });
+  const run = await mailingRun(errand);
+  const delivery = await mailOf(errand, run, 'exhausted');
+  assert.equal(delivery.attempts_made, 1);
+  assert.equal(delivery.attempts[0].status, 550);
+  assert.match(JSON.stringify(delivery.attempts[0]), /no such box/);
+  assert.equal(delivery.next_attempt_at_ms, null);
+  assert.deepEqual(server.mails, []);
+  assert.equal(run.state, 'succeeded');
+});
+
+test('a busy server is asked again', async () => {
+  let refusals = 1;
+  await using server = await startMailServer({
+    onRcptTo: (_address, _peer, done) =>
+      refusals-- > 0 ? done(Object.assign(new Error('try later'), { responseCode: 451 })) : done(),
+  });
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url });
+  const run = await mailingRun(errand);
+  const waiting = await mailOf(errand, run, 'retrying');
+  assert.ok(waiting.next_attempt_at_ms > Date.now());
+  errand.forward(60_000);
+  const delivery = await mailOf(errand, run, 'delivered');
+  assert.equal(delivery.attempts_made, 2);
+  assert.equal(server.mails.length, 1);
+});
+
+test('mails wait for an absent server', async () => {
+  const port = await freePort();
+  await using errand = await startErrand({ ERRAND_SMTP_URL: `smtp://127.0.0.1:${port}` });
+  const run = await mailingRun(errand);
+  const waiting = await mailOf(errand, run, 'retrying');
+  assert.equal(waiting.attempts[0].outcome, 'refused');
+  await using server = await startMailServer({}, port);
+  errand.forward(60_000);
+  await server.wait(1);
+  const delivery = await mailOf(errand, run, 'delivered');
+  assert.deepEqual([delivery.attempts_made, server.mails.length], [2, 1]);
+});
+
+test('a waiting mail outlives a restart', async () => {
+  const port = await freePort();
+  await using errand = await startErrand({ ERRAND_SMTP_URL: `smtp://127.0.0.1:${port}` });
+  const run = await mailingRun(errand);
+  await mailOf(errand, run, 'retrying');
+  await errand.stop();
+  await using server = await startMailServer({}, port);
+  errand.forward(60_000);
+  await errand.restart();
+  await server.wait(1);
+  await mailOf(errand, run, 'delivered');
+  assert.equal(server.mails.length, 1);
+});
+
+test('a given-up mail can be sent again', async () => {
+  let isRefusing = true;
+  await using server = await startMailServer({
+    onRcptTo: (_address, _peer, done) =>
+      isRefusing ? done(Object.assign(new Error('no such box'), { responseCode: 550 })) : done(),
+  });
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url });
+  const run = await mailingRun(errand);
+  const given = await mailOf(errand, run, 'exhausted');
+  isRefusing = false;
+  await errand.client.post(`/v1/deliveries/${given.id}/resend`);
+  await server.wait(1);
+  const delivery = await mailOf(errand, run, 'delivered');
+  assert.deepEqual([delivery.attempts_made, server.mails[0]?.subject], [2, 'Grüße']);
+});
+
+test('without a server mails become files', async () => {
+  await using errand = await startErrand();
+  const run = await mailingRun(errand);
+  await mailOf(errand, run, 'delivered');
+  const [mail = ''] = await errand.outbox();
+  assert.match(mail, /^To: .*owner@example\.com/m);
+  assert.match(mail, /^Subject: =\?UTF-8\?/im);
+});
