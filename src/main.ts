@@ -27,7 +27,8 @@ function greet(service: Service, dataDir: string, smtpUrl: string | null): void 
   const { keyFile, newKey } = service.first;
   const lines = [
     `Errand ${VERSION} listens on ${service.url}`,
-    `  docs   ${service.url}/docs`,
+    ...(service.publicUrl === service.url ? [] : [`  public ${service.publicUrl}`]),
+    `  docs   ${service.publicUrl}/docs`,
     `  data   ${dataDir}`,
     `  key    ${keyFile ?? 'as given in ERRAND_API_KEY'}${newKey === null ? '' : `\n         ${newKey} (new; not shown again)`}`,
     `  mail   ${smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`}`,

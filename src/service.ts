@@ -32,8 +32,10 @@ export interface Ports {
 }
 
 export interface Service {
-  /** How callers reach it. */
+  /** Where it listens. */
   readonly url: string;
+  /** How callers reach it. */
+  readonly publicUrl: string;
   readonly first: FirstOwner;
   /** Ends within `graceMs` and a little: nothing accepted is lost, what runs is finished or handed back. May be called twice. */
   stop(graceMs: number): Promise<void>;
@@ -126,7 +128,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     stopping ??= stopAll(graceMs);
     return stopping;
   };
-  return { url: publicUrl(), first, stop };
+  return { url, publicUrl: publicUrl(), first, stop };
 }
 
 /** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */

@@ -4,15 +4,20 @@ import { text } from '../domain/bytes.ts';
 import { ERRORS, type NewEmission, PLAIN_EMISSION, REPLAY, RUN, type SourceType } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
-import type { RunState } from '../domain/run.ts';
+import { NO_OUTCOME, type RunOutcome, type RunState } from '../domain/run.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Appended, Store } from '../store/store.ts';
 import type { Emit } from './emit.ts';
+import type { Waiters } from './waiters.ts';
+
+/** The outcome of a run that was cancelled before it began. */
+export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
 
 export interface DirectDeps {
   readonly store: Store;
   readonly emit: Emit;
   readonly runner: Runner;
+  readonly waiters: Waiters;
 }
 
 /** An emission by the owner that one workflow or source alone hears. */
@@ -73,6 +78,7 @@ export function createDirects(deps: DirectDeps) {
     const state = await store.cancelRun(ownerId, run);
     if (state === undefined) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
     if (state === 'running') runner.cancel(run);
+    else if (state === 'cancelled') deps.waiters.end(run, CANCELLED);
     return state;
   }
 

@@ -50,6 +50,7 @@ export function createEmit(deps: EmitDeps) {
     const { repeated, firstRun } = appended;
     if (repeated?.answer) return { kind: 'answer', answer: repeated.answer };
     if (firstRun === null) return { kind: 'none' };
+    if (appended.firstRunRefused) return { kind: 'full' };
     // Registered before anything is awaited, so that no end is missed.
     const answer = waiters.answerOf(firstRun);
     if (!repeated) return answer;

@@ -38,13 +38,12 @@ export function nextTickMs(schedule: Schedule, nowMs: number, lastAtMs: number |
   return lastAtMs + (Math.floor((nowMs - lastAtMs) / intervalMs) + 1) * intervalMs;
 }
 
-/** The event's bytes. `dueAtMs`: when the tick was due, which after a downtime is not now. */
-export function tickEvent(schedule: Schedule, nowMs: number, dueAtMs: number): Uint8Array {
+/** The event's bytes. */
+export function tickEvent(schedule: Schedule, nowMs: number): Uint8Array {
   const timestamp = Math.floor(nowMs / 1000);
-  const due_at_ms = dueAtMs;
   if (schedule.cron === null) {
     const interval_seconds = (schedule.intervalMs ?? SECOND_MS) / 1000;
-    return utf8(JSON.stringify({ timestamp, interval_seconds, due_at_ms }));
+    return utf8(JSON.stringify({ timestamp, interval_seconds }));
   }
   const { cron, timezone } = schedule;
   const event = {
@@ -52,7 +51,6 @@ export function tickEvent(schedule: Schedule, nowMs: number, dueAtMs: number): U
     cron,
     timezone_configured: { timezone, iso8601: zonedIso(nowMs, timezone) },
     timezone_utc: { timezone: 'UTC', iso8601: new Date(nowMs).toISOString() },
-    due_at_ms,
   };
   return utf8(JSON.stringify(event));
 }

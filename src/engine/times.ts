@@ -80,7 +80,7 @@ export class Times {
       emitterId: trigger.id,
       originId: trigger.id,
       sourceType: 'TIMER' as const,
-      body: tickEvent(schedule, nowMs, expectedAtMs),
+      body: tickEvent(schedule, nowMs),
     };
     const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: nextTickMs(schedule, nowMs, expectedAtMs) };
     const appended = await store.fireTrigger(tick, emission, slots);

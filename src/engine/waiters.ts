@@ -5,7 +5,9 @@ import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
 export type Answered =
   | { readonly kind: 'answer'; readonly answer: HttpAnswer }
   | { readonly kind: 'none' }
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'timeout' }
+  /** It never ran: its workflow's queue was full. */
+  | { readonly kind: 'full' };
 
 interface Waiting {
   readonly answered: ((answered: Answered) => void)[];
@@ -39,6 +41,11 @@ export class Waiters {
     const answered = finalAnswer(outcome);
     for (const resolve of waiting.answered) resolve(answered);
     for (const resolve of waiting.ended) resolve(outcome);
+  }
+
+  /** Those that somebody waits for. */
+  runs(): number[] {
+    return [...this.#byRun.keys()];
   }
 
   #of(run: number): Waiting {

@@ -7,6 +7,7 @@ import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import { isSameCode, makeDeployment, type StepInput } from './bundle.ts';
+import { CANCELLED } from './directs.ts';
 import {
   partsOf,
   planTriggers,
@@ -15,6 +16,7 @@ import {
   standingTriggers,
   type TriggerInput,
 } from './triggers.ts';
+import type { Waiters } from './waiters.ts';
 
 export interface WorkflowInput {
   readonly name?: string;
@@ -37,6 +39,7 @@ export interface WorkflowDeps {
   readonly runner: Runner;
   /** A schedule was made or changed. */
   readonly wakeTimes: () => void;
+  readonly waiters: Waiters;
 }
 
 export function createWorkflows(deps: WorkflowDeps) {
@@ -125,7 +128,16 @@ export function createWorkflows(deps: WorkflowDeps) {
     }
     if (!(await store.deleteWorkflow(ownerId, id))) throw new Refusal('not_found', `there is no workflow ${id}`);
     runner.retire(whole.deployment.id);
+    await releaseCallers(ownerId);
     return whole;
+  }
+
+  /** Whoever waits for an answer of a run that was cancelled with its workflow gets none. */
+  async function releaseCallers(ownerId: string): Promise<void> {
+    for (const run of deps.waiters.runs()) {
+      const record = await store.getRun(ownerId, run);
+      if (record?.state === 'cancelled') deps.waiters.end(run, CANCELLED);
+    }
   }
 
   return { getWorkflow, createWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };

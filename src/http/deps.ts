@@ -43,7 +43,9 @@ export type Answered =
   | { readonly kind: 'answer'; readonly answer: HttpAnswer }
   /** The run ended without `$.respond`. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'timeout' }
+  /** It never ran: its workflow's queue was full. */
+  | { readonly kind: 'full' };
 
 export interface Accepted {
   readonly appended: Appended;

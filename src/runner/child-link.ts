@@ -13,7 +13,8 @@ import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
 const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
-const STDERR_KEPT_CHARS = 1024;
+/** What Node says of a full heap is followed by a native stack of a few kilobytes. */
+const STDERR_KEPT_CHARS = 16 * 1024;
 
 interface LinkOptions {
   readonly workdirs: Workdirs;

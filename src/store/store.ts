@@ -47,6 +47,8 @@ export interface Appended {
   readonly claims: Claims;
   /** The first run that this emission caused, or null; an HTTP trigger's answer comes from it. */
   readonly firstRun: number | null;
+  /** That run is over already: its queue was full. */
+  readonly firstRunRefused: boolean;
   /** Set when the idempotency key was seen before: nothing was written, this is what the first call made. */
   readonly repeated: { readonly answer: HttpAnswer | null } | null;
 }

@@ -56,7 +56,7 @@ export function deliveriesContract(harness: Harness): void {
 
     it('is recorded with its one attempt', async () => {
       await using stage = await withWebhooks(harness);
-      const { entry } = await stage.append(stage.emitterId, { name: '' });
+      const { entry, emitId } = await stage.append(stage.emitterId, { name: '' });
       const delivery = only(await stage.deliveries());
       const made = anAttempt({ responseHeaders: { 'x-a': 'ä', 'set-cookie': 'b' }, responseBody: 'fine \u0000' });
       const finished = await stage.attempt({ delivery, state: 'delivered', made });
@@ -68,6 +68,7 @@ export function deliveriesContract(harness: Harness): void {
         listenerId: at(stage.webhooks, 0).id,
         subscriptionId: delivery.subscriptionId,
         entry,
+        emitId,
         emitterId: stage.emitterId,
         eventName: '',
         state: 'delivered',

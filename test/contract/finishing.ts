@@ -47,7 +47,7 @@ export function finishingContract(harness: Harness): void {
     it('writes success with times and detail', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, trigger } = await stage.hooked();
-      const { claims, entry } = await stage.append(trigger.id, { body: STUBBORN }, all());
+      const { claims, entry, emitId } = await stage.append(trigger.id, { body: STUBBORN }, all());
       const run = only(claims.runs);
       stage.clock.advance(SECOND_MS);
       const finished = await stage.end(run, succeeded({ steps: [STEP], summary: 'three orders' }));
@@ -62,6 +62,7 @@ export function finishingContract(harness: Harness): void {
         attempt: 1,
         replay: false,
         entry,
+        emitId,
         emitterId: trigger.id,
         eventName: '',
         startedAtMs: START_MS,

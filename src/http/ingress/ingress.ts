@@ -73,6 +73,9 @@ function bytesOf(read: BodyRead, maxBytes: number): Buffer {
   throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
 }
 
+/** When a caller may try again whose workflow had no room. */
+const QUEUE_FULL_RETRY_S = 5;
+
 interface Incoming {
   readonly req: IncomingMessage;
   readonly trigger: Trigger;
@@ -125,5 +128,9 @@ async function answerOf(accepted: Accepted) {
   const answered = await accepted.answer;
   if (answered.kind === 'answer') return answered.answer;
   if (answered.kind === 'timeout') throw new Refusal('run_timeout', 'The workflow did not answer within its time');
+  if (answered.kind === 'full') {
+    const detail = 'The queue of the workflow is full; the event is kept among its errors, and can be replayed';
+    throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
+  }
   throw new Refusal('no_answer', 'No $.respond called in workflow');
 }

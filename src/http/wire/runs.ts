@@ -21,7 +21,7 @@ export const RECEIPT = Type.Object(
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),
     subscription_id: nullable(id('sub_')),
-    via: text({ description: 'trigger, subscription, global or direct.', example: 'subscription' }),
+    via: text({ description: 'trigger, subscription or global.', example: 'subscription' }),
     state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
     reason: Type.Optional(text({ description: 'Why it was withheld.', example: 'notify is false on the workflow' })),
   },
@@ -36,7 +36,8 @@ export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
     id: number === null ? null : numberedId(prefix, number),
     listener_id: receipt.listenerId,
     subscription_id: receipt.subscriptionId,
-    via: receipt.via,
+    // A run that was asked for by hand was triggered, too.
+    via: receipt.via === 'direct' ? 'trigger' : receipt.via,
     state: receipt.state,
     ...(receipt.reason === null ? {} : { reason: receipt.reason }),
   };

@@ -27,8 +27,16 @@ const AUTH_INPUT = Type.Object(
   STRICT,
 );
 
+/** As they are shown: taken, so that what was read can be sent back, and passed over. */
+const SHOWN_ONLY = {
+  id: Type.Optional(text({ description: 'Shown only.', maxLength: 64 })),
+  endpoint_url: Type.Optional(text({ description: 'Shown only.', maxLength: LIMITS.urlChars })),
+  next_at_ms: Type.Optional(nullable(Type.Integer({ description: 'Shown only.' }))),
+};
+
 const HTTP_INPUT = Type.Object(
   {
+    ...SHOWN_ONLY,
     type: Type.Literal('http'),
     custom_response: Type.Optional(
       Type.Boolean({ description: 'The caller waits for what the run passes to `$.respond`.', examples: [false] }),
@@ -40,6 +48,7 @@ const HTTP_INPUT = Type.Object(
 
 const SCHEDULE_INPUT = Type.Object(
   {
+    ...SHOWN_ONLY,
     type: Type.Literal('schedule'),
     cron: Type.Optional(
       text({ description: 'Instead of `interval_seconds`.', minLength: 1, maxLength: 255, example: '0 9 * * 1-5' }),
@@ -58,10 +67,10 @@ const SOURCE_ID = text({
   example: 'dc_0Vj3aBc9dEfGhIjK',
 });
 
-const SOURCE_INPUT = Type.Object({ type: Type.Literal('source'), source_id: SOURCE_ID }, STRICT);
+const SOURCE_INPUT = Type.Object({ ...SHOWN_ONLY, type: Type.Literal('source'), source_id: SOURCE_ID }, STRICT);
 
 const EMITTER_INPUT = Type.Object(
-  { type: Type.Literal('emitter'), emitter_id: EMITTER_ID, event_name: EVENT_NAME_INPUT },
+  { ...SHOWN_ONLY, type: Type.Literal('emitter'), emitter_id: EMITTER_ID, event_name: EVENT_NAME_INPUT },
   STRICT,
 );
 

@@ -14,6 +14,13 @@ import type { Transaction } from './transaction.ts';
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
 const MAX_VERBS = 1024;
 
+/**
+ * Turns of the event loop that a batch fills for before it is committed. An idle loop turns in microseconds, so nobody
+ * waits; a busy one brings more verbs with each turn, and a commit costs the same for many as for one. One turn: 7.9k
+ * events/s accepted and run (median of noisy runs), p99 27 ms; two to eight turns: 11k/s, p99 18 ms.
+ */
+const TURNS = 4;
+
 interface Waiting {
   readonly verb: (tx: Transaction) => unknown;
   readonly resolve: (value: unknown) => void;
@@ -55,7 +62,12 @@ export class Batch {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
+    this.#waitTurns(TURNS);
+  }
+
+  #waitTurns(left: number): void {
     setImmediate(() => {
+      if (left > 1 && this.#queue.length < MAX_VERBS) return this.#waitTurns(left - 1);
       this.#scheduled = false;
       this.#flush();
       if (this.#queue.length > 0) this.#schedule();

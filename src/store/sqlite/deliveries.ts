@@ -21,6 +21,9 @@ const DELIVERY_COLUMNS = `delivery, deliveries.kind, listener_id, subscription_i
 /** Due rows read for one webhook in one claim: more than it may have in flight, far less than may be due. */
 const MAX_DUE_PER_LISTENER = 64;
 
+/** Two, so that a queue shrinks also while new hands are free. */
+const HANDED_OVER = 2;
+
 export function deliveryVerbs(core: Core): DeliveryStore {
   return {
     claimDeliveries: (limit, admission) =>
@@ -89,7 +92,10 @@ function grantInTurn(core: Core, w: Writing, limit: number): Map<string, Row[]> 
   const granted = new Map<string, Row[]>();
   let rest = limit;
   for (const state of ['pending', 'retrying'] as const) {
-    let candidates = [...core.open.deliveries.keys()].map((id) => ({ id, due: dueRows(core, w, { id, state }) }));
+    let candidates = [...core.open.deliveries.keys()].map((id) => ({
+      id,
+      due: dueRows(core, w, { id, state, limit: MAX_DUE_PER_LISTENER }),
+    }));
     if (candidates.some(({ due }) => due.length === MAX_DUE_PER_LISTENER)) w.deliveriesWaiting = true;
     while (candidates.length > 0) {
       candidates = candidates.filter(({ id, due }) => {
@@ -110,14 +116,31 @@ function grantInTurn(core: Core, w: Writing, limit: number): Map<string, Row[]> 
   return granted;
 }
 
-function dueRows(core: Core, w: Writing, of: { id: string; state: 'pending' | 'retrying' }): Row[] {
+interface Due {
+  readonly id: string;
+  readonly state: 'pending' | 'retrying';
+  readonly limit: number;
+}
+
+function dueRows(core: Core, w: Writing, of: Due): Row[] {
   return core.writer.all(
     `SELECT delivery, owner_id, subscription_id, via, entry, kind, state, attempts_made, fence FROM deliveries
       WHERE listener_id = ? AND state = '${of.state}' AND ${OPEN_DELIVERY} AND due_at_ms <= ? ORDER BY due_at_ms, delivery LIMIT ?`,
     of.id,
     w.tx.nowMs,
-    MAX_DUE_PER_LISTENER,
+    of.limit,
   );
+}
+
+/** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
+function handOver(core: Core, w: Writing, listenerId: string): void {
+  if (w.tx.waiting('deliveries', listenerId) === 0) return;
+  for (const state of ['pending', 'retrying'] as const) {
+    for (const row of dueRows(core, w, { id: listenerId, state, limit: HANDED_OVER })) {
+      if (!takeDelivery(w, listenerId)) return;
+      w.deliveries.push(claimDelivery(core, w, { row, listenerId }));
+    }
+  }
 }
 
 function claimDelivery(core: Core, w: Writing, found: { row: Row; listenerId: string }): ClaimedDelivery {
@@ -183,6 +206,7 @@ function recordAttempt(core: Core, w: Writing, end: AttemptEnd): Finished {
   w.tx.moved(ownerId, 'deliveries', { from: 'sending', to: state });
   if (isOpen) w.tx.opened('deliveries', listenerId, 1);
   const errorEntry = end.error ? writeEmission(core, w, end.error).emission.entry : null;
+  handOver(core, w, listenerId);
   return { held: true, claims: claimsOf(w), errorEntry };
 }
 

@@ -2,7 +2,7 @@
 
 import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
 import { EMAIL } from '../../domain/emission.ts';
-import { emitId } from '../../domain/ids.ts';
+import { emitId as emitIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
@@ -62,8 +62,9 @@ export function logVerbs(core: Core): LogStore {
 }
 
 export function appendedOf(w: Writing, written: Written): Appended {
-  const { emission, firstRun } = written;
-  return { entry: emission.entry, emitId: emission.emitId, claims: claimsOf(w), firstRun, repeated: null };
+  const { emission, firstRun, firstRunRefused } = written;
+  const { entry, emitId } = emission;
+  return { entry, emitId, claims: claimsOf(w), firstRun, firstRunRefused, repeated: null };
 }
 
 function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appended | undefined {
@@ -77,9 +78,10 @@ function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appende
   const entry = row.entry as number;
   return {
     entry,
-    emitId: emitId(core.storeTag, entry),
+    emitId: emitIdOf(core.storeTag, entry),
     claims: claimsOf(w),
     firstRun: row.run as number | null,
+    firstRunRefused: false,
     repeated: { answer: row.answer === null ? null : parseAnswer(row.answer as string) },
   };
 }
@@ -125,6 +127,19 @@ export function receiptsOf(core: Core, entry: number): Receipt[] {
     }
   }
   return receipts;
+}
+
+/** A mail was sent by a run, so it reached its reader the way that the run was reached. */
+function mailReceipts(core: Core, entry: number, via: Via): Receipt[] {
+  return [...deliveryReceipts(core, entry), ...withheldReceipts(core, entry)].map((r) => ({ ...r, via }));
+}
+
+/** What the emissions of one run caused. */
+export function causesOf(core: Core, run: { run: number; via: Via }, limit: number): Receipt[] {
+  const emitted = core.reader.all('SELECT entry, name FROM emissions WHERE cause_run = ? LIMIT ?', run.run, limit);
+  return emitted.flatMap(({ entry, name }) =>
+    name === EMAIL ? mailReceipts(core, entry as number, run.via) : receiptsOf(core, entry as number),
+  );
 }
 
 function runReceipt(row: Row): Receipt {

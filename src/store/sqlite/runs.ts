@@ -7,7 +7,7 @@ import type { RunLease, RunState } from '../../domain/run.ts';
 import type { Admission, Claims, Finished, RunStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
-import { answerText, receiptsOf } from './log.ts';
+import { answerText, causesOf } from './log.ts';
 import { readPage } from './pages.ts';
 import { OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
@@ -18,6 +18,8 @@ import { claimsOf, failRun, takeRun, type Writing, writeEmission, writing } from
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
   error_entry, error_code, origin_id, emissions.name, flags`;
+/** Two, so that a queue shrinks also while new hands are free. */
+const HANDED_OVER = 2;
 /** Emissions of one run that its record tells the receipts of. */
 const MAX_CAUSES = 100;
 
@@ -51,20 +53,19 @@ export function runVerbs(core: Core): RunStore {
 
     getRun: async (ownerId, run) => {
       const row = core.reader.get(
-        `SELECT ${RUN_COLUMNS}, detail, body, cause_run FROM runs JOIN emissions USING (entry)
+        `SELECT ${RUN_COLUMNS}, detail, body, cause_run, via FROM runs JOIN emissions USING (entry)
           WHERE run = ? AND runs.owner_id = ?`,
         run,
         ownerId,
       );
       if (!row) return undefined;
-      const emitted = core.reader.all(`SELECT entry FROM emissions WHERE cause_run = ? LIMIT ${MAX_CAUSES}`, run);
       return {
         ...toRunRecord(row, core.storeTag),
         event: row.body as Uint8Array,
         detail: row.detail as string | null,
         errorBody: errorObject(core, row.error_entry as number | null),
         causedByRun: row.cause_run as number | null,
-        causes: emitted.flatMap((e) => receiptsOf(core, e.entry as number)),
+        causes: causesOf(core, { run, via: row.via as Via }, MAX_CAUSES),
       };
     },
   };
@@ -134,6 +135,7 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
     run,
   );
   if (end.answer) core.writer.run('UPDATE idempotency SET answer = ? WHERE run = ?', answerText(end.answer), run);
+  handOver(core, w, held.runnable_id as string);
   return { held: true, claims: claimsOf(w), errorEntry };
 }
 
@@ -164,18 +166,30 @@ function queueAgain(core: Core, w: Writing, again: Again): void {
   w.runsWaiting = true;
 }
 
+/** The hands that a run's end freed take the next of the same workflow or source with them, without a tick between. */
+function handOver(core: Core, w: Writing, runnableId: string): void {
+  for (let taken = 0; taken < HANDED_OVER && w.tx.waiting('runs', runnableId) > 0; taken++) {
+    const runnable = core.routes.runnable(runnableId);
+    if (!runnable || !takeRun(w, runnable)) return;
+    claimOldest(core, w, { runnable, count: 1 });
+  }
+}
+
+function claimOldest(core: Core, w: Writing, of: { runnable: Runnable; count: number }): void {
+  const { runnable, count } = of;
+  const rows = core.writer.all(
+    `SELECT run, entry, via, subscription_id, attempt, fence, alone FROM runs
+      WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?`,
+    runnable.id,
+    count,
+  );
+  for (const row of rows) w.runs.push(claimRun(core, w, { row, runnable }));
+  for (let unused = rows.length; unused < count; unused++) w.admission.dropRun(runnable.id);
+}
+
 function claimRuns(core: Core, w: Writing, limit: number): Claims {
   const granted = grantInTurn(core, w, limit);
-  for (const [runnable, count] of granted) {
-    const rows = core.writer.all(
-      `SELECT run, entry, via, subscription_id, attempt, fence, alone FROM runs
-        WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?`,
-      runnable.id,
-      count,
-    );
-    for (const row of rows) w.runs.push(claimRun(core, w, { row, runnable }));
-    for (let unused = rows.length; unused < count; unused++) w.admission.dropRun(runnable.id);
-  }
+  for (const [runnable, count] of granted) claimOldest(core, w, { runnable, count });
   return claimsOf(w);
 }
 

@@ -36,6 +36,12 @@ export function claimsOf(w: Writing): Claims {
 export interface Written {
   readonly emission: Emission;
   readonly firstRun: number | null;
+  readonly firstRunRefused: boolean;
+}
+
+interface Made {
+  readonly run: number;
+  readonly isRefused: boolean;
 }
 
 type RunTarget = Extract<Target, { kind: 'run' }>;
@@ -48,7 +54,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, entry =
   w.tx.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
   const { targets, withheld } = route(made, core.routes.table(made.ownerId, made.emitterId));
-  let firstRun: number | null = null;
+  let firstRun: Made | null = null;
   for (const target of targets) {
     if (target.kind === 'run') {
       const run = writeRun(core, w, { emission, target });
@@ -58,7 +64,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, entry =
     }
   }
   for (const held of withheld) insertWithheld(core, entry, held);
-  return { emission, firstRun };
+  return { emission, firstRun: firstRun?.run ?? null, firstRunRefused: firstRun?.isRefused ?? false };
 }
 
 function insertEmission(core: Core, e: Emission): void {
@@ -101,7 +107,7 @@ function insertWithheld(core: Core, entry: number, held: Withheld): void {
   );
 }
 
-function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: RunTarget }): number {
+function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: RunTarget }): Made {
   const { emission, target } = caused;
   const { runnable, via, subscriptionId } = target;
   const run = w.tx.number();
@@ -135,7 +141,7 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     w.tx.opened('runs', runnable.id, 1);
     w.runsWaiting = true;
   }
-  return run;
+  return { run, isRefused: isFull };
 }
 
 export function takeRun(w: Writing, runnable: ClaimedRun['runnable']): boolean {

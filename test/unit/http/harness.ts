@@ -49,7 +49,15 @@ export type FakeActions = { [K in keyof Actions]?: (...args: never[]) => unknown
 
 export function appended(n: number, more: Partial<Accepted['appended']> = {}): Accepted['appended'] {
   const claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
-  return { entry: n, emitId: `tag42${n}`, claims, firstRun: (T0_MS + n) * 1024, repeated: null, ...more };
+  return {
+    entry: n,
+    emitId: `tag42${n}`,
+    claims,
+    firstRun: (T0_MS + n) * 1024,
+    firstRunRefused: false,
+    repeated: null,
+    ...more,
+  };
 }
 
 export interface Overrides extends Partial<Omit<HttpDeps, 'actions' | 'store'>> {

@@ -1,0 +1,41 @@
+// The same questions to the running server, as any caller could ask them.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../support/client.ts';
+import type { Arrangement } from './arrangement.ts';
+import { Findings } from './findings.ts';
+
+const PAUSE_MS = 50;
+
+/** Waits until nothing is queued, under way or due again. Rejects with the ledger when that takes too long. */
+export async function settle({ client }: Arrangement, deadlineMs: number): Promise<Json> {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const { data } = await client.get('/v1/ledger');
+    const { runs, deliveries } = data;
+    const open = runs.queued + runs.running + runs.waiting + deliveries.pending + deliveries.sending;
+    if (open + deliveries.retrying === 0) return data;
+    if (Date.now() > deadline) throw new Error(`still busy after ${deadlineMs / 1000} s: ${JSON.stringify(data)}`);
+    await pause(PAUSE_MS);
+  }
+}
+
+/** What the lists and the ledger of a settled server say. */
+export async function checkOverApi({ client, a, b, w, global }: Arrangement): Promise<Findings> {
+  const findings = new Findings();
+  const { runs, deliveries, errors } = (await client.get('/v1/ledger')).data;
+  const sum = (of: Json): number =>
+    Object.entries(of).reduce((total, [state, n]) => (state === 'total' ? total : total + (n as number)), 0);
+  findings.equal('runs that do not add up', sum(runs), runs.total);
+  findings.equal('deliveries that do not add up', sum(deliveries), deliveries.total);
+  findings.equal('errors that are not the failed runs', errors.captured, runs.failed + deliveries.exhausted);
+  const path = `/v1/workflows/${a}/$errors/event_summaries`;
+  const { data: listed } = await client.get(path);
+  for (const { id } of listed) {
+    const { receipts } = (await client.get(`${path}/${id}`)).data;
+    const told = new Map(receipts.map((r: Json) => [r.listener_id, r.state]));
+    for (const listener of [b, global]) findings.equal(`receipt of ${id}`, told.get(listener), 'succeeded');
+    findings.equal(`receipt of ${id}`, told.get(w), 'delivered');
+  }
+  return findings;
+}

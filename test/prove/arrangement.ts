@@ -1,0 +1,66 @@
+// What is set up in the server, and what must therefore follow from each event. The event itself decides what becomes of
+// it, so that the verdict needs nothing but the event's number and kind.
+//
+//   HTTP ──▶ A ──$errors──▶ B, the global error workflow, webhook W
+//             └──its own───▶ C, webhook W
+
+import { type Client, createClient } from '../support/client.ts';
+import { API_KEY } from './server.ts';
+
+/** What A does with an event. `late` kinds wait before that, so that a kill finds them under way. */
+export const KINDS = ['ok', 'emit', 'throw', 'emit-throw', 'exit', 'late', 'late-emit', 'late-throw'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const EMITS: ReadonlySet<Kind> = new Set(['emit', 'emit-throw', 'late-emit']);
+export const FAILS: ReadonlySet<Kind> = new Set(['throw', 'emit-throw', 'exit', 'late-throw']);
+
+/** How often each kind is sent. `exit` costs its process, so there are few of them. */
+export const USUAL_MIX: Readonly<Record<Kind, number>> = {
+  ok: 50,
+  emit: 12,
+  throw: 14,
+  'emit-throw': 4,
+  exit: 0.15,
+  late: 10,
+  'late-emit': 5,
+  'late-throw': 5,
+};
+
+const A = `export default async ({ steps, $ }) => {
+  const { n, kind, wait_ms } = steps.trigger.event.body;
+  if (kind.startsWith('late')) await new Promise((resolve) => setTimeout(resolve, wait_ms));
+  if (kind.includes('emit')) $.send.emit({ n });
+  if (kind.endsWith('throw')) throw new Error('event ' + n);
+  if (kind === 'exit') process.exit(3);
+  return n;
+};`;
+
+export interface Arrangement {
+  readonly endpoint: string;
+  /** The ids by the letters above. */
+  readonly a: string;
+  readonly b: string;
+  readonly c: string;
+  readonly w: string;
+  readonly global: string;
+  readonly client: Client;
+}
+
+export async function arrange(url: string, hookUrl: string): Promise<Arrangement> {
+  const client = createClient(url, API_KEY);
+  const settings = { concurrency: 64, queue_limit: 1_000_000 };
+  const workflow = (name: string, code: string, triggers: object[] = []) =>
+    client.post('/v1/workflows', { name, steps: [{ namespace: 'step', code }], triggers, settings });
+  const a = await workflow('A', A, [{ type: 'http' }]);
+  const b = await workflow('B', 'export default ({ steps }) => steps.trigger.event.error.code;');
+  const c = await workflow('C', 'export default ({ steps }) => steps.trigger.event.n;');
+  const w = await client.post('/v1/webhooks', { url: hookUrl });
+  const subscribe = (listenerId: string, eventName?: string) =>
+    client.post('/v1/subscriptions', { emitter_id: a.id, listener_id: listenerId, event_name: eventName });
+  for (const [listenerId, eventName] of [[b.id, '$errors'], [w.id, '$errors'], [c.id], [w.id]] as const) {
+    await subscribe(listenerId, eventName);
+  }
+  const { data: me } = await client.get('/v1/users/me');
+  const endpoint = a.triggers[0].endpoint_url as string;
+  return { endpoint, a: a.id, b: b.id, c: c.id, w: w.id, global: me.global_error_workflow_id, client };
+}
