@@ -1,0 +1,122 @@
+// The server under load, in a process of its own on a data dir of its own, and what /proc says of it.
+
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, createClient, type Json } from '../test/support/client.ts';
+import { type ErrandProcess, spawnErrand } from '../test/support/process.ts';
+
+export const API_KEY = 'bench-key-bench-key-bench-key';
+
+export interface Bench extends AsyncDisposable {
+  readonly client: Client;
+  readonly process: ErrandProcess;
+  readonly dataDir: string;
+  /** From the spawn to the first answer of `/readyz`. */
+  readonly readyMs: number;
+  /** A workflow of one step with an HTTP trigger. */
+  workflow(
+    code: string,
+    settings?: Json,
+  ): Promise<{ readonly id: string; readonly endpoint: string; readonly hi: string }>;
+  webhook(url: string): Promise<string>;
+  subscribe(emitterId: string, listenerId: string, eventName?: string): Promise<void>;
+  ledger(): Promise<Json>;
+  /** Waits until nothing is open; returns the ledger. */
+  settled(): Promise<Json>;
+}
+
+/** A limit for what floods put into the queue. */
+export const MANY = 1_000_000;
+
+const SETTLE_MS = 120_000;
+const POLL_MS = 10;
+
+/** `dataDir`: one that is there already, and stays. */
+export async function startBench(dataDir?: string): Promise<Bench> {
+  const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'errand-bench-')));
+  const before = performance.now();
+  const server = await spawnErrand({
+    ERRAND_DATA_DIR: dir,
+    ERRAND_API_KEY: API_KEY,
+    ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+    ERRAND_LOG_LEVEL: 'warn',
+  });
+  await fetch(`${server.url}/readyz`).then((answer) => answer.arrayBuffer());
+  const readyMs = performance.now() - before;
+  const client = createClient(server.url, API_KEY);
+  const ledger = async (): Promise<Json> => (await client.get('/v1/ledger')).data;
+  return {
+    client,
+    process: server,
+    dataDir: dir,
+    readyMs,
+    workflow: async (code, settings = {}) => {
+      const made = await client.post('/v1/workflows', {
+        name: 'bench',
+        steps: [{ namespace: 'step', code }],
+        triggers: [{ type: 'http' }],
+        settings: { queue_limit: MANY, ...settings },
+      });
+      const [trigger] = made.triggers;
+      return { id: made.id, endpoint: trigger.endpoint_url, hi: trigger.id };
+    },
+    webhook: async (url) => (await client.post('/v1/webhooks', { url })).id,
+    subscribe: async (emitterId, listenerId, eventName) => {
+      await client.post('/v1/subscriptions', { emitter_id: emitterId, listener_id: listenerId, event_name: eventName });
+    },
+    ledger,
+    settled: async () => {
+      const deadline = Date.now() + SETTLE_MS;
+      for (;;) {
+        const { runs, deliveries, ...rest } = await ledger();
+        const open = runs.queued + runs.running + deliveries.pending + deliveries.sending;
+        if (open === 0) return { runs, deliveries, ...rest };
+        if (Date.now() > deadline) throw new Error(`still busy: ${JSON.stringify({ runs, deliveries })}`);
+        await pause(POLL_MS);
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop(server);
+      if (dataDir === undefined) await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function stop(server: ErrandProcess): Promise<void> {
+  server.child.kill('SIGTERM');
+  await server.exited;
+  const complaints = server
+    .stderr()
+    .split('\n')
+    .filter((line) => line !== '' && !line.includes('webhooks may reach'));
+  if (complaints.length > 0) process.stderr.write(`${complaints.length} complaints, e.g. ${complaints[0]}\n`);
+}
+
+/** Resident memory in MB: all of it, and what is not shared with other processes. */
+export async function memoryOf(pid: number): Promise<{ rssMb: number; ownMb: number }> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(rollup)?.[1] ?? 0);
+  return { rssMb: kib('Rss') / 1024, ownMb: (kib('Private_Clean') + kib('Private_Dirty')) / 1024 };
+}
+
+/** The processes that run user code; the bundler is a child too. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const lists = await Promise.all(threads.map((tid) => readFile(`/proc/${pid}/task/${tid}/children`, 'utf8')));
+  const children = lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+  const commands = await Promise.all(
+    children.map((child) => readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return children.filter((_, index) => commands[index]?.includes('child.mjs'));
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** CPU time that a process has used so far, in seconds. What other processes of the machine do does not change it much. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
