@@ -10,6 +10,8 @@ import { StoreUnavailable } from './store/store.ts';
 
 /** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
 const STOP_GRACE_MS = 8000;
+/** Callers on open connections learn with their next request that they must go elsewhere, before the doors close. */
+const DRAIN_MS = 250;
 function createLog(level: string): Log {
   const logger = pino(
     { level, base: { service: 'errand' }, timestamp: pino.stdTimeFunctions.isoTime },
@@ -49,13 +51,16 @@ async function main(): Promise<void> {
     // Nothing accepted is lost by leaving at once: what was under way is taken over at the next start.
     if (asked > 1) process.exit(1);
     log.info({ signal }, 'stopping');
-    service.stop(STOP_GRACE_MS).then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, 'could not stop in order');
-        process.exit(1);
-      },
-    );
+    service.drain();
+    setTimeout(() => {
+      service.stop(STOP_GRACE_MS).then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, 'could not stop in order');
+          process.exit(1);
+        },
+      );
+    }, DRAIN_MS);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -37,6 +37,8 @@ export interface Service {
   /** How callers reach it. */
   readonly publicUrl: string;
   readonly first: FirstOwner;
+  /** From now on every request but health is answered with 503 and `connection: close`. */
+  drain(): void;
   /** Ends within `graceMs` and a little: nothing accepted is lost, what runs is finished or handed back. May be called twice. */
   stop(graceMs: number): Promise<void>;
 }
@@ -123,12 +125,15 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
   }
 
+  const drain = (): void => {
+    isDraining = true;
+  };
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): Promise<void> => {
     stopping ??= stopAll(graceMs);
     return stopping;
   };
-  return { url, publicUrl: publicUrl(), first, stop };
+  return { url, publicUrl: publicUrl(), first, drain, stop };
 }
 
 /** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */

@@ -2,14 +2,10 @@
 
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
+import type { StepInput } from '../domain/requests.ts';
 import type { Deployment, Step } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { bundleStep } from '../runner/bundle.ts';
-
-export interface StepInput {
-  readonly namespace: string;
-  readonly code: string;
-}
 
 /** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
 export async function makeDeployment(

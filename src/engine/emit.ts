@@ -1,12 +1,13 @@
 // Accepting events: one append, and what it claimed is started.
 
 import type { NewEmission } from '../domain/emission.ts';
+import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Metrics } from './metrics.ts';
 import type { Slots } from './slots.ts';
-import type { Answered, Waiters } from './waiters.ts';
+import type { Waiters } from './waiters.ts';
 
 export interface EmitDeps {
   readonly store: Store;

@@ -77,7 +77,6 @@ export class Runs {
   }
 
   async #tick(): Promise<number> {
-    if (!this.#waiting) return POLL_MS;
     this.#waiting = false;
     const claims = await this.#deps.store.claimRuns(CLAIMED_AT_ONCE, this.#deps.slots);
     // What is left needs a free slot: the end of a run wakes us.

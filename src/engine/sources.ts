@@ -4,6 +4,7 @@
 import { utf8 } from '../domain/bytes.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
+import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
@@ -13,28 +14,8 @@ import { directEmission } from './directs.ts';
 import type { Emit } from './emit.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
-import {
-  partsOf,
-  planTriggers,
-  reschedule,
-  type ShownTrigger,
-  standingTriggers,
-  type TriggerDeps,
-  type TriggerInput,
-} from './triggers.ts';
+import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
-
-export interface SourceInput {
-  readonly name?: string;
-  readonly active?: boolean;
-  readonly componentCode?: string;
-  readonly configuredProps?: Readonly<Record<string, unknown>>;
-}
-
-export interface WholeSource {
-  readonly source: Source;
-  readonly triggers: readonly ShownTrigger[];
-}
 
 export interface SourceDeps extends TriggerDeps {
   readonly runner: Runner;

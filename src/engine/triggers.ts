@@ -5,23 +5,11 @@ import { createHash } from 'node:crypto';
 import { ERRORS } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
-import type { Schedule, Subscription, Trigger } from '../domain/resource.ts';
+import type { ShownTrigger, TriggerInput } from '../domain/requests.ts';
+import type { Subscription, Trigger } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Store } from '../store/store.ts';
 import { checkSchedule, nextTickMs } from './schedule.ts';
-
-export type TriggerInput =
-  | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
-  | { readonly type: 'schedule'; readonly schedule: Schedule }
-  | { readonly type: 'source'; readonly sourceId: string }
-  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
-
-/** A trigger as shown, with the subscription that stands for it. */
-export interface ShownTrigger {
-  readonly subscription: Subscription;
-  /** Null for `source` and `emitter` triggers, which are only a subscription. */
-  readonly trigger: Trigger | null;
-}
 
 export interface TriggerDeps {
   readonly store: Store;

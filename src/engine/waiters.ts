@@ -1,13 +1,7 @@
 // Who waits for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
 
-import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
-
-export type Answered =
-  | { readonly kind: 'answer'; readonly answer: HttpAnswer }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'timeout' }
-  /** It never ran: its workflow's queue was full. */
-  | { readonly kind: 'full' };
+import type { Answered } from '../domain/requests.ts';
+import type { RunOutcome } from '../domain/run.ts';
 
 interface Waiting {
   readonly answered: ((answered: Answered) => void)[];

@@ -2,16 +2,10 @@
 
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
+import type { WebhookInput } from '../domain/requests.ts';
 import type { Webhook } from '../domain/resource.ts';
 import type { Clock, Ids, Random } from '../ports.ts';
 import type { Store } from '../store/store.ts';
-
-export interface WebhookInput {
-  readonly url?: string;
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly active?: boolean;
-}
 
 export interface WebhookDeps {
   readonly store: Store;

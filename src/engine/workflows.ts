@@ -2,35 +2,15 @@
 
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
-import { DEFAULT_SETTINGS, type Deployment, type Settings, type Workflow } from '../domain/resource.ts';
+import type { WholeWorkflow, WorkflowInput } from '../domain/requests.ts';
+import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { isSameCode, makeDeployment, type StepInput } from './bundle.ts';
+import { isSameCode, makeDeployment } from './bundle.ts';
 import { CANCELLED } from './directs.ts';
-import {
-  partsOf,
-  planTriggers,
-  reschedule,
-  type ShownTrigger,
-  standingTriggers,
-  type TriggerInput,
-} from './triggers.ts';
+import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
-
-export interface WorkflowInput {
-  readonly name?: string;
-  readonly active?: boolean;
-  readonly steps?: readonly StepInput[];
-  readonly triggers?: readonly TriggerInput[];
-  readonly settings?: Partial<Settings>;
-}
-
-export interface WholeWorkflow {
-  readonly workflow: Workflow;
-  readonly deployment: Deployment;
-  readonly triggers: readonly ShownTrigger[];
-}
 
 export interface WorkflowDeps {
   readonly store: Store;

@@ -84,7 +84,7 @@ function curlOf({ method, path, operation }: Listed, document: ApiDocument): str
   const lines = [
     `curl -sS${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${document.servers[0]?.url ?? ''}${filled}'`,
   ];
-  if (operation.security === undefined) lines.push(`-H "Authorization: Bearer $ERRAND_API_KEY"`);
+  if (operation.security === undefined) lines.push(`-H "Authorization: Bearer $KEY"`);
   const body = exampleIn(operation.requestBody?.content);
   if (body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);

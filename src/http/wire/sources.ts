@@ -2,8 +2,8 @@
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
+import type { WholeSource } from '../../domain/requests.ts';
 import type { Source } from '../../domain/resource.ts';
-import type { WholeSource } from '../deps.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
 import { LOG_LINE } from './runs.ts';
 import { endpointUrl } from './triggers.ts';

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
-import type { ShownTrigger, TriggerInput } from '../deps.ts';
+import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../schema.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT } from './subscriptions.ts';
 

@@ -3,8 +3,8 @@
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import type { WebhookInput } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import type { WebhookInput } from '../deps.ts';
 import { id, nullable, SECONDS, text, toSeconds } from '../schema.ts';
 
 const URL_WANTED = `an http or https address without credentials, at most ${LIMITS.urlChars} characters`;

@@ -3,8 +3,8 @@
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Workflow } from '../../domain/resource.ts';
-import type { StepInput, WholeWorkflow, WorkflowInput } from '../deps.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';

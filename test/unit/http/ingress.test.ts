@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
+import type { Answered } from '../../../src/domain/requests.ts';
 import type { HttpAnswer } from '../../../src/domain/run.ts';
-import type { Accepted, Answered } from '../../../src/http/deps.ts';
+import type { Accepted } from '../../../src/http/deps.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { idOf, sha256, trigger } from './fake-store.ts';
 import { appended, type FakeActions, startServer } from './harness.ts';

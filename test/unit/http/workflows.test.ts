@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
+import type { ShownTrigger, WholeWorkflow } from '../../../src/domain/requests.ts';
 import type { Deployment, Subscription, Trigger } from '../../../src/domain/resource.ts';
-import type { ShownTrigger, WholeWorkflow } from '../../../src/http/deps.ts';
 import { idOf, OTHER_ID, OWNER_ID, T0_MS, trigger, workflow } from './fake-store.ts';
 import { type Call, type Harness, startServer } from './harness.ts';
 

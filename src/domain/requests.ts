@@ -1,0 +1,66 @@
+// What callers ask for and are given: shared by HTTP, which reads and shows it, and the engine, which does it.
+
+import type { Deployment, Schedule, Settings, Source, Subscription, Trigger, Workflow } from './resource.ts';
+import type { HttpAnswer } from './run.ts';
+
+/** How the run behind an HTTP trigger with `custom_response` ended, as far as its caller is concerned. */
+export type Answered =
+  | { readonly kind: 'answer'; readonly answer: HttpAnswer }
+  /** The run ended without `$.respond`. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'timeout' }
+  /** It never ran: its workflow's queue was full. */
+  | { readonly kind: 'full' };
+
+/** A trigger as asked for. */
+export type TriggerInput =
+  | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
+  | { readonly type: 'schedule'; readonly schedule: Schedule }
+  | { readonly type: 'source'; readonly sourceId: string }
+  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
+
+export interface StepInput {
+  readonly namespace: string;
+  readonly code: string;
+}
+
+/** Members that are absent stay as they are (on creation: their defaults). */
+export interface WorkflowInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly steps?: readonly StepInput[];
+  readonly triggers?: readonly TriggerInput[];
+  readonly settings?: Partial<Settings>;
+}
+
+export interface SourceInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly componentCode?: string;
+  readonly configuredProps?: Readonly<Record<string, unknown>>;
+}
+
+export interface WebhookInput {
+  readonly url?: string;
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly active?: boolean;
+}
+
+/** A trigger as shown, with the subscription that stands for it. */
+export interface ShownTrigger {
+  readonly subscription: Subscription;
+  /** Null for `source` and `emitter` triggers, which are only a subscription. */
+  readonly trigger: Trigger | null;
+}
+
+export interface WholeWorkflow {
+  readonly workflow: Workflow;
+  readonly deployment: Deployment;
+  readonly triggers: readonly ShownTrigger[];
+}
+
+export interface WholeSource {
+  readonly source: Source;
+  readonly triggers: readonly ShownTrigger[];
+}
