@@ -8,6 +8,7 @@ import { createActions } from './engine/actions.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
+import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
@@ -54,7 +55,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
 
-  const slots = new Slots();
+  const lines = new Lines();
+  const slots = new Slots(lines);
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const runner = createRunner({ log, clock, tmpDir: join(config.dataDir, 'tmp') });
@@ -65,7 +67,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
 
   const shared = { store, slots, dispatch, metrics, clock, log };
   const runs = new Runs({ ...shared, runner, waiters, publicUrl });
-  const deliveries = new Deliveries({ ...shared, random, post: poster.post, mail: mailer.send });
+  const deliveries = new Deliveries({ ...shared, lines, random, post: poster.post, mail: mailer.send });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
@@ -87,6 +89,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     },
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
+    letGo: (webhookId) => deliveries.letGo(webhookId),
   });
 
   const first = await ensureFirstOwner({ store, actions, config, ids: ports.ids });

@@ -24,6 +24,7 @@ export interface ActionDeps {
   readonly newSecret: (bytes: Uint8Array) => string;
   readonly wakeTimes: () => void;
   readonly wakeDeliveries: () => void;
+  readonly letGo: (webhookId: string) => void;
 }
 
 export type Actions = ReturnType<typeof createActions>;

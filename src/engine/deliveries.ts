@@ -7,6 +7,7 @@ import type { Clock, Log, Random } from '../ports.ts';
 import type { AttemptEnd, Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { insist } from './insist.ts';
+import type { Lines } from './lines.ts';
 import { Loop } from './loop.ts';
 import type { Metrics } from './metrics.ts';
 import type { Slots } from './slots.ts';
@@ -17,6 +18,7 @@ export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Prom
 export interface DeliveriesDeps {
   readonly store: Store;
   readonly slots: Slots;
+  readonly lines: Lines;
   readonly dispatch: Dispatch;
   readonly post: Attempter;
   readonly mail: Attempter;
@@ -52,21 +54,46 @@ export class Deliveries {
     this.#loop.wake();
   }
 
-  /** Attempts a claimed delivery. Never throws. */
+  /** Attempts a claimed delivery when it is its turn. Never throws. */
   attempt(delivery: ClaimedDelivery): void {
+    if (this.#deps.lines.join(listenerOf(delivery), delivery)) this.#send(delivery);
+  }
+
+  /** The webhook was disabled, changed or deleted: what stands in line for it goes back to the store. */
+  letGo(listenerId: string): void {
+    const { lines, slots } = this.#deps;
+    const waiting = lines.leave(listenerId);
+    for (const _ of waiting) slots.dropDelivery(listenerId);
+    if (waiting.length > 0) this.#track(this.#release(waiting));
+  }
+
+  #send(delivery: ClaimedDelivery): void {
     const done = this.#attempt(delivery).catch((error) => {
       const id = numberedId(PREFIX.delivery, delivery.delivery);
       this.#deps.log.error({ err: error, delivery: id }, 'attempt could not be recorded');
     });
-    this.#underWay.add(done);
-    done.finally(() => this.#underWay.delete(done));
+    this.#track(done);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+
+  async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    const leases = deliveries.map(({ delivery, fence }) => ({ delivery, fence }));
+    // Tried once: what stays leased is rescued at the next start.
+    await this.#deps.store.releaseDeliveries(leases).catch((error) => {
+      this.#deps.log.warn({ err: error, deliveries: leases.length }, 'deliveries could not be handed back');
+    });
   }
 
   /** Waits up to `graceMs` for attempts under way, then cuts them off and hands them back. */
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#cut.abort(), graceMs);
-    await Promise.allSettled([...this.#underWay]);
+    // What ends calls the next in line.
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
     clearTimeout(timer);
   }
 
@@ -81,16 +108,16 @@ export class Deliveries {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { slots, store, dispatch } = this.#deps;
+    const { slots, lines, store, dispatch } = this.#deps;
+    const listenerId = listenerOf(delivery);
     const made = await this.#made(delivery);
-    slots.dropDelivery(delivery.webhook?.id ?? MAIL);
+    const next = lines.done(listenerId, made?.tookMs ?? null);
+    if (next) this.#send(next);
+    slots.dropDelivery(listenerId);
     if (this.#waiting) this.#loop.wake();
-    if (!made) {
-      const { delivery: number, fence } = delivery;
-      await insist(() => store.releaseDeliveries([{ delivery: number, fence }]), AbortSignal.abort());
-      return;
-    }
+    if (!made) return this.#release([delivery]);
     const end = this.#endOf(delivery, made);
+    if (end.disableWebhook) this.letGo(listenerId);
     const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
     this.#tell(delivery, end, finished.held);
@@ -129,7 +156,7 @@ export class Deliveries {
     metrics.attemptSeconds.observe(made.tookMs / 1000);
     const fields = {
       delivery: numberedId(PREFIX.delivery, delivery.delivery),
-      listener: delivery.webhook?.id ?? MAIL,
+      listener: listenerOf(delivery),
       owner: delivery.emission.ownerId,
       attempt: delivery.attempt,
       outcome: made.outcome,
@@ -141,4 +168,8 @@ export class Deliveries {
     if (state === 'delivered') log.debug(fields, 'delivery attempted');
     else log.info({ ...fields, detail: made.detail }, 'delivery attempted');
   }
+}
+
+function listenerOf({ webhook, emission, kind }: ClaimedDelivery): string {
+  return kind === 'mail' ? MAIL : (webhook?.id ?? emission.emitterId);
 }

@@ -1,15 +1,13 @@
 // How much this node does at once: free hands per workflow, per webhook and in all. The store asks (Admission) while it
 // writes, so that a row is inserted as ours only when somebody is free for it.
 
-import { MAIL } from '../domain/delivery.ts';
-import { LIMITS } from '../domain/limits.ts';
 import type { Runnable } from '../domain/resource.ts';
 import type { Admission } from '../store/store.ts';
+import type { Lines } from './lines.ts';
 
 /** All runs and deliveries that one node holds at once. What is beyond waits in the store, not in memory. */
 const MAX_RUNS = 2000;
 const MAX_DELIVERIES = 512;
-const MAX_MAILS = 4;
 
 class Counter {
   readonly #byId = new Map<string, number>();
@@ -39,7 +37,12 @@ class Counter {
 export class Slots implements Admission {
   readonly #runs = new Counter(MAX_RUNS);
   readonly #deliveries = new Counter(MAX_DELIVERIES);
+  readonly #lines: Lines;
   #closed = false;
+
+  constructor(lines: Lines) {
+    this.#lines = lines;
+  }
 
   takeRun(runnable: Runnable): boolean {
     // A source's runs are serialised, so that its db has no races.
@@ -52,8 +55,7 @@ export class Slots implements Admission {
   }
 
   takeDelivery(listenerId: string): boolean {
-    const limit = listenerId === MAIL ? MAX_MAILS : LIMITS.inFlightPerWebhook;
-    return !this.#closed && this.#deliveries.take(listenerId, limit);
+    return !this.#closed && this.#deliveries.take(listenerId, this.#lines.limit(listenerId));
   }
 
   dropDelivery(listenerId: string): void {

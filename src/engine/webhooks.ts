@@ -17,6 +17,8 @@ export interface WebhookDeps {
   readonly newSecret: (bytes: Uint8Array) => string;
   /** Held deliveries may be due. */
   readonly wakeDeliveries: () => void;
+  /** What is claimed for it and not sent yet goes back to the store. */
+  readonly letGo: (webhookId: string) => void;
 }
 
 const SECRET_BYTES = 32;
@@ -57,6 +59,7 @@ export function createWebhooks(deps: WebhookDeps) {
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const webhook = { ...before, ...given, updatedAtMs: clock.nowMs() };
     if (!(await store.updateWebhook(webhook))) throw new Refusal('not_found', `there is no webhook ${id}`);
+    deps.letGo(id);
     deps.wakeDeliveries();
     return webhook;
   }
@@ -64,6 +67,7 @@ export function createWebhooks(deps: WebhookDeps) {
   async function deleteWebhook(ownerId: string, id: string): Promise<Webhook> {
     const deleted = await store.deleteWebhook(ownerId, id);
     if (!deleted) throw new Refusal('not_found', `there is no webhook ${id}`);
+    deps.letGo(id);
     return deleted;
   }
 
