@@ -184,7 +184,7 @@ test('one record shows who was told', async () => {
   const told = record.receipts.map((receipt: Json) => [receipt.kind, receipt.id, receipt.via, receipt.state].join(' '));
   const [mail] = record.receipts.filter((receipt: Json) => receipt.kind === 'mail');
   assert.deepEqual(told.toSorted(), [
-    `mail ${mail.id} ${mail.via} delivered`,
+    `mail ${mail.id} global delivered`,
     ...[`run ${heard.id} subscription succeeded`, `run ${globalRun.id} global succeeded`].toSorted(),
   ]);
   const receipt = record.receipts.find((each: Json) => each.id === heard.id);

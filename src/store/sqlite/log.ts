@@ -122,9 +122,7 @@ export function receiptsOf(core: Core, entry: number): Receipt[] {
       row.run as number,
       EMAIL,
     );
-    for (const mail of mails) {
-      receipts.push(...deliveryReceipts(core, mail.entry as number), ...withheldReceipts(core, mail.entry as number));
-    }
+    for (const mail of mails) receipts.push(...mailReceipts(core, mail.entry as number, row.via as Via));
   }
   return receipts;
 }
