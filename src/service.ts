@@ -15,11 +15,12 @@ import { Slots } from './engine/slots.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createMailer } from './mail/mailer.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createRunner } from './runner/pool.ts';
 import { openSqliteStore } from './store/sqlite/open.ts';
+import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createPoster } from './webhook/post.ts';
@@ -44,17 +45,19 @@ export interface Service {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir. */
-export async function startService(config: Config, ports: Ports): Promise<Service> {
-  const { clock, random, log } = ports;
-  const paths = dataPaths(config.dataDir);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  const addresses = readTargets(config.allowTargets);
-  const store = await openSqliteStore({ path: paths.store, clock, random });
-  let url = '';
-  let isDraining = false;
-  const publicUrl = (): string => config.publicUrl ?? url;
+type Parts = ReturnType<typeof buildParts>;
 
+interface Surroundings {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly store: Store;
+  readonly addresses: Addresses;
+  readonly publicUrl: () => string;
+}
+
+/** Everything between the store and HTTP, connected and not yet started. */
+function buildParts({ config, ports, store, addresses, publicUrl }: Surroundings) {
+  const { clock, random, log } = ports;
   const lines = new Lines();
   const slots = new Slots(lines);
   const dispatch = new Dispatch();
@@ -63,7 +66,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const metrics = new Metrics(slots, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
-  const mailer = createMailer({ smtpUrl, from, outboxDir: paths.outbox, clock, random, log });
+  const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, log };
   const runs = new Runs({ ...shared, runner, waiters, publicUrl });
@@ -91,52 +94,69 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     wakeDeliveries: () => deliveries.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
+  return { store, slots, dispatch, runner, metrics, poster, mailer, runs, deliveries, times, actions };
+}
+
+/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir. */
+export async function startService(config: Config, ports: Ports): Promise<Service> {
+  const { clock, random, log } = ports;
+  const paths = dataPaths(config.dataDir);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const addresses = readTargets(config.allowTargets);
+  const store = await openSqliteStore({ path: paths.store, clock, random });
+  let url = '';
+  let isDraining = false;
+  const publicUrl = (): string => config.publicUrl ?? url;
+  const parts = buildParts({ config, ports, store, addresses, publicUrl });
+  const { slots, dispatch, actions, metrics } = parts;
 
   const first = await ensureFirstOwner({ store, actions, config, ids: ports.ids });
+  // What a process that is gone still held comes before anything new, so that nothing overtakes it.
+  const rescued = await store.rescue(slots);
+  if (rescued.runs + rescued.deliveries > 0) {
+    log.info({ runs: rescued.runs, deliveries: rescued.deliveries }, 'took over what was under way');
+  }
   const { maxBodyBytes } = config;
   const draining = (): boolean => isDraining;
   const http = await createHttpServer({ ...ports, store, actions, metrics, publicUrl, maxBodyBytes, draining });
   const { port } = await http.listen({ host: config.host, port: config.port });
   url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-
-  // What a process that is gone still held comes first, so that nothing overtakes it.
-  const rescued = await store.rescue(slots);
-  if (rescued.runs + rescued.deliveries > 0) {
-    log.info({ runs: rescued.runs, deliveries: rescued.deliveries }, 'took over what was under way');
-  }
   dispatch.take(rescued.claims);
-  runs.start();
-  deliveries.start();
-  times.start();
-  if (config.allowTargets.length > 0)
+  parts.runs.start();
+  parts.deliveries.start();
+  parts.times.start();
+  if (config.allowTargets.length > 0) {
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
-  await writeFile(paths.running, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
-
-  // The order matters: nothing new comes in; nothing new is taken; what runs ends, and its end is written; then what it
-  // caused is sent or handed back; the store is last, since all of them write to it.
-  async function stopAll(graceMs: number): Promise<void> {
-    isDraining = true;
-    slots.close();
-    await times.stop();
-    const httpStopped = http.stop();
-    await runner.stop(graceMs);
-    await runs.stop(graceMs);
-    await deliveries.stop(graceMs);
-    await httpStopped;
-    await Promise.all([poster.close(), mailer.close()]);
-    await rm(paths.running, { force: true });
-    await store.close();
   }
+  await writeFile(paths.running, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
 
   const drain = (): void => {
     isDraining = true;
   };
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): Promise<void> => {
-    stopping ??= stopAll(graceMs);
+    drain();
+    stopping ??= stopParts(parts, http, graceMs).then(() => rm(paths.running, { force: true }));
     return stopping;
   };
   return { url, publicUrl: publicUrl(), first, drain, stop };
+}
+
+/**
+ * The order matters: nothing new comes in; nothing new is taken; what runs ends, and its end is written; then what it
+ * caused is sent or handed back; the store is last, since all of them write to it.
+ */
+async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
+  const { store, slots, runner, runs, deliveries, times, poster, mailer } = parts;
+  slots.close();
+  await times.stop();
+  const httpStopped = http.stop();
+  await runner.stop(graceMs);
+  await runs.stop(graceMs);
+  await deliveries.stop(graceMs);
+  await httpStopped;
+  await Promise.all([poster.close(), mailer.close()]);
+  await store.close();
 }
 
 /** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */

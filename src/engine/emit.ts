@@ -28,6 +28,7 @@ export interface EmitOptions {
 export interface Emitted {
   readonly appended: Appended;
   readonly answer: Promise<Answered> | null;
+  /** Null also when there is no such run, or its queue was full. */
   readonly ended: Promise<RunOutcome> | null;
 }
 
@@ -42,7 +43,8 @@ export function createEmit(deps: EmitDeps) {
     metrics.accepted.inc();
     const answer = options.wantsAnswer ? answerTo(emission.ownerId, appended) : null;
     const { firstRun } = appended;
-    const ended = options.wantsEnd && firstRun !== null ? waiters.endOf(firstRun) : null;
+    const hasRun = firstRun !== null && !appended.firstRunRefused;
+    const ended = options.wantsEnd && hasRun ? waiters.endOf(firstRun) : null;
     dispatch.take(appended.claims);
     return { appended, answer, ended };
   }

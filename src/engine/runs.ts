@@ -72,7 +72,7 @@ export class Runs {
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#aborted.abort(), graceMs);
-    await Promise.allSettled([...this.#underWay]);
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
     clearTimeout(timer);
   }
 

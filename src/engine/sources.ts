@@ -6,7 +6,6 @@ import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
 import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../domain/resource.ts';
-import type { RunOutcome } from '../domain/run.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
@@ -151,9 +150,9 @@ export function createSources(deps: SourceDeps) {
     const hook = HOOKS[channel];
     if (!shape.hooks.includes(hook)) return;
     const emission = { ...directEmission(source.ownerId, source.id, utf8(`{"hook":"${hook}"}`)), name: channel };
-    const outcome: RunOutcome = await deps
-      .emit(emission, { wantsEnd: true })
-      .then(({ ended }) => ended as Promise<RunOutcome>);
+    const { ended } = await deps.emit(emission, { wantsEnd: true });
+    if (!ended) throw new Refusal('rate_limited', `the queue of ${source.id} is full: hook ${hook} cannot run now`);
+    const outcome = await ended;
     if (outcome.end.kind !== 'failed') return;
     const { fault } = outcome.end;
     const message = `hook ${hook} threw ${fault.code}: ${fault.msg}`;

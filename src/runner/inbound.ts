@@ -5,7 +5,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { Fault, HttpAnswer, LogLine, Outgoing, RunOutcome, StepResult } from '../domain/run.ts';
 import { isHeader } from './child/answer.ts';
-import { PLATFORM_CODES } from './child/errors.ts';
+import { RESERVED_CODES } from './child/errors.ts';
 import { LINE_BYTES } from './child/run-log.ts';
 import type { Flight } from './flight.ts';
 import type { ComponentShape } from './runner.ts';
@@ -81,7 +81,7 @@ function readFault(given: unknown, deployment: Deployment): Fault {
   const { step, code, msg, tsMs, stack } = record(given);
   const said = text(code, LIMITS.codeChars);
   return faultAt(deployment, integer(step), {
-    code: PLATFORM_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
+    code: RESERVED_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
     msg: text(msg, LIMITS.messageBytes),
     tsMs: integer(tsMs),
     stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),

@@ -1,7 +1,7 @@
 // A thrown value becomes a fault: limited, valid Unicode, and captured whatever the value does when it is looked at.
 
 import { types } from 'node:util';
-import { PLATFORM_CODES, platformCodeOf } from './errors.ts';
+import { platformCodeOf, RESERVED_CODES } from './errors.ts';
 import type { ChildFault, ChildLimits } from './protocol.ts';
 import type { StackMapper } from './stack.ts';
 import { cutBytes, cutChars, textOf } from './text.ts';
@@ -62,7 +62,7 @@ function codeOf(value: unknown, isError: boolean): string {
   if (platform !== undefined) return platform;
   for (const key of ['code', 'name']) {
     const claimed = read(value as object, key);
-    if (typeof claimed === 'string' && claimed !== '' && !PLATFORM_CODES.has(claimed)) return claimed;
+    if (typeof claimed === 'string' && claimed !== '' && !RESERVED_CODES.has(claimed)) return claimed;
   }
   return 'Error';
 }

@@ -1,20 +1,11 @@
 // Errors that the child throws into user code.
 
-/** Codes that only the platform may give. `ConfigurationError` is not among them: user code may throw that one. */
-export const PLATFORM_CODES: ReadonlySet<string> = new Set([
-  'Timeout',
-  'OutOfMemory',
-  'WorkerLost',
-  'WorkerExit',
-  'StartFailed',
-  'PayloadTooLarge',
-  'QueueFull',
-  'RateLimited',
-  'DeliveryExhausted',
-  'DeliveryRefused',
-  'WebhookGone',
-  'Internal',
-]);
+import { PLATFORM_CODES } from '../../domain/fault.ts';
+
+/** Codes that a thrown error cannot claim. `ConfigurationError` is not among them: user code may throw that one. */
+export const RESERVED_CODES: ReadonlySet<string> = new Set(
+  PLATFORM_CODES.filter((code) => code !== 'ConfigurationError'),
+);
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
