@@ -7,17 +7,25 @@ import type { Deployment, Step } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { bundleStep } from '../runner/bundle.ts';
 
+interface Bundled {
+  readonly ownerId: string;
+  readonly id: string;
+  readonly previous: Deployment | null;
+  /** Where the caller gave the code, when not as a step. */
+  readonly parameter?: string;
+}
+
 /** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
 export async function makeDeployment(
   deps: { clock: Clock; ids: Ids },
-  runnable: { ownerId: string; id: string; previous: Deployment | null },
+  runnable: Bundled,
   inputs: readonly StepInput[],
 ): Promise<Deployment> {
   const bundled = await Promise.all(inputs.map(bundleStep));
   const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
   if (problems.length > 0) {
     const errors = problems.map(({ file, line, column, text }) => ({
-      parameter: `steps.${file.replace(/\.[a-z]+$/, '')}.code`,
+      parameter: runnable.parameter ?? `steps.${file.replace(/\.[a-z]+$/, '')}.code`,
       message: text,
       file,
       line,

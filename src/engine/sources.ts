@@ -101,7 +101,9 @@ export function createSources(deps: SourceDeps) {
     const isSame = previous?.steps[0]?.code === code;
     const made = isSame
       ? null
-      : await makeDeployment(deps, { ...of, previous: previous ?? null }, [{ namespace: NAMESPACE, code }]);
+      : await makeDeployment(deps, { ...of, previous: previous ?? null, parameter: 'component_code' }, [
+          { namespace: NAMESPACE, code },
+        ]);
     const deployment = made ?? (previous as Deployment);
     const shape = await describe(deployment);
     const configured = withoutInterfaces(withSecrets(input.configuredProps, before?.source), shape);

@@ -169,3 +169,15 @@ test('secret values are never given back', async () => {
     assert.ok(!answer.text.includes(secret), path);
   }
 });
+
+test('code that does not compile is refused by place', async () => {
+  await using errand = await startErrand();
+  const answer = await errand.client.request('POST', '/v1/sources', {
+    component_code: 'export default {\n  run( {\n};',
+  });
+  assert.equal(answer.status, 422, answer.text);
+  const [error] = answer.json.errors;
+  assert.equal(error.parameter, 'component_code');
+  assert.equal(error.line, 3);
+  assert.ok(error.column >= 1 && error.file.length > 0);
+});
