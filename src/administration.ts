@@ -1,25 +1,27 @@
-// Owners and keys for the command line: over the running server's API, or on its store when none runs.
+// Owners and keys for the command line: over the API of the server that runs on this data dir, or on its store when none
+// does (a database may be shared with servers elsewhere, and does not mind).
 
 import { mkdir } from 'node:fs/promises';
 import { type Api, CliError, findServer } from './cli/api.ts';
 import type { Administration } from './cli/owners.ts';
-import { type Config, dataPaths } from './config.ts';
+import type { Config } from './config.ts';
 import { createOwners } from './engine/owners.ts';
-import type { Ports } from './service.ts';
-import { openSqliteStore } from './store/sqlite/open.ts';
+import { openStore, type StorePorts } from './open-store.ts';
+import type { Ids } from './ports.ts';
+import { createIds } from './real-ports.ts';
 import type { Store } from './store/store.ts';
 
 export async function administer<T>(
   config: Config,
-  ports: Omit<Ports, 'log'>,
+  ports: StorePorts,
   act: (administration: Administration) => Promise<T>,
 ): Promise<T> {
   const api = await findServer(config);
   if (api) return act(overApi(api));
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  const store = await openSqliteStore({ path: dataPaths(config.dataDir).store, ...ports });
+  const store = await openStore(config, ports);
   try {
-    return await act(onStore(store, ports));
+    return await act(onStore(store, createIds(store.clock, ports.random)));
   } finally {
     await store.close();
   }
@@ -38,8 +40,8 @@ function overApi(api: Api): Administration {
   };
 }
 
-function onStore(store: Store, ports: Omit<Ports, 'log'>): Administration {
-  const owners = createOwners({ store, ...ports });
+function onStore(store: Store, ids: Ids): Administration {
+  const owners = createOwners({ store, clock: store.clock, ids });
   const ownerOf = async (ownerId: string | null): Promise<string> => {
     const all = await store.listOwners();
     const found = ownerId === null ? all[0] : all.find(({ id }) => id === ownerId);

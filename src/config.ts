@@ -2,7 +2,13 @@
 
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { readDatabaseUrl } from './database-url.ts';
 import { KIB, LIMITS } from './domain/limits.ts';
+
+/** What a process does for callers and for the store: answers them, runs code, delivers. */
+export const ROLES = ['api', 'run', 'deliver'] as const;
+
+export type Role = (typeof ROLES)[number];
 
 export interface Config {
   readonly host: string;
@@ -10,6 +16,10 @@ export interface Config {
   /** Without trailing slash; null: derived from where it listens. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
+  /** Null: SQLite in the data dir. It holds a password. */
+  readonly databaseUrl: string | null;
+  /** Never empty; with SQLite all of them. */
+  readonly roles: ReadonlySet<Role>;
   readonly apiKey: string | null;
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
@@ -95,31 +105,36 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'ERRAND_ROLES',
-    fallback: 'api,run,deliver',
-    about: 'What this process does; with SQLite, all of it',
-    read: readOneOf(['api,run,deliver']),
+    fallback: ROLES.join(),
+    about: 'What this process does, by commas; with SQLite, all of it',
+    read: readRoles,
   },
   {
     name: 'ERRAND_DATABASE_URL',
     fallback: '',
-    about: 'None: SQLite in the data dir, the only store of this version',
-    read: readNoDatabase,
+    about: 'Postgres, shared by several processes; none: SQLite in the data dir',
+    read: readDatabaseUrl,
     isSecret: true,
   },
 ];
 
-/** Throws `ConfigError` at the first setting that is wrong, or for an `ERRAND_*` name that nobody knows. */
+/**
+ * Throws `ConfigError` at the first setting that is wrong, for an `ERRAND_*` name that nobody knows, and for settings that
+ * do not go together.
+ */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const known = new Set(SETTINGS.map(({ name }) => name));
   const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown} is no setting of Errand${suggestion(unknown, known)}`);
   const values = new Map(SETTINGS.map((setting) => [setting.name, readSetting(setting, env[setting.name])]));
   const of = <T>(name: string): T => values.get(name) as T;
-  return {
+  const config: Config = {
     host: of('ERRAND_HOST'),
     port: of('ERRAND_PORT'),
     publicUrl: of('ERRAND_PUBLIC_URL'),
     dataDir: of('ERRAND_DATA_DIR'),
+    databaseUrl: of('ERRAND_DATABASE_URL'),
+    roles: of('ERRAND_ROLES'),
     apiKey: of('ERRAND_API_KEY'),
     smtpUrl: of('ERRAND_SMTP_URL'),
     mailFrom: of('ERRAND_MAIL_FROM'),
@@ -129,6 +144,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     retentionDays: of('ERRAND_RETENTION_DAYS'),
     logLevel: of('ERRAND_LOG_LEVEL'),
   };
+  if (config.databaseUrl === null && config.roles.size < ROLES.length) {
+    throw new ConfigError(
+      'ERRAND_ROLES: with SQLite one process does everything: leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL',
+    );
+  }
+  return config;
 }
 
 /** Files in the data dir. */
@@ -210,6 +231,11 @@ function readOneOf(allowed: readonly string[]): (value: string) => string {
   };
 }
 
-function readNoDatabase(): never {
-  throw new Error('supported yet: leave it out to use SQLite in ERRAND_DATA_DIR');
+function readRoles(value: string): ReadonlySet<Role> {
+  const given = value.split(',').map((part) => part.trim());
+  const roles = ROLES.filter((role) => given.includes(role));
+  if (!given.every((part) => (ROLES as readonly string[]).includes(part))) {
+    throw new Error(`some of ${ROLES.join(', ')}, by commas`);
+  }
+  return new Set(roles);
 }

@@ -7,11 +7,14 @@ import { CliError } from './cli/api.ts';
 import { addConfig } from './cli/config.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
 import { addKeys, addOwners } from './cli/owners.ts';
+import { addStore } from './cli/store.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { Refusal } from './domain/fault.ts';
 import { VERSION } from './domain/version.ts';
-import { clock, ids, random } from './real-ports.ts';
+import type { Log } from './ports.ts';
+import { clock, random } from './real-ports.ts';
 import { StoreUnavailable } from './store/store.ts';
+import { createStoreCommands } from './store-commands.ts';
 
 process.umask(0o077);
 
@@ -27,15 +30,23 @@ program
     await import('./main.ts');
   });
 
+/** Only what somebody at a terminal should know. */
+const complain = (fields: object, name: string): void => {
+  const { err } = fields as { err?: unknown };
+  process.stderr.write(`errand: ${name}${err instanceof Error ? `: ${err.message}` : ''}\n`);
+};
+const log: Log = { debug: () => undefined, info: () => undefined, warn: complain, error: complain };
+
 const deps = {
   administer: <T>(act: Parameters<typeof administer<T>>[2]): Promise<T> =>
-    administer(readConfig(process.env), { clock, random, ids }, act),
+    administer(readConfig(process.env), { clock, random, log }, act),
   print: (value: unknown): void => {
     process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   },
 };
 addOwners(program, deps);
 addKeys(program, deps);
+addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
 addConfig(program, process.env);
 addExplainUrl(program, () => readConfig(process.env).allowTargets);
 

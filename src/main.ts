@@ -1,10 +1,11 @@
 // The server's process: settings, ports of the real world, signals.
 
 import { pino } from 'pino';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { databaseLabel } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
-import { clock, ids, random } from './real-ports.ts';
+import { clock, random } from './real-ports.ts';
 import { type Service, startService } from './service.ts';
 import { StoreUnavailable } from './store/store.ts';
 
@@ -12,6 +13,7 @@ import { StoreUnavailable } from './store/store.ts';
 const STOP_GRACE_MS = 8000;
 /** Callers on open connections learn with their next request that they must go elsewhere, before the doors close. */
 const DRAIN_MS = 250;
+
 function createLog(level: string): Log {
   const logger = pino(
     { level, base: { service: 'errand' }, timestamp: pino.stdTimeFunctions.isoTime },
@@ -25,17 +27,25 @@ function createLog(level: string): Log {
   };
 }
 
-function greet(service: Service, dataDir: string, smtpUrl: string | null): void {
-  const { keyFile, newKey } = service.first;
+function greet(service: Service, config: Config): void {
+  const { dataDir, databaseUrl, smtpUrl } = config;
   const lines = [
     `Errand ${VERSION} listens on ${service.url}`,
     ...(service.publicUrl === service.url ? [] : [`  public ${service.publicUrl}`]),
-    `  docs   ${service.publicUrl}/docs`,
+    ...(config.roles.has('api') ? [`  docs   ${service.publicUrl}/docs`] : []),
+    `  roles  ${[...config.roles].join(', ')}`,
+    `  store  ${databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`}`,
     `  data   ${dataDir}`,
-    `  key    ${keyFile ?? 'as given in ERRAND_API_KEY'}${newKey === null ? '' : `\n         ${newKey} (new; not shown again)`}`,
+    `  key    ${describeKey(service, config)}`,
     `  mail   ${smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`}`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function describeKey({ first }: Service, { apiKey }: Config): string {
+  if (first.newKey !== null) return `${first.keyFile}\n         ${first.newKey} (new; not shown again)`;
+  if (first.keyFile !== null) return first.keyFile;
+  return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
 }
 
 async function main(): Promise<void> {
@@ -43,8 +53,7 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  const service = await startService(config, { clock, random, ids, log });
-  greet(service, config.dataDir, config.smtpUrl);
+  const service = await startService(config, { clock, random, log });
   let asked = 0;
   const stop = (signal: NodeJS.Signals): void => {
     asked++;
@@ -64,6 +73,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Last: whoever reads it may stop us at once.
+  greet(service, config);
 }
 
 main().catch((error: unknown) => {

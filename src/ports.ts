@@ -32,4 +32,6 @@ export interface Wake {
   runs(): void;
   deliveries(): void;
   schedules(): void;
+  /** A run that somebody here waits for has answered or ended elsewhere. */
+  answers(): void;
 }

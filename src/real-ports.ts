@@ -11,7 +11,10 @@ export const clock: Clock = { nowMs: () => Date.now() };
 
 export const random: Random = { bytes: (count) => randomBytes(count), fraction: () => Math.random() };
 
-export const ids: Ids = {
-  next: (prefix) => resourceId(prefix, clock.nowMs(), random.bytes(ID_RANDOM_BYTES)),
-  secret: () => randomBytes(SECRET_BYTES).toString('base64url'),
-};
+/** `clock`: the one that the store goes by, so that ids of all nodes that share it sort by the time they were made. */
+export function createIds(clock: Clock, random: Random): Ids {
+  return {
+    next: (prefix) => resourceId(prefix, clock.nowMs(), random.bytes(ID_RANDOM_BYTES)),
+    secret: () => Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url'),
+  };
+}

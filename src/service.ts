@@ -1,15 +1,18 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
+import { Answers } from './engine/answers.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
 import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
+import { Nodes } from './engine/nodes.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { Times } from './engine/times.ts';
@@ -17,21 +20,18 @@ import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createMailer } from './mail/mailer.ts';
+import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
+import { createIds } from './real-ports.ts';
 import { createRunner } from './runner/pool.ts';
-import { openSqliteStore } from './store/sqlite/open.ts';
+import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret } from './webhook/sign.ts';
 
-export interface Ports {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: Ids;
-  readonly log: Log;
-}
+export type Ports = StorePorts;
 
 export interface Service {
   /** Where it listens. */
@@ -49,28 +49,36 @@ type Parts = ReturnType<typeof buildParts>;
 
 interface Surroundings {
   readonly config: Config;
-  readonly ports: Ports;
   readonly store: Store;
+  /** The store's, which all nodes that share it go by: what this machine takes for the time does no harm. */
+  readonly clock: Clock;
+  /** For the runner alone: what it tells user code (its deadline) is compared there with this machine's time. */
+  readonly machineClock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
   readonly addresses: Addresses;
   readonly publicUrl: () => string;
 }
 
 /** Everything between the store and HTTP, connected and not yet started. */
-function buildParts({ config, ports, store, addresses, publicUrl }: Surroundings) {
-  const { clock, random, log } = ports;
+function buildParts(surroundings: Surroundings) {
+  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
   const lines = new Lines();
-  const slots = new Slots(lines);
+  const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const dispatch = new Dispatch();
   const waiters = new Waiters();
-  const runner = createRunner({ log, clock, tmpDir: join(config.dataDir, 'tmp') });
+  const answers = new Answers({ store, waiters, random, log });
+  const runner = createRunner({ log, clock: surroundings.machineClock, tmpDir: tmpDirOf(config) });
   const metrics = new Metrics(slots, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
-  const shared = { store, slots, dispatch, metrics, clock, log };
-  const runs = new Runs({ ...shared, runner, waiters, publicUrl });
-  const deliveries = new Deliveries({ ...shared, lines, random, post: poster.post, mail: mailer.send });
+  const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const nodes = new Nodes({ ...shared, runner });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl });
+  const deliveries = new Deliveries({ ...shared, lines, post: poster.post, mail: mailer.send });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
@@ -78,13 +86,21 @@ function buildParts({ config, ports, store, addresses, publicUrl }: Surroundings
     wakeRuns: () => runs.wake(),
     wakeDeliveries: () => deliveries.wake(),
   });
-  const emit = createEmit({ store, slots, dispatch, waiters, metrics });
+  // What is not started here sleeps through it.
+  store.listen({
+    runs: () => runs.wake(),
+    deliveries: () => deliveries.wake(),
+    schedules: () => times.wake(),
+    answers: () => answers.wake(),
+  });
   const actions = createActions({
-    ...ports,
+    clock,
+    random,
+    ids,
     store,
     runner,
     waiters,
-    emit,
+    emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
     reasonAgainst: (target) => {
       const judged = addresses.judgeUrl(target);
@@ -94,41 +110,52 @@ function buildParts({ config, ports, store, addresses, publicUrl }: Surroundings
     wakeDeliveries: () => deliveries.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
-  return { store, slots, dispatch, runner, metrics, poster, mailer, runs, deliveries, times, actions };
+  return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, actions };
 }
 
-/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir. */
+/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
-  const { clock, random, log } = ports;
-  const paths = dataPaths(config.dataDir);
+  const { random, log } = ports;
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const addresses = readTargets(config.allowTargets);
-  const store = await openSqliteStore({ path: paths.store, clock, random });
+  const store = await openStore(config, ports);
+  const { clock } = store;
+  const ids = createIds(clock, random);
   let url = '';
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
-  const parts = buildParts({ config, ports, store, addresses, publicUrl });
-  const { slots, dispatch, actions, metrics } = parts;
-
-  const first = await ensureFirstOwner({ store, actions, config, ids: ports.ids });
-  // What a process that is gone still held comes before anything new, so that nothing overtakes it.
-  const rescued = await store.rescue(slots);
-  if (rescued.runs + rescued.deliveries > 0) {
-    log.info({ runs: rescued.runs, deliveries: rescued.deliveries }, 'took over what was under way');
-  }
+  const times = { clock, machineClock: ports.clock };
+  const parts = buildParts({ config, store, ...times, random, ids, log, addresses, publicUrl });
+  const { nodes, slots, actions, metrics } = parts;
+  nodes.start();
   const { maxBodyBytes } = config;
+  const isApi = config.roles.has('api');
   const draining = (): boolean => isDraining;
-  const http = await createHttpServer({ ...ports, store, actions, metrics, publicUrl, maxBodyBytes, draining });
-  const { port } = await http.listen({ host: config.host, port: config.port });
-  url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  dispatch.take(rescued.claims);
-  parts.runs.start();
-  parts.deliveries.start();
-  parts.times.start();
+  const base = { store, actions, metrics, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
+  const http = await createHttpServer(base);
+
+  let first: FirstOwner;
+  try {
+    first = await ensureFirstOwner({ store, actions, config, ids });
+    // What a process that is gone still held comes before anything new, so that nothing overtakes it.
+    await nodes.rescue();
+    const { port } = await http.listen({ host: config.host, port: config.port });
+    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  } catch (error) {
+    await stopParts(parts, http, 0);
+    throw error;
+  }
+  slots.open();
+  startParts(parts, config);
   if (config.allowTargets.length > 0) {
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
   }
-  await writeFile(paths.running, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
+  if (config.databaseUrl !== null && config.publicUrl === null) {
+    log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
+  }
+  const running = { pid: process.pid, url };
+  const runningFile = dataPaths(config.dataDir).running;
+  if (isApi) await writeRunning(runningFile, running);
 
   const drain = (): void => {
     isDraining = true;
@@ -136,18 +163,29 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): Promise<void> => {
     drain();
-    stopping ??= stopParts(parts, http, graceMs).then(() => rm(paths.running, { force: true }));
+    stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
     return stopping;
   };
   return { url, publicUrl: publicUrl(), first, drain, stop };
 }
 
+/** What this process is for. Schedules, digests and retention are for those that run. */
+function startParts({ runs, deliveries, times, answers }: Parts, { roles, databaseUrl }: Config): void {
+  if (roles.has('run')) {
+    runs.start();
+    times.start();
+  }
+  if (roles.has('deliver')) deliveries.start();
+  if (databaseUrl !== null) answers.start();
+}
+
 /**
  * The order matters: nothing new comes in; nothing new is taken; what runs ends, and its end is written; then what it
- * caused is sent or handed back; the store is last, since all of them write to it.
+ * caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive for the
+ * others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, times, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, times, answers, nodes, poster, mailer } = parts;
   slots.close();
   await times.stop();
   const httpStopped = http.stop();
@@ -155,8 +193,19 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;
+  await answers.stop();
   await Promise.all([poster.close(), mailer.close()]);
+  await nodes.stop();
   await store.close();
+}
+
+/**
+ * The runner clears away what processes left there that are gone, by their ids. Processes that share a database may be
+ * given one data dir at several machines, and then those ids mean something else at each of them.
+ */
+function tmpDirOf({ dataDir, databaseUrl }: Config): string {
+  const tmp = join(dataDir, 'tmp');
+  return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
 }
 
 /** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */

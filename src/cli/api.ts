@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { type Config, dataPaths } from '../config.ts';
+import { readRunning } from '../running-file.ts';
 
 export class CliError extends Error {
   override readonly name = 'CliError';
@@ -15,9 +16,9 @@ export interface Api {
 /** The server that runs on this data dir, or null when none answers. */
 export async function findServer(config: Config): Promise<Api | null> {
   const paths = dataPaths(config.dataDir);
-  const running = await readFile(paths.running, 'utf8').catch(() => null);
+  const running = await readRunning(paths.running);
   if (running === null) return null;
-  const { url } = JSON.parse(running) as { url: string };
+  const { url } = running;
   const isAlive = await fetch(`${url}/healthz`).then(
     (response) => response.ok,
     () => false,

@@ -75,6 +75,12 @@ export const LIMITS = {
   ],
   retryJitter: 0.1,
 
+  // nodes that share a database
+  nodes: 32,
+  beatMs: 1500,
+  nodeLeaseMs: 6 * SECOND_MS,
+  answerKeptMs: 10 * MINUTE_MS,
+
   // notices
   digestWindowMs: DAY_MS,
 } as const;

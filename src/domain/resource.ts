@@ -62,6 +62,11 @@ export interface Runnable {
   readonly settings: Settings;
 }
 
+/** Runs of it at a time. A source's are serialised, so that its db has no races. */
+export function concurrencyOf(runnable: Runnable): number {
+  return runnable.id.startsWith('dc_') ? 1 : runnable.settings.concurrency;
+}
+
 export interface Workflow extends Runnable {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

@@ -24,6 +24,8 @@ export interface ClaimedRun extends RunLease {
   readonly attempt: number;
   /** Its last process died while others ran beside it: it must have a process to itself, so that the guilty one shows. */
   readonly alone: boolean;
+  /** A caller at another node waits for its answer. */
+  readonly isAwaitedElsewhere: boolean;
 }
 
 export interface LogLine {

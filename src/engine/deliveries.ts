@@ -41,7 +41,8 @@ export class Deliveries {
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
-    this.#loop = new Loop({ name: 'deliveries', tick: () => this.#tick(), maxWaitMs: POLL_MS, log: deps.log });
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'deliveries', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
   }
 
   start(): void {
@@ -61,9 +62,11 @@ export class Deliveries {
 
   /** The webhook was disabled, changed or deleted: what stands in line for it goes back to the store. */
   letGo(listenerId: string): void {
-    const { lines, slots } = this.#deps;
-    const waiting = lines.leave(listenerId);
-    for (const _ of waiting) slots.dropDelivery(listenerId);
+    this.#handBack(listenerId, this.#deps.lines.leave(listenerId));
+  }
+
+  #handBack(listenerId: string, waiting: readonly ClaimedDelivery[]): void {
+    for (const _ of waiting) this.#deps.slots.dropDelivery(listenerId);
     if (waiting.length > 0) this.#track(this.#release(waiting));
   }
 
@@ -104,13 +107,14 @@ export class Deliveries {
     this.#waiting ||= claims.deliveriesWaiting;
     dispatch.take({ ...claims, deliveriesWaiting: false });
     if (claims.deliveries.length > 0 && claims.deliveriesWaiting) return 0;
-    return claims.nextDueAtMs === null ? POLL_MS : claims.nextDueAtMs - this.#deps.clock.nowMs();
+    return claims.nextDueAtMs === null ? Number.POSITIVE_INFINITY : claims.nextDueAtMs - this.#deps.clock.nowMs();
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
     const { slots, lines, store, dispatch } = this.#deps;
     const listenerId = listenerOf(delivery);
     const made = await this.#made(delivery);
+    this.#handBack(listenerId, lines.stale(listenerId));
     const next = lines.done(listenerId, made?.tookMs ?? null);
     if (next) this.#send(next);
     slots.dropDelivery(listenerId);

@@ -34,6 +34,14 @@ export function directEmission(ownerId: string, listenerId: string, event: Uint8
   };
 }
 
+/** Whoever waits for a run that was cancelled with its workflow or source gets no answer, and must not wait for one. */
+export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>, ownerId: string): Promise<void> {
+  for (const run of deps.waiters.runs()) {
+    const record = await deps.store.getRun(ownerId, run);
+    if (record?.state === 'cancelled') deps.waiters.end(run, CANCELLED);
+  }
+}
+
 export function createDirects(deps: DirectDeps) {
   const { store, emit, runner } = deps;
 

@@ -4,17 +4,19 @@ import type { NewEmission } from '../domain/emission.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Metrics } from './metrics.ts';
 import type { Slots } from './slots.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface EmitDeps {
-  readonly store: Store;
+  readonly store: Pick<Store, 'append' | 'getRun'>;
   readonly slots: Slots;
-  readonly dispatch: Dispatch;
+  readonly dispatch: Pick<Dispatch, 'take'>;
   readonly waiters: Waiters;
-  readonly metrics: Metrics;
+  readonly answers: Pick<Answers, 'watch'>;
+  readonly metrics: Pick<Metrics, 'accepted'>;
 }
 
 export interface EmitOptions {
@@ -35,31 +37,46 @@ export interface Emitted {
 export type Emit = ReturnType<typeof createEmit>;
 
 export function createEmit(deps: EmitDeps) {
-  const { store, slots, dispatch, waiters, metrics } = deps;
+  const { store, slots, dispatch, waiters, answers, metrics } = deps;
 
   /** Durable when it resolves. */
   async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
-    const appended = await store.append(emission, slots, options.idempotency);
+    const { idempotency, wantsAnswer = false, wantsEnd = false } = options;
+    const isAwaited = wantsAnswer || wantsEnd;
+    const appended = await store.append(emission, slots, { ...(idempotency && { idempotency }), isAwaited });
     metrics.accepted.inc();
-    const answer = options.wantsAnswer ? answerTo(emission.ownerId, appended) : null;
-    const { firstRun } = appended;
+    const { firstRun, claims } = appended;
+    // Both register before anything is awaited, so that no end is missed.
+    const answer = wantsAnswer ? answerTo(emission, appended, idempotency) : null;
     const hasRun = firstRun !== null && !appended.firstRunRefused;
-    const ended = options.wantsEnd && hasRun ? waiters.endOf(firstRun) : null;
-    dispatch.take(appended.claims);
+    const ended = wantsEnd && hasRun ? waiters.endOf(firstRun) : null;
+    if (isAwaited && hasRun && !claims.runs.some(({ run }) => run === firstRun)) answers.watch(firstRun);
+    dispatch.take(claims);
     return { appended, answer, ended };
   }
 
-  async function answerTo(ownerId: string, appended: Appended): Promise<Answered> {
+  async function answerTo(emission: NewEmission, appended: Appended, idempotency?: Idempotency): Promise<Answered> {
     const { repeated, firstRun } = appended;
     if (repeated?.answer) return { kind: 'answer', answer: repeated.answer };
     if (firstRun === null) return { kind: 'none' };
     if (appended.firstRunRefused) return { kind: 'full' };
-    // Registered before anything is awaited, so that no end is missed.
-    const answer = waiters.answerOf(firstRun);
-    if (!repeated) return answer;
-    const run = await store.getRun(ownerId, firstRun).catch(() => undefined);
-    const isOver = !run || !['queued', 'running', 'waiting'].includes(run.state);
-    return isOver ? { kind: run?.errorCode === 'Timeout' ? 'timeout' : 'none' } : answer;
+    if (!repeated || !idempotency) return waiters.answerOf(firstRun).answered;
+    return answerOfRepeat(emission, firstRun, idempotency);
+  }
+
+  /** A repeat waits with the first call; what that one got is kept with the key from the run's end on. */
+  async function answerOfRepeat(emission: NewEmission, run: number, idempotency: Idempotency): Promise<Answered> {
+    const waiting = waiters.answerOf(run);
+    const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
+    const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
+    if (!isOpen) waiting.leave();
+    const answered: Answered = isOpen
+      ? await waiting.answered
+      : { kind: record?.errorCode === 'Timeout' ? 'timeout' : 'none' };
+    if (answered.kind === 'answer') return answered;
+    const again = await store.append(emission, slots, { idempotency }).catch(() => null);
+    if (again) dispatch.take(again.claims);
+    return again?.repeated?.answer ? { kind: 'answer', answer: again.repeated.answer } : answered;
   }
 
   return emit;

@@ -6,6 +6,7 @@ import { PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { type ApiKey, DEFAULT_SETTINGS, type Owner, type Scope, type Workflow } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
+import type { OwnerWrite } from '../store/resources.ts';
 import type { Store } from '../store/store.ts';
 import { makeDeployment } from './bundle.ts';
 import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
@@ -16,6 +17,13 @@ export interface OwnerInput {
   /** The key to use instead of a made one. */
   readonly apiKey?: string;
   readonly scopes?: readonly Scope[];
+}
+
+export interface MadeOwner {
+  readonly owner: Owner;
+  readonly key: ApiKey;
+  /** In the clear; the store has its hash alone. */
+  readonly apiKey: string;
 }
 
 export interface OwnerUpdate {
@@ -36,7 +44,20 @@ export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
     return { id: ids.next(PREFIX.key), ownerId, ...made, createdAtMs: clock.nowMs(), revokedAtMs: null };
   }
 
-  async function createOwner(input: OwnerInput): Promise<{ owner: Owner; key: ApiKey; apiKey: string }> {
+  async function createOwner(input: OwnerInput): Promise<MadeOwner> {
+    const { write, apiKey } = await plan(input);
+    await store.createOwner(write);
+    return { owner: write.owner, key: write.key, apiKey };
+  }
+
+  /** Null when the store has an owner already. */
+  async function createFirstOwner(input: OwnerInput): Promise<MadeOwner | null> {
+    const { write, apiKey } = await plan(input);
+    const isMade = await store.createFirstOwner(write);
+    return isMade ? { owner: write.owner, key: write.key, apiKey } : null;
+  }
+
+  async function plan(input: OwnerInput): Promise<{ write: OwnerWrite; apiKey: string }> {
     const nowMs = clock.nowMs();
     const ownerId = ids.next(PREFIX.owner);
     const id = ids.next(PREFIX.workflow);
@@ -62,9 +83,8 @@ export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
     };
     const apiKey = input.apiKey ?? newApiKey();
     const key = makeKey(ownerId, { label: 'first key', scopes: input.scopes ?? ['read', 'write'] });
-    const write = { workflow, deployment, triggers: [], subscriptions: [] };
-    await store.createOwner({ owner, key, keyHash: hashKey(apiKey), workflow: write });
-    return { owner, key, apiKey };
+    const whole = { workflow, deployment, triggers: [], subscriptions: [] };
+    return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
   }
 
   function newApiKey(): string {
@@ -103,5 +123,5 @@ export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
     return key;
   }
 
-  return { createOwner, updateOwner, createKey, revokeKey };
+  return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey };
 }

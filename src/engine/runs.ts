@@ -6,10 +6,11 @@ import { PLATFORM_CODES } from '../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
-import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
-import type { Clock, Log } from '../ports.ts';
+import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
+import type { Clock, Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
+import type { Answers } from './answers.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
 import { insist } from './insist.ts';
@@ -25,8 +26,10 @@ export interface RunsDeps {
   readonly slots: Slots;
   readonly dispatch: Dispatch;
   readonly waiters: Waiters;
+  readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
 }
@@ -45,7 +48,8 @@ export class Runs {
   constructor(deps: RunsDeps) {
     this.#deps = deps;
     this.#deployments = new Deployments(deps.store);
-    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS, log: deps.log });
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
   }
 
   start(): void {
@@ -83,26 +87,45 @@ export class Runs {
     this.#waiting ||= claims.runsWaiting;
     const full = claims.runs.length === CLAIMED_AT_ONCE;
     this.#deps.dispatch.take({ ...claims, runsWaiting: false });
-    return full ? 0 : POLL_MS;
+    return full ? 0 : Number.POSITIVE_INFINITY;
   }
 
   async #execute(run: ClaimedRun): Promise<void> {
-    const { slots, clock, store, dispatch, waiters } = this.#deps;
-    const outcome = await this.#outcomeOf(run);
+    const { slots, clock, store, dispatch, waiters, answers } = this.#deps;
+    waiters.place(run.run, 'here');
+    let given: HttpAnswer | null = null;
+    const outcome = await this.#outcomeOf(run, (answer) => {
+      given = answer;
+      this.#answer(run, answer);
+    });
     slots.dropRun(run.runnable.id);
     if (this.#waiting) this.#loop.wake();
-    const end = endOf(run, outcome, clock.nowMs());
+    // What was answered at once is kept, too, for whoever asks again or was not reached.
+    const whole = { ...outcome, answer: given ?? outcome.answer };
+    const end = endOf(run, whole, clock.nowMs());
     const finished = await insist(() => store.finishRun(end, slots), this.#aborted.signal);
     if (!finished) return;
     this.#tell(run, { end, outcome, held: finished.held });
-    if (!finished.held) return;
     dispatch.take(finished.claims);
-    if (end.state !== 'queued') waiters.end(run.run, outcome);
+    // Who waits here for a run that was lost or handed back hears of its end all the same, whoever executes it next.
+    if (finished.held && end.state !== 'queued') waiters.end(run.run, whole);
+    else answers.watch(run.run);
   }
 
-  async #outcomeOf(run: ClaimedRun): Promise<RunOutcome> {
+  /** An answer that does not wait for the run's end. */
+  #answer(run: ClaimedRun, answer: HttpAnswer): void {
+    const { store, waiters, log } = this.#deps;
+    waiters.answer(run.run, { kind: 'answer', answer });
+    if (!run.isAwaitedElsewhere) return;
+    store.answerRun({ run: run.run, fence: run.fence }, answer).catch((error: unknown) => {
+      // The end brings it again.
+      log.warn({ err: error, run: numberedId(PREFIX.run, run.run) }, 'answer could not be handed over');
+    });
+  }
+
+  async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
     const { runnable, emission, attempt } = run;
-    const { runner, store, waiters } = this.#deps;
+    const { runner, store } = this.#deps;
     try {
       const deployment = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
       if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
@@ -124,7 +147,7 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
-        onAnswer: (answer) => waiters.answer(run.run, { kind: 'answer', answer }),
+        onAnswer,
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {

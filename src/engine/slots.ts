@@ -1,7 +1,7 @@
 // How much this node does at once: free hands per workflow, per webhook and in all. The store asks (Admission) while it
 // writes, so that a row is inserted as ours only when somebody is free for it.
 
-import type { Runnable } from '../domain/resource.ts';
+import { concurrencyOf, type Runnable } from '../domain/resource.ts';
 import type { Admission } from '../store/store.ts';
 import type { Lines } from './lines.ts';
 
@@ -34,20 +34,31 @@ class Counter {
   }
 }
 
+/** What this node is for. */
+export interface Hands {
+  readonly runs: boolean;
+  readonly deliveries: boolean;
+}
+
 export class Slots implements Admission {
   readonly #runs = new Counter(MAX_RUNS);
   readonly #deliveries = new Counter(MAX_DELIVERIES);
   readonly #lines: Lines;
-  #closed = false;
+  readonly #hands: Hands;
+  #isOpen = false;
 
-  constructor(lines: Lines) {
+  constructor(lines: Lines, hands: Hands) {
     this.#lines = lines;
+    this.#hands = hands;
+  }
+
+  /** Takes nothing before: what is rescued while the service starts waits in the store. */
+  open(): void {
+    this.#isOpen = true;
   }
 
   takeRun(runnable: Runnable): boolean {
-    // A source's runs are serialised, so that its db has no races.
-    const limit = runnable.id.startsWith('dc_') ? 1 : runnable.settings.concurrency;
-    return !this.#closed && this.#runs.take(runnable.id, limit);
+    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable.id, concurrencyOf(runnable));
   }
 
   dropRun(runnableId: string): void {
@@ -55,7 +66,8 @@ export class Slots implements Admission {
   }
 
   takeDelivery(listenerId: string): boolean {
-    return !this.#closed && this.#deliveries.take(listenerId, this.#lines.limit(listenerId));
+    if (!this.#isOpen || !this.#hands.deliveries) return false;
+    return this.#deliveries.take(listenerId, this.#lines.limit(listenerId));
   }
 
   dropDelivery(listenerId: string): void {
@@ -64,7 +76,7 @@ export class Slots implements Admission {
 
   /** Takes nothing more: what is accepted from now on stays in the store. */
   close(): void {
-    this.#closed = true;
+    this.#isOpen = false;
   }
 
   get inFlight(): { runs: number; deliveries: number } {

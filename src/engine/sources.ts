@@ -9,7 +9,7 @@ import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } 
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
-import { directEmission } from './directs.ts';
+import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
@@ -80,6 +80,7 @@ export function createSources(deps: SourceDeps) {
     if (whole.source.active) await runHook(standing, '$deactivate').catch(() => undefined);
     if (!(await store.deleteSource(ownerId, id))) throw new Refusal('not_found', `there is no source ${id}`);
     runner.retire(whole.source.deploymentId);
+    await releaseCallers(deps, ownerId);
     return whole;
   }
 

@@ -3,7 +3,7 @@
 import { PLAIN_EMISSION } from '../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../domain/limits.ts';
 import type { Trigger } from '../domain/resource.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock, Log, Random } from '../ports.ts';
 import type { Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Loop } from './loop.ts';
@@ -15,6 +15,7 @@ export interface TimesDeps {
   readonly slots: Slots;
   readonly dispatch: Dispatch;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly retentionDays: number;
 }
@@ -32,9 +33,9 @@ export class Times {
 
   constructor(deps: TimesDeps) {
     this.#deps = deps;
-    const { log } = deps;
-    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS, log });
-    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS, log });
+    const more = { random: deps.random, log: deps.log };
+    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS, ...more });
+    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS, ...more });
   }
 
   start(): void {
@@ -58,7 +59,7 @@ export class Times {
     dispatch.take(await store.closeDigests(slots));
     if (due.length === TRIGGERS_AT_ONCE) return 0;
     const next = await store.nextDueAtMs();
-    return next === null ? POLL_MS : next - clock.nowMs();
+    return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
   }
 
   /** One bounded step; 0 while there is more. */
@@ -66,7 +67,7 @@ export class Times {
     const { store, clock, retentionDays } = this.#deps;
     const { next } = await store.prune(clock.nowMs() - retentionDays * DAY_MS, this.#pruneFrom);
     this.#pruneFrom = next ?? 0;
-    return next === null ? HOUR_MS : PRUNE_PAUSE_MS;
+    return next === null ? Number.POSITIVE_INFINITY : PRUNE_PAUSE_MS;
   }
 
   async #fire(trigger: Trigger): Promise<void> {

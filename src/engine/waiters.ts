@@ -4,27 +4,44 @@ import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 
 interface Waiting {
-  readonly answered: ((answered: Answered) => void)[];
-  readonly ended: ((outcome: RunOutcome) => void)[];
+  readonly answered: Set<(answered: Answered) => void>;
+  readonly ended: Set<(outcome: RunOutcome) => void>;
+  /** Another node may execute it: what becomes of it is asked of the store. */
+  isElsewhere: boolean;
+}
+
+export interface AwaitedAnswer {
+  readonly answered: Promise<Answered>;
+  /** Nobody waits for it any more. */
+  leave(): void;
 }
 
 export class Waiters {
   readonly #byRun = new Map<number, Waiting>();
 
   /** Register before the run is started. */
-  answerOf(run: number): Promise<Answered> {
-    return new Promise((resolve) => this.#of(run).answered.push(resolve));
+  answerOf(run: number): AwaitedAnswer {
+    const { promise: answered, resolve } = Promise.withResolvers<Answered>();
+    this.#of(run).answered.add(resolve);
+    const leave = (): void => {
+      this.#byRun.get(run)?.answered.delete(resolve);
+      this.#forgetIdle(run);
+    };
+    return { answered, leave };
   }
 
   endOf(run: number): Promise<RunOutcome> {
-    return new Promise((resolve) => this.#of(run).ended.push(resolve));
+    return new Promise((resolve) => this.#of(run).ended.add(resolve));
   }
 
-  /** The answer goes out now; later ones are ignored. */
-  answer(run: number, answered: Answered): void {
+  /** The answer goes out now; later ones are ignored. False: nobody waited for it. */
+  answer(run: number, answered: Answered): boolean {
     const waiting = this.#byRun.get(run);
-    if (!waiting) return;
-    for (const resolve of waiting.answered.splice(0)) resolve(answered);
+    if (!waiting || waiting.answered.size === 0) return false;
+    for (const resolve of waiting.answered) resolve(answered);
+    waiting.answered.clear();
+    this.#forgetIdle(run);
+    return true;
   }
 
   /** The run has ended, and that is durable. */
@@ -42,12 +59,29 @@ export class Waiters {
     return [...this.#byRun.keys()];
   }
 
+  /** False: nobody waits for it. */
+  place(run: number, at: 'here' | 'elsewhere'): boolean {
+    const waiting = this.#byRun.get(run);
+    if (waiting) waiting.isElsewhere = at === 'elsewhere';
+    return waiting !== undefined;
+  }
+
+  /** Those that somebody waits for, and that are not executed here. */
+  elsewhere(): number[] {
+    return [...this.#byRun].filter(([, { isElsewhere }]) => isElsewhere).map(([run]) => run);
+  }
+
   #of(run: number): Waiting {
     const known = this.#byRun.get(run);
     if (known) return known;
-    const made: Waiting = { answered: [], ended: [] };
+    const made: Waiting = { answered: new Set(), ended: new Set(), isElsewhere: false };
     this.#byRun.set(run, made);
     return made;
+  }
+
+  #forgetIdle(run: number): void {
+    const waiting = this.#byRun.get(run);
+    if (waiting && waiting.answered.size + waiting.ended.size === 0) this.#byRun.delete(run);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import { isSameCode, makeDeployment } from './bundle.ts';
-import { CANCELLED } from './directs.ts';
+import { releaseCallers } from './directs.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -108,16 +108,8 @@ export function createWorkflows(deps: WorkflowDeps) {
     }
     if (!(await store.deleteWorkflow(ownerId, id))) throw new Refusal('not_found', `there is no workflow ${id}`);
     runner.retire(whole.deployment.id);
-    await releaseCallers(ownerId);
+    await releaseCallers(deps, ownerId);
     return whole;
-  }
-
-  /** Whoever waits for an answer of a run that was cancelled with its workflow gets none. */
-  async function releaseCallers(ownerId: string): Promise<void> {
-    for (const run of deps.waiters.runs()) {
-      const record = await store.getRun(ownerId, run);
-      if (record?.state === 'cancelled') deps.waiters.end(run, CANCELLED);
-    }
   }
 
   return { getWorkflow, createWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };

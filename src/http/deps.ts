@@ -25,6 +25,8 @@ export interface HttpDeps {
   /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
   readonly publicUrl: () => string;
   readonly maxBodyBytes: number;
+  /** False: this process has not the role `api`, and answers nothing but health and metrics. */
+  readonly isApi: boolean;
   /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
   readonly draining: () => boolean;
 }

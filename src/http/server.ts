@@ -40,7 +40,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     return (req, res) => {
       errors.begin(req, res);
       const url = req.url as string;
-      if (deps.draining() && !isHealth(url)) refuseDraining(req, res, nextRequestId());
+      if (deps.draining() && !isHealth(url)) refuse(req, res, { why: STOPPING, requestId: nextRequestId() });
+      else if (!deps.isApi && !isOperational(url)) refuse(req, res, { why: NO_API, requestId: nextRequestId() });
       else if (url.startsWith('/e/')) ingress(req, res);
       else toFastify(req, res);
     };
@@ -63,9 +64,18 @@ function isHealth(url: string): boolean {
   return /^\/(healthz|readyz)(\?|$)/.test(url);
 }
 
-function refuseDraining(req: IncomingMessage, res: ServerResponse, requestId: string): void {
+function isOperational(url: string): boolean {
+  return isHealth(url) || /^\/metrics(\?|$)/.test(url);
+}
+
+const STOPPING = 'This process is stopping; try again';
+/** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
+const NO_API =
+  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.';
+
+function refuse(req: IncomingMessage, res: ServerResponse, refusal: { why: string; requestId: string }): void {
   res.shouldKeepAlive = false;
-  writeProblem(req, res, problemFrom(new Refusal('unavailable', 'This process is stopping; try again'), requestId));
+  writeProblem(req, res, problemFrom(new Refusal('unavailable', refusal.why), refusal.requestId));
 }
 
 function lifecycle(server: Server, closeApp: () => PromiseLike<unknown>): HttpServer {

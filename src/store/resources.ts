@@ -12,9 +12,22 @@ import type {
 } from '../domain/resource.ts';
 import type { Page, PageQuery } from './store.ts';
 
+export interface OwnerWrite {
+  readonly owner: Owner;
+  readonly key: ApiKey;
+  readonly keyHash: string;
+  /** Its global error workflow. */
+  readonly workflow: WorkflowWrite;
+}
+
 export interface OwnerStore {
   /** The owner, its global error workflow and its first key, together or not at all. */
-  createOwner(made: { owner: Owner; key: ApiKey; keyHash: string; workflow: WorkflowWrite }): Promise<void>;
+  createOwner(write: OwnerWrite): Promise<void>;
+  /**
+   * The same, only when the store has no owner yet; answers whether it was made. Of several that come at once, at
+   * whatever nodes, one is made.
+   */
+  createFirstOwner(write: OwnerWrite): Promise<boolean>;
   updateOwner(owner: Owner): Promise<void>;
   getOwner(ownerId: string): Promise<Owner | undefined>;
   listOwners(): Promise<readonly Owner[]>;

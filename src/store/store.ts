@@ -8,15 +8,20 @@
 // - Everything is bound to its owner: what belongs to another is as if it did not exist.
 // - Numbers (entries, runs, deliveries) come from one clock that never runs backwards; see domain/ids.ts.
 // - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
+// - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
 
 import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
 import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
 import type { Runnable, Trigger, Via } from '../domain/resource.ts';
-import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { Clock, Wake } from '../ports.ts';
 import type { ResourceStore } from './resources.ts';
 
-/** Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. */
+/**
+ * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. When the
+ * connection to a database breaks in the middle of a commit, and nobody can be asked what became of it, this comes too.
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
@@ -56,6 +61,12 @@ export interface Appended {
 export interface Idempotency {
   readonly triggerId: string;
   readonly key: string;
+}
+
+export interface AppendOptions {
+  readonly idempotency?: Idempotency;
+  /** Somebody at this node waits for the first run's answer or end, also when another node executes it. */
+  readonly isAwaited?: boolean;
 }
 
 export interface Finished {
@@ -180,7 +191,7 @@ export interface LogStore {
    * is written as failed with `QueueFull`, and so is its `$errors`. With `idempotency`, at most one emission per
    * trigger and key within LIMITS.idempotencyMs; when several come at once, one wins and the others are `repeated`.
    */
-  append(emission: NewEmission, admission: Admission, idempotency?: Idempotency): Promise<Appended>;
+  append(emission: NewEmission, admission: Admission, options?: AppendOptions): Promise<Appended>;
   /** Emissions of a workflow, source or webhook on one channel: never more than the newest LIMITS.listedPerEmitterAndName. */
   listEmissions(
     channel: { ownerId: string; emitterId: string; name: string },
@@ -203,10 +214,14 @@ export interface RunStore {
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
    * Takes what nodes that are gone still hold: runs are queued again as their next attempt, but one that is lost for
-   * the LIMITS.rescues-th time fails with `WorkerLost`; deliveries are due at once. Called before this node claims anything.
+   * the LIMITS.rescues-th time fails with `WorkerLost`; deliveries are due at once. Called before this node claims
+   * anything, and when `beat` asks for it.
    */
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
-  /** Cancels a queued or waiting run. `running`: ask the node that runs it. Undefined: no such run. */
+  /**
+   * Cancels a queued or waiting run. `running`: it is for the node that runs it to end it; when that is another one, it
+   * hears of it with its next `beat`. Undefined: no such run.
+   */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
   listRuns(
     of: { ownerId: string; runnableId: string; state?: RunState },
@@ -256,7 +271,37 @@ export interface TimeStore {
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
 }
 
-export interface Store extends LogStore, RunStore, DeliveryStore, TimeStore, ResourceStore {
+/** What became of a run that somebody waits for. */
+export interface Awaited {
+  readonly run: number;
+  /** What it has answered so far. */
+  readonly answer: HttpAnswer | null;
+  /** Null while it is not over. */
+  readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
+}
+
+export interface Beat {
+  /** Runs held by this node that somebody asked another node to cancel. */
+  readonly cancel: readonly number[];
+  /** Somebody's leases are over: call `rescue`. */
+  readonly isRescueDue: boolean;
+}
+
+/** What nodes that share a store tell each other. A store with one node only has nothing to tell. */
+export interface NodeStore {
+  /** Says that this node is alive; to be called every LIMITS.beatMs. A node that does not is gone for the others. */
+  beat(): Promise<Beat>;
+  /** Hands an answer that a run gives before its end to the node whose caller waits for it. */
+  answerRun(lease: RunLease, answer: HttpAnswer): Promise<void>;
+  /** Of those runs, what another node has told: an answer, an end, or both. */
+  awaited(runs: readonly number[]): Promise<readonly Awaited[]>;
+  /** Calls back when another node has made work. A hint: it may be lost. */
+  listen(wake: Wake): void;
+}
+
+export interface Store extends LogStore, RunStore, DeliveryStore, TimeStore, NodeStore, ResourceStore {
+  /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
+  readonly clock: Clock;
   /** Whether storage answers and takes writes. */
   check(): Promise<boolean>;
   /** Waits for verbs under way, then closes. May be called twice. */

@@ -16,7 +16,7 @@ const ANSWER: HttpAnswer = {
 };
 
 function send(stage: Stage, triggerId: string, key: string, hands = all()): Promise<Appended> {
-  return stage.store.append(stage.make.emission(triggerId), hands, { triggerId, key });
+  return stage.store.append(stage.make.emission(triggerId), hands, { idempotency: { triggerId, key } });
 }
 
 export function idempotencyContract(harness: Harness): void {

@@ -3,9 +3,32 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
-import { all, at, defined, failed, type Harness, only, sameMembers } from './fixtures.ts';
-import { hashOf } from './maker.ts';
+import type { OwnerWrite } from '../../src/store/resources.ts';
+import {
+  all,
+  at,
+  CountingIds,
+  defined,
+  failed,
+  type Harness,
+  only,
+  sameMembers,
+  TestClock,
+  times,
+} from './fixtures.ts';
+import { hashOf, Maker } from './maker.ts';
 import { Stage } from './stage.ts';
+
+function ownerWrite(make: Maker, secret: string): OwnerWrite {
+  const workflow = make.workflow();
+  const whole = { workflow, deployment: make.deployment(workflow), triggers: [], subscriptions: [] };
+  return {
+    owner: make.owner({ globalErrorWorkflowId: workflow.id }),
+    key: make.key(),
+    keyHash: hashOf(secret),
+    workflow: whole,
+  };
+}
 
 export function ownersContract(harness: Harness): void {
   describe('an owner', () => {
@@ -47,6 +70,44 @@ export function ownersContract(harness: Harness): void {
         [stage.owner.id, other.owner.id],
       );
       deepEqual(await stage.store.keyByHash(other.keyHash), other.key);
+    });
+  });
+
+  describe('a first owner', () => {
+    it('is made whole in an empty store', async () => {
+      const clock = new TestClock();
+      await using opened = await harness.open({ clock });
+      const { store } = opened;
+      const write = ownerWrite(new Maker(clock, new CountingIds()), 'a');
+      equal(await store.createFirstOwner(write), true);
+      deepEqual(await store.listOwners(), [write.owner]);
+      deepEqual(await store.keyByHash(write.keyHash), write.key);
+      deepEqual(await store.getWorkflow(write.owner.id, write.workflow.workflow.id), write.workflow.workflow);
+    });
+
+    it('is made once, however many come', async () => {
+      const [clock, ids] = [new TestClock(), new CountingIds()];
+      await using opened = await harness.open({ clock });
+      const { store } = opened;
+      const writes = times(8, (n) => ownerWrite(new Maker(clock, ids), `key ${n}`));
+      const answers = await Promise.all(writes.map((write) => store.createFirstOwner(write)));
+      const made = only(writes.filter((_, n) => answers[n]));
+      deepEqual(await store.listOwners(), [made.owner]);
+      for (const { owner, keyHash, workflow } of writes.filter((write) => write !== made)) {
+        equal(await store.keyByHash(keyHash), undefined);
+        equal(await store.getWorkflow(owner.id, workflow.workflow.id), undefined);
+      }
+      deepEqual(await store.keyByHash(made.keyHash), made.key);
+    });
+
+    it('is refused when there is an owner', async () => {
+      await using stage = await Stage.open(harness);
+      const write = ownerWrite(new Maker(stage.clock, stage.ids), 'late');
+      equal(await stage.store.createFirstOwner(write), false);
+      await stage.reopen();
+      equal(await stage.store.createFirstOwner(write), false);
+      deepEqual(await stage.store.listOwners(), [stage.owner]);
+      equal(await stage.store.keyByHash(write.keyHash), undefined);
     });
   });
 

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { clock, random } from '../../src/real-ports.ts';
+import { startService } from '../../src/service.ts';
 import { createClient } from '../support/client.ts';
+import { startErrand } from '../support/errand.ts';
 import { createErrandOn } from '../support/flows.ts';
 import { createFolder } from '../support/folder.ts';
 import { freePort } from '../support/port.ts';
@@ -157,7 +161,8 @@ test('a bad value stops the start', async () => {
 
 test('a second start on one store fails', async () => {
   await using folder = await createFolder();
-  const env = { ERRAND_DATA_DIR: folder.path, ERRAND_API_KEY: KEY };
+  // SQLite, whatever the store of the other tests: one file has one process.
+  const env = { ERRAND_DATA_DIR: folder.path, ERRAND_API_KEY: KEY, ERRAND_DATABASE_URL: '' };
   await using first = await spawnErrand(env);
   const client = createClient(first.url, KEY);
   const actions = createErrandOn(() => client);
@@ -169,6 +174,17 @@ test('a second start on one store fails', async () => {
   await actions.send(workflow, { a: 1 });
   const [run] = await actions.runs(workflow.id, 1);
   assert.equal(run.state, 'succeeded');
+});
+
+test('a start that fails lets go of its store', async () => {
+  await using folder = await createFolder();
+  await using other = await startErrand();
+  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+  const start = (port: string) =>
+    startService(readConfig({ ERRAND_DATA_DIR: folder.path, ERRAND_PORT: port }), { clock, random, log: quiet });
+  await assert.rejects(start(new URL(other.url).port), { code: 'EADDRINUSE' });
+  const service = await start('0');
+  await service.stop(0);
 });
 
 test('a killed service starts again', async () => {

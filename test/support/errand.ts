@@ -1,14 +1,15 @@
-// A whole Errand inside the test's process, on a store of its own, with a clock that the test may set forward.
+// A whole Errand inside the test's process, on a store of its own, with a clock that the test may set forward (and the
+// database's with it).
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { resourceId } from '../../src/domain/ids.ts';
 import type { Log } from '../../src/ports.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Client, createClient } from './client.ts';
+import { databaseFor } from './database.ts';
 import { createErrandOn, type ErrandActions } from './flows.ts';
 
 export const API_KEY = 'test-key-test-key-test-key';
@@ -34,14 +35,11 @@ export interface Errand extends ErrandActions, AsyncDisposable {
 /** Starts with ERRAND_* settings; loopback receivers are allowed unless told otherwise. */
 export async function startErrand(env: Record<string, string> = {}): Promise<Errand> {
   const dataDir = await mkdtemp(join(tmpdir(), 'errand-test-'));
+  const database = await databaseFor(env, dataDir);
   const logged: Errand['logged'] = [];
   let offsetMs = 0;
   const clock = { nowMs: () => Date.now() + offsetMs };
   const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
-  const ids = {
-    next: (prefix: string) => resourceId(prefix, clock.nowMs(), randomBytes(9)),
-    secret: () => randomBytes(18).toString('base64url'),
-  };
   const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
   const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
   let settings: Record<string, string> = {};
@@ -52,11 +50,12 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
       ERRAND_API_KEY: API_KEY,
       ERRAND_MAIL_TO: 'owner@example.com',
       ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+      ...database.settings,
       ...env,
       ...more,
     };
     settings = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-    return startService(readConfig(settings), { clock, random, ids, log });
+    return startService(readConfig(settings), { clock, random, log, databaseClock: clock });
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
@@ -86,6 +85,7 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
     ...createErrandOn(() => client),
     [Symbol.asyncDispose]: async () => {
       await stop();
+      await database[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { databaseFor } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -17,8 +18,9 @@ export interface ErrandProcess extends AsyncDisposable {
 
 /** Resolves when it listens; rejects with its stderr when it exits before that. */
 export async function spawnErrand(env: Record<string, string>): Promise<ErrandProcess> {
+  const database = await databaseFor(env, env.ERRAND_DATA_DIR ?? '');
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
-    env: { PATH: process.env.PATH ?? '', ERRAND_PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', ERRAND_PORT: '0', ...database.settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -34,6 +36,9 @@ export async function spawnErrand(env: Record<string, string>): Promise<ErrandPr
       if (found !== undefined) resolve(found);
     });
     exited.then(({ code }) => reject(new Error(`errand exited with ${code}: ${stderr}`)));
+  }).catch(async (error) => {
+    await database[Symbol.asyncDispose]();
+    throw error;
   });
   return {
     child,
@@ -44,6 +49,7 @@ export async function spawnErrand(env: Record<string, string>): Promise<ErrandPr
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await exited;
+      await database[Symbol.asyncDispose]();
     },
   };
 }

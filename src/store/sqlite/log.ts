@@ -18,8 +18,9 @@ const RECORD_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code
 export function logVerbs(core: Core): LogStore {
   const { reader } = core;
   return {
-    append: (emission, admission, idempotency) =>
+    append: (emission, admission, options) =>
       core.batch.write((tx) => {
+        const idempotency = options?.idempotency;
         const w = writing(tx, admission);
         const repeated = idempotency && findRepeated(core, w, idempotency);
         if (repeated) return repeated;

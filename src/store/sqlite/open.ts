@@ -1,7 +1,7 @@
 // Opens the SQLite store: one file, one process.
 
 import type { Clock, Random } from '../../ports.ts';
-import type { Store } from '../store.ts';
+import type { NodeStore, Store } from '../store.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
 import { type Connection, openDatabase } from './database.ts';
@@ -25,6 +25,14 @@ export interface SqliteOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** One file has one node: there is nobody to tell anything. */
+const ALONE: NodeStore = {
+  beat: async () => ({ cancel: [], isRescueDue: false }),
+  answerRun: async () => undefined,
+  awaited: async () => [],
+  listen: () => undefined,
+};
 
 /** Opens, migrates and locks the file. Throws `StoreUnavailable` when another process has it, or a newer program wrote it. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -54,6 +62,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...ALONE,
+    clock,
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>
       batch

@@ -1,7 +1,7 @@
 // Owners and their keys.
 
 import type { ApiKey, Owner } from '../../domain/resource.ts';
-import type { OwnerStore } from '../resources.ts';
+import type { OwnerStore, OwnerWrite } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { toApiKey, toOwner } from './rows.ts';
@@ -10,11 +10,12 @@ import { insertRunnable } from './runnables.ts';
 export function ownerVerbs(core: Core): OwnerStore {
   const { reader } = core;
   return {
-    createOwner: ({ owner, key, keyHash, workflow }) =>
+    createOwner: (write) => configWrite(core, () => insertWhole(core, write)),
+    createFirstOwner: (write) =>
       configWrite(core, () => {
-        insertOwner(core, owner);
-        insertKey(core, key, keyHash);
-        insertRunnable(core, { ...workflow, record: workflow.workflow });
+        if (core.writer.get('SELECT 1 FROM owners LIMIT 1')) return false;
+        insertWhole(core, write);
+        return true;
       }),
 
     updateOwner: (owner) =>
@@ -59,6 +60,12 @@ export function ownerVerbs(core: Core): OwnerStore {
         return changed === 1;
       }),
   };
+}
+
+function insertWhole(core: Core, { owner, key, keyHash, workflow }: OwnerWrite): void {
+  insertOwner(core, owner);
+  insertKey(core, key, keyHash);
+  insertRunnable(core, { ...workflow, record: workflow.workflow });
 }
 
 function insertOwner(core: Core, owner: Owner): void {

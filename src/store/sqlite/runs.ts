@@ -242,6 +242,7 @@ function claimRun(core: Core, w: Writing, found: { row: Row; runnable: Runnable 
     subscriptionId: row.subscription_id as string | null,
     attempt: row.attempt as number,
     alone: row.alone === 1,
+    isAwaitedElsewhere: false,
   };
 }
 

@@ -135,7 +135,18 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     isFull ? startedAtMs : null,
   );
   w.tx.moved(emission.ownerId, 'runs', { from: null, to: state });
-  if (taken) w.runs.push({ run, fence: 1, runnable, emission, via, subscriptionId, attempt: 1, alone: false });
+  if (taken)
+    w.runs.push({
+      run,
+      fence: 1,
+      runnable,
+      emission,
+      via,
+      subscriptionId,
+      attempt: 1,
+      alone: false,
+      isAwaitedElsewhere: false,
+    });
   else if (isFull) failFull(core, w, { emission, runnable, run, attempt: 1 });
   else {
     w.tx.opened('runs', runnable.id, 1);

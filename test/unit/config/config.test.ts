@@ -13,6 +13,8 @@ test('an empty environment gives documented defaults', () => {
   assert.equal(config.retentionDays, 30);
   assert.equal(config.logLevel, 'info');
   assert.deepEqual(config.allowTargets, []);
+  assert.equal(config.databaseUrl, null);
+  assert.deepEqual([...config.roles], ['api', 'run', 'deliver']);
 });
 
 test('an unknown name stops the start, named', () => {
@@ -44,7 +46,11 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_LOG_LEVEL', 'loud'],
   ['ERRAND_ISOLATION', 'none'],
   ['ERRAND_ROLES', 'everything'],
-  ['ERRAND_DATABASE_URL', 'postgres://localhost/errand'],
+  ['ERRAND_ROLES', 'api,'],
+  ['ERRAND_ROLES', 'run'],
+  ['ERRAND_ROLES', 'api,deliver'],
+  ['ERRAND_DATABASE_URL', 'mysql://localhost/errand'],
+  ['ERRAND_DATABASE_URL', 'localhost:5432/errand'],
 ];
 
 for (const [name, value] of WRONG) {
@@ -58,6 +64,26 @@ test('the value of a secret setting is never shown', () => {
     () => readConfig({ ERRAND_API_KEY: 'hunter2' }),
     (error: Error) => !error.message.includes('hunter2'),
   );
+  assert.throws(
+    () => readConfig({ ERRAND_DATABASE_URL: 'postgres://me:hunter2@h:no-port/errand' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
+});
+
+test('with a database a process may have some roles', () => {
+  const rolesOf = (ERRAND_ROLES: string): string[] => {
+    const { roles } = readConfig({ ERRAND_DATABASE_URL: 'postgres://localhost/errand', ERRAND_ROLES });
+    return [...roles];
+  };
+  assert.deepEqual(rolesOf('run'), ['run']);
+  assert.deepEqual(rolesOf('deliver, api,deliver'), ['api', 'deliver']);
+  assert.deepEqual(rolesOf(''), ['api', 'run', 'deliver']);
+  assert.throws(() => rolesOf(','), /some of api, run, deliver/);
+});
+
+test('with SQLite the roles may be spelled out in any order', () => {
+  assert.equal(readConfig({ ERRAND_ROLES: 'deliver,run,api' }).roles.size, 3);
+  assert.throws(() => readConfig({ ERRAND_ROLES: 'run' }), /leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL$/);
 });
 
 test('single addresses count as their own range', () => {

@@ -61,6 +61,27 @@ test('leaving empties the line alone', () => {
   assert.equal(lines.done('wh_a', 5), undefined);
 });
 
+test('whoever stands in line for too long leaves it unsent', () => {
+  let now = 5000;
+  const lines = new Lines(() => now);
+  for (let n = 0; n < MAX; n++) lines.join('wh_a', claimed(n));
+  lines.join('wh_a', claimed(100));
+  lines.join('wh_b', claimed(200));
+  now += 600;
+  lines.join('wh_a', claimed(101));
+  now += 400;
+  assert.deepEqual(lines.stale('wh_a'), [], 'a second is not too long');
+  now += 1;
+  assert.deepEqual(
+    lines.stale('wh_a').map((d) => d.delivery),
+    [100],
+  );
+  assert.deepEqual(lines.stale('wh_a'), []);
+  assert.equal(lines.done('wh_a', 5)?.delivery, 101);
+  now += 10_000;
+  assert.deepEqual(lines.stale('wh_unknown'), []);
+});
+
 test('mails have few hands and none ahead', () => {
   const lines = new Lines();
   lines.join(MAIL, claimed(1));

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Loop } from '../../../src/engine/loop.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const random = { bytes: (count: number) => new Uint8Array(count), fraction: () => 0.5 };
 
 function counted(waitMs: number) {
   let ticks = 0;
@@ -10,6 +12,7 @@ function counted(waitMs: number) {
   const loop = new Loop({
     name: 'test',
     maxWaitMs: 60_000,
+    random,
     log: quiet,
     tick: async () => {
       ticks++;
@@ -37,6 +40,7 @@ test('a wake during a tick is not lost', async () => {
   const loop: Loop = new Loop({
     name: 'test',
     maxWaitMs: 60_000,
+    random,
     log: quiet,
     tick: async () => {
       ticks++;
@@ -64,6 +68,7 @@ test('a tick that throws is logged and repeated', async () => {
   const loop = new Loop({
     name: 'test',
     maxWaitMs: 60_000,
+    random,
     log: { ...quiet, error: (fields) => void errors.push(fields) },
     tick: async () => {
       ticks++;
@@ -84,4 +89,78 @@ test('stopping twice, or before starting, is fine', async () => {
   await loop.stop();
   loop.wake();
   assert.equal(ticks(), 0);
+});
+
+test('wakes that never cease do not put it off', async (t) => {
+  const { loop, reached } = counted(60_000);
+  loop.start();
+  await reached(1);
+  // The tick is over by then.
+  await new Promise((resolve) => setImmediate(resolve));
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  loop.wake(5);
+  for (let n = 0; n < 100; n++) loop.wake(5);
+  const count = timers.mock.callCount();
+  await reached(2);
+  await loop.stop();
+  assert.equal(count, 1);
+});
+
+test('a wake for later does not delay an earlier one', async () => {
+  const { loop, reached } = counted(60_000);
+  loop.start();
+  await reached(1);
+  loop.wake(5);
+  loop.wake(50_000);
+  await reached(2);
+  await loop.stop();
+});
+
+test('the longest wait differs by up to a tenth', async (t) => {
+  const waits: number[] = [];
+  t.mock.method(globalThis, 'setTimeout', (_fire: () => void, waitMs: number) => {
+    waits.push(waitMs);
+    if (waits.length <= 2) setImmediate(_fire);
+  });
+  for (const fraction of [0, 1]) {
+    waits.length = 0;
+    const fractions = { ...random, fraction: () => fraction };
+    const ticks = [Number.POSITIVE_INFINITY, 20];
+    const done = Promise.withResolvers<void>();
+    const tick = async (): Promise<number> => {
+      if (ticks.length === 1) setImmediate(done.resolve);
+      return ticks.shift() as number;
+    };
+    const loop = new Loop({ name: 'test', maxWaitMs: 1000, random: fractions, log: quiet, tick });
+    loop.start();
+    await done.promise;
+    await loop.stop();
+    assert.deepEqual(waits.map(Math.round), [0, fraction === 0 ? 900 : 1100, 20]);
+  }
+});
+
+test('an outage of storage is told once', async () => {
+  const told: string[] = [];
+  const tell = (level: string) => (_fields: object, name: string) => void told.push(`${level} ${name}`);
+  let ticks = 0;
+  const over = Promise.withResolvers<void>();
+  const loop: Loop = new Loop({
+    name: 'test',
+    maxWaitMs: 60_000,
+    random,
+    log: { ...quiet, warn: tell('warn'), error: tell('error') },
+    tick: async () => {
+      ticks++;
+      if (ticks === 6) over.resolve();
+      else loop.wake();
+      // Away twice, with good weather in between.
+      if (ticks !== 3) throw new StoreUnavailable('connection lost');
+      return 0;
+    },
+  });
+  loop.start();
+  await over.promise;
+  await loop.stop();
+  assert.equal(told.length, 2);
+  for (const line of told) assert.match(line, /^warn storage is away/);
 });

@@ -83,6 +83,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     metrics: { text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }) },
     publicUrl: () => `http://127.0.0.1:${port}`,
     maxBodyBytes: 512 * 1024,
+    isApi: true,
     draining: () => false,
     ...others,
   };

@@ -1,0 +1,44 @@
+// errand store backup FILE | check | move
+
+import type { Command } from 'commander';
+import { CliError } from './api.ts';
+
+/** What these commands do; they work on the store itself, whether or not a server runs. */
+export interface StoreCommands {
+  backup(file: string): Promise<object>;
+  check(): Promise<{ readonly ok: boolean }>;
+  /** `to`: where, or null: ERRAND_DATABASE_URL. `tell`: how far it is. */
+  move(to: string | null, tell: (line: string) => void): Promise<object>;
+  undoMove(): Promise<object>;
+}
+
+export interface StoreDeps {
+  readonly commands: () => StoreCommands;
+  readonly print: (value: unknown) => void;
+}
+
+export function addStore(program: Command, { commands, print }: StoreDeps): void {
+  const store = program.command('store').description('the store: its backup, what is in it, where it is');
+  store
+    .command('backup <file>')
+    .description('write a whole copy of the SQLite store into a new file, also while the server runs')
+    .action(async (file: string) => print(await commands().backup(file)));
+  store
+    .command('check')
+    .description('check that the store adds up, also while servers run; exits with 1 when it does not')
+    .action(async () => {
+      const report = await commands().check();
+      print(report);
+      if (!report.ok) process.exitCode = 1;
+    });
+  store
+    .command('move')
+    .description('move the SQLite store of the data dir into an empty Postgres database; stop the server before')
+    .option('--to <url>', 'the database, as in ERRAND_DATABASE_URL, which is used when this is not given')
+    .option('--undo', 'go back to the SQLite store, as it was before the move')
+    .action(async (options: { to?: string; undo?: true }) => {
+      if (options.undo && options.to !== undefined) throw new CliError('--undo goes back: it takes no --to');
+      if (options.undo) return print(await commands().undoMove());
+      print(await commands().move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
+    });
+}

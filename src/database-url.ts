@@ -1,0 +1,48 @@
+// Where the shared database is: `postgres://user:password@host:port/name`, also with several hosts by commas, of which the
+// one that takes writes is used. Read by hand, since no URL parser knows more than one host.
+
+interface DatabaseUrl {
+  /** `host` or `host:port`, each. */
+  readonly hosts: readonly string[];
+  readonly name: string;
+}
+
+const SHAPE = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?[^#]*)?$/;
+const HOST = /^([A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
+const MAX_PORT = 65_535;
+const RIGHT =
+  'a URL like postgres://user:password@host:5432/name (hosts by commas; in user and password, what is no letter or digit as %xx)';
+
+/** Returns it as it is; throws with what would be right. */
+export function readDatabaseUrl(value: string): string {
+  if (!parse(value)) throw new Error(RIGHT);
+  return value;
+}
+
+/** What may be shown of it: hosts and the database's name. */
+export function databaseLabel(url: string): string {
+  const parsed = parse(url);
+  return parsed ? `${parsed.hosts.join(',')}/${parsed.name}` : 'a database';
+}
+
+function parse(url: string): DatabaseUrl | null {
+  const [whole, user = '', hostList = '', name = ''] = SHAPE.exec(url) ?? [];
+  if (whole === undefined || /[\s\p{Cc}]/u.test(url)) return null;
+  const hosts = hostList.split(',');
+  if (!hosts.every(isHost) || !isDecodable(user) || !isDecodable(name)) return null;
+  return { hosts, name: decodeURIComponent(name) };
+}
+
+function isHost(text: string): boolean {
+  const [whole, , port] = HOST.exec(text) ?? [];
+  return whole !== undefined && (port === undefined || (Number(port) > 0 && Number(port) <= MAX_PORT));
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+// Life among nodes that share a store: says that this one is alive, ends what a caller at another one cancelled, and takes
+// over what a node that is gone still held. With a store of one node only there is never anything to do. It runs from the
+// first moment to the last: a node that is starting or draining is alive.
+
+import { HOUR_MS, LIMITS } from '../domain/limits.ts';
+import type { Log, Random } from '../ports.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Store } from '../store/store.ts';
+import type { Dispatch } from './dispatch.ts';
+import { Loop } from './loop.ts';
+import type { Slots } from './slots.ts';
+
+export interface NodesDeps {
+  readonly store: Pick<Store, 'beat' | 'rescue'>;
+  readonly slots: Slots;
+  readonly dispatch: Pick<Dispatch, 'take'>;
+  readonly runner: Pick<Runner, 'cancel'>;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export class Nodes {
+  readonly #deps: NodesDeps;
+  readonly #beats: Loop;
+  /** A loop of its own: a rescue may take its time, and the beat must not wait for it. */
+  readonly #rescues: Loop;
+  #isRescueDue = false;
+
+  constructor(deps: NodesDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#beats = new Loop({ name: 'nodes', tick: () => this.tick(), maxWaitMs: LIMITS.beatMs, random, log });
+    this.#rescues = new Loop({ name: 'rescue', tick: () => this.#tickRescue(), maxWaitMs: HOUR_MS, random, log });
+  }
+
+  start(): void {
+    this.#beats.start();
+    this.#rescues.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#rescues.stop();
+    await this.#beats.stop();
+  }
+
+  async tick(): Promise<number> {
+    const { store, runner } = this.#deps;
+    const { cancel, isRescueDue } = await store.beat();
+    for (const run of cancel) runner.cancel(run);
+    if (isRescueDue) {
+      this.#isRescueDue = true;
+      this.#rescues.wake();
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes what nodes that are gone still hold. */
+  async rescue(): Promise<void> {
+    const { store, slots, dispatch, log } = this.#deps;
+    const { runs, deliveries, claims } = await store.rescue(slots);
+    if (runs + deliveries > 0) log.info({ runs, deliveries }, 'took over what was under way');
+    dispatch.take(claims);
+  }
+
+  async #tickRescue(): Promise<number> {
+    if (!this.#isRescueDue) return Number.POSITIVE_INFINITY;
+    await this.rescue();
+    this.#isRescueDue = false;
+    return Number.POSITIVE_INFINITY;
+  }
+}

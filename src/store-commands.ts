@@ -1,0 +1,138 @@
+// What `errand store` does, on the store that the settings name. The driver for Postgres is loaded only when it is needed.
+
+import { resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { CliError } from './cli/api.ts';
+import type { StoreCommands } from './cli/store.ts';
+import { type Config, dataPaths } from './config.ts';
+import { databaseLabel, readDatabaseUrl } from './database-url.ts';
+import type { ExportedStore } from './store/export.ts';
+import type { Import } from './store/postgres/import.ts';
+import { backupSqlite } from './store/sqlite/backup.ts';
+import { checkSqlite } from './store/sqlite/check.ts';
+import { openExport } from './store/sqlite/export.ts';
+import { unmarkMoved } from './store/sqlite/moved.ts';
+
+const TOLD_EVERY_MS = 1000;
+
+export function createStoreCommands(config: Config): StoreCommands {
+  const { store: path } = dataPaths(config.dataDir);
+  const { databaseUrl } = config;
+  return {
+    backup: (file) => {
+      if (databaseUrl !== null) throw new CliError(adviceFor(databaseUrl, file));
+      return backupSqlite(path, resolve(file));
+    },
+
+    check: async () => {
+      const { ok, ...report } = databaseUrl === null ? await checkSqlite(path) : await checkDatabase(databaseUrl);
+      const store = databaseUrl === null ? `SQLite in ${config.dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
+      return { ok, store, ...report };
+    },
+
+    move: (to, tell) => move(path, targetOf(to, databaseUrl), tell),
+
+    undoMove: async () => {
+      const from = unmarkMoved(path);
+      if (from === null) throw new CliError(`the store ${path} was not moved`);
+      return { store: path, undone: from };
+    },
+  };
+}
+
+/** Postgres brings its own. Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
+function adviceFor(url: string, file: string): string {
+  const [, scheme, user = '', rest] = /^([^:]+:\/\/)(?:([^@:/?#]*)(?::[^@/?#]*)?@)?([^?#]*)/.exec(url) ?? [];
+  const bare = `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
+  const quoted = [file, bare].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  return `ERRAND_DATABASE_URL is set, and Postgres has a backup of its own, of one moment and while servers run:
+  pg_dump --format=custom --no-owner --file ${quoted.join(' ')}`;
+}
+
+async function checkDatabase(url: string) {
+  const { checkPostgres } = await import('./store/postgres/check.ts');
+  return checkPostgres(url);
+}
+
+function targetOf(to: string | null, databaseUrl: string | null): string {
+  if (to === null && databaseUrl === null) throw new CliError('where to? Give --to, or set ERRAND_DATABASE_URL');
+  try {
+    return readDatabaseUrl(to ?? (databaseUrl as string));
+  } catch (error) {
+    throw new CliError(`--to: its value is not ${(error as Error).message}`);
+  }
+}
+
+async function move(path: string, url: string, tell: (line: string) => void): Promise<object> {
+  const { Import } = await import('./store/postgres/import.ts');
+  const label = databaseLabel(url);
+  const startedAtMs = performance.now();
+  const source = openExport(path, label);
+  try {
+    const target = await Import.begin({ url, label, source });
+    try {
+      if (target.isResumed) tell('goes on where it was interrupted');
+      const tables = await fill(target, tell);
+      // Marked before servers may start there: at no moment may they at both places.
+      source.markMoved(label);
+      await target.finish();
+      return summary({ source, label, startedAtMs, isResumed: target.isResumed, tables });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    source.close();
+  }
+}
+
+type Tables = Record<string, { readonly rows: number; readonly sha256: string }>;
+
+async function fill(target: Import, tell: (line: string) => void): Promise<Tables> {
+  for (const imported of target.tables) {
+    const { told, done } = teller(`${imported.table}: copied`, tell);
+    await target.copy(imported, told);
+    done();
+  }
+  const tables: Tables = {};
+  for (const imported of target.tables) {
+    const { told } = teller(`${imported.table}: compared`, tell);
+    tables[imported.table] = await target.compare(imported, told);
+  }
+  return tables;
+}
+
+/** At most one line a second, and one in the end. */
+function teller(what: string, tell: (line: string) => void): { told: (rows: number) => void; done: () => void } {
+  const begun = performance.now();
+  let toldAt = begun;
+  let first: number | null = null;
+  let rows = 0;
+  const line = (): void => {
+    // What was there before this call is no merit of its speed.
+    const perSecond = Math.round(((rows - (first ?? 0)) * 1000) / Math.max(1, performance.now() - begun));
+    tell(`${what} ${rows} rows, ${perSecond} rows/s`);
+  };
+  return {
+    told: (now) => {
+      rows = now;
+      first ??= now;
+      if (performance.now() - toldAt < TOLD_EVERY_MS) return;
+      toldAt = performance.now();
+      line();
+    },
+    done: line,
+  };
+}
+
+interface Moved {
+  readonly source: ExportedStore;
+  readonly label: string;
+  readonly startedAtMs: number;
+  readonly isResumed: boolean;
+  readonly tables: Tables;
+}
+
+function summary({ source, label, startedAtMs, isResumed, tables }: Moved): object {
+  const tookMs = Math.round(performance.now() - startedAtMs);
+  return { from: source.label, to: label, resumed: isResumed, took_ms: tookMs, tables };
+}

@@ -1,0 +1,251 @@
+// What must hold of the rows of a store, whichever backend keeps it: `errand store check` asks for all of it, over one
+// snapshot. The statements are the same for both; `all_runs` and `all_deliveries` are views there.
+//
+// Retention deletes an event with its runs and deliveries, and the ledger counts on: so what is over may be more in the
+// ledger than in the rows, never less. An error is an event of its own and may go before the run that it tells of does.
+
+import { DELIVERY_STATES } from '../domain/delivery.ts';
+import { ERRORS } from '../domain/emission.ts';
+import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
+import { RUN_STATES } from '../domain/run.ts';
+
+/** Something that does not hold. */
+export interface Finding {
+  readonly check: string;
+  /** In words, with an example. */
+  readonly detail: string;
+  /** How many rows, or by how much. */
+  readonly count: number;
+}
+
+/** By fact of the ledger (`emissions`, `runs.failed`, …), of all owners together. */
+export type Figures = Readonly<Record<string, number>>;
+
+export interface Report {
+  readonly ok: boolean;
+  readonly schema: number;
+  /** Null: the rows cannot be read. */
+  readonly figures: {
+    readonly owners: number;
+    readonly attempts: number;
+    /** As the ledger has it. */
+    readonly accepted: Figures;
+    /** As the rows are. */
+    readonly kept: Figures;
+  } | null;
+  readonly findings: readonly Finding[];
+}
+
+/** Asks the snapshot. */
+export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
+
+const OPEN = new Set([
+  'runs.queued',
+  'runs.running',
+  'runs.waiting',
+  'deliveries.pending',
+  'deliveries.sending',
+  'deliveries.retrying',
+  'deliveries.held',
+]);
+
+const FACTS: readonly string[] = [
+  'emissions',
+  'errors',
+  ...RUN_STATES.map((state) => `runs.${state}`),
+  ...DELIVERY_STATES.map((state) => `deliveries.${state}`),
+];
+
+const LEDGER = 'SELECT owner_id, fact, CAST(sum(n) AS bigint) AS n FROM ledger GROUP BY owner_id, fact';
+
+const ROWS = [
+  "SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM all_runs GROUP BY owner_id, state",
+  "SELECT owner_id, 'deliveries.' || state AS fact, count(*) AS n FROM all_deliveries GROUP BY owner_id, state",
+  "SELECT owner_id, 'emissions' AS fact, count(*) AS n FROM emissions GROUP BY owner_id",
+  `SELECT owner_id, 'errors' AS fact, count(*) AS n FROM emissions WHERE name = '${ERRORS}' GROUP BY owner_id`,
+];
+
+/**
+ * The oldest event that retention would have taken, had it ever come so far: it goes by age, and nothing protects this
+ * one. Whatever is younger and is not there was lost otherwise. No such event: nothing can be said.
+ */
+const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE substr(e.emitter_id, 1, 2) NOT IN ('p_', 'dc', 'wh')
+  AND NOT EXISTS (SELECT 1 FROM all_runs AS r WHERE r.entry = e.entry AND r.state IN ('queued', 'running', 'waiting'))
+  AND NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.entry = e.entry
+    AND d.state IN ('pending', 'sending', 'retrying', 'held'))
+  AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = e.entry)
+  ORDER BY e.entry LIMIT 1), ${Number.MAX_SAFE_INTEGER})`;
+
+export interface Rule {
+  readonly check: string;
+  readonly detail: string;
+  /** The rows that break it, from FROM on. */
+  readonly broken: string;
+  /** Their number, or another name to show an example by. */
+  readonly example: string;
+  readonly show?: (example: never) => string;
+}
+
+export const showRun = (run: number): string => numberedId(PREFIX.run, run);
+export const showDelivery = (delivery: number): string => numberedId(PREFIX.delivery, delivery);
+
+const RULES: readonly Rule[] = [
+  {
+    check: 'run_without_event',
+    detail: 'runs whose event is not in the log',
+    broken: 'all_runs AS r WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = r.entry)',
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'delivery_without_event',
+    detail: 'deliveries whose event is not in the log',
+    broken: 'all_deliveries AS d WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = d.entry)',
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'withheld_without_event',
+    detail: 'notes of who was passed over, of events that are not in the log',
+    broken: 'withheld AS w WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = w.entry)',
+    example: 'w.entry',
+    show: recordId,
+  },
+  {
+    check: 'failed_run_without_error',
+    detail: `failed runs without their ${ERRORS}`,
+    broken: `all_runs AS r LEFT JOIN emissions AS e ON e.entry = r.error_entry
+      WHERE r.state = 'failed' AND e.entry IS NULL AND (r.error_entry IS NULL OR r.error_entry >= ${NEVER_PRUNED_FROM})`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'failed_run_with_foreign_error',
+    detail: `failed runs that name an event which is not their ${ERRORS}`,
+    broken: `all_runs AS r JOIN emissions AS e ON e.entry = r.error_entry
+      WHERE r.state = 'failed' AND (e.name <> '${ERRORS}' OR e.cause_run IS DISTINCT FROM r.run)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'several_errors_of_one_run',
+    detail: `runs with more than one ${ERRORS}`,
+    broken: `(SELECT cause_run AS run FROM emissions WHERE name = '${ERRORS}' AND cause_run IS NOT NULL
+      GROUP BY cause_run HAVING count(*) > 1) AS r`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'error_of_run_that_did_not_fail',
+    detail: `${ERRORS} of runs that have not failed`,
+    broken: `emissions AS e JOIN all_runs AS r ON r.run = e.cause_run WHERE e.name = '${ERRORS}' AND r.state <> 'failed'`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'attempt_without_delivery',
+    detail: 'attempts of deliveries that are not there',
+    broken: `(SELECT delivery FROM attempts GROUP BY delivery) AS a
+      WHERE NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.delivery = a.delivery)`,
+    example: 'a.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'attempts_with_gaps',
+    detail: 'deliveries whose attempts are not those from the first to the last that they count',
+    broken: `(SELECT delivery, count(*) AS made, min(n) AS lowest, max(n) AS highest FROM attempts GROUP BY delivery) AS a
+      JOIN all_deliveries AS d ON d.delivery = a.delivery
+      WHERE a.lowest <> 1 OR a.highest <> a.made OR d.attempts_made <> a.made`,
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'attempts_missing',
+    detail: 'deliveries that were attempted, with no attempt on record',
+    broken: `all_deliveries AS d WHERE d.attempts_made > 0
+      AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.delivery = d.delivery)`,
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+];
+
+/** What both backends check. `more`: what only one does. */
+export async function checkRows(ask: Ask, of: { schema: number; more?: () => Promise<Finding[]> }): Promise<Report> {
+  const ledger = await factsOf(ask, [LEDGER]);
+  const rows = await factsOf(ask, ROWS);
+  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(ask, RULES)), ...((await of.more?.()) ?? [])];
+  const figures = {
+    owners: await countOf(ask, 'owners'),
+    attempts: await countOf(ask, 'attempts'),
+    accepted: totals(ledger),
+    kept: totals(rows),
+  };
+  return { ok: findings.length === 0, schema: of.schema, figures, findings };
+}
+
+/** How many rows there are, by fact. */
+export async function countRows(ask: Ask): Promise<Figures> {
+  return totals(await factsOf(ask, ROWS));
+}
+
+export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { check, detail, broken, example, show = String } of rules) {
+    const rows = await ask(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
+    const count = rows[0]?.n as number;
+    if (count === 0) continue;
+    findings.push({ check, detail: `${detail}, as ${show(rows[0]?.example as never)}`, count });
+  }
+  return findings;
+}
+
+/** Owner → fact → figure. */
+export type Facts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> {
+  const owners = new Map<string, Map<string, number>>();
+  for (const sql of statements) {
+    for (const row of await ask(sql)) {
+      const facts = owners.get(row.owner_id as string) ?? new Map<string, number>();
+      owners.set(row.owner_id as string, facts);
+      facts.set(row.fact as string, row.n as number);
+    }
+  }
+  return owners;
+}
+
+/** The ledger against the rows, owner by owner. */
+export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
+  const findings: Finding[] = [];
+  for (const ownerId of new Set([...ledger.keys(), ...rows.keys()])) {
+    const [told, kept] = [ledger.get(ownerId), rows.get(ownerId)];
+    for (const fact of new Set([...(told?.keys() ?? []), ...(kept?.keys() ?? [])])) {
+      const [n, found] = [told?.get(fact) ?? 0, kept?.get(fact) ?? 0];
+      const detail = `${fact} of ${ownerId}: ${n} in the ledger, ${found} rows`;
+      if (OPEN.has(fact) && n !== found) findings.push({ check: 'ledger_open', detail, count: Math.abs(n - found) });
+      if (!OPEN.has(fact) && n < found) findings.push({ check: 'ledger_below_rows', detail, count: found - n });
+    }
+    const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
+    if (errors === failures) continue;
+    const detail = `${ownerId}: ${errors} errors in the ledger, for ${failures} failed runs and exhausted deliveries`;
+    findings.push({ check: 'ledger_errors', detail, count: Math.abs(errors - failures) });
+  }
+  return findings;
+}
+
+/** Each of them has emitted one error. */
+function failuresOf(told: ReadonlyMap<string, number> | undefined): number {
+  return (told?.get('runs.failed') ?? 0) + (told?.get('deliveries.exhausted') ?? 0);
+}
+
+function totals(owners: Facts): Figures {
+  const sums = new Map(FACTS.map((fact) => [fact, 0]));
+  for (const facts of owners.values()) {
+    for (const [fact, n] of facts) sums.set(fact, (sums.get(fact) ?? 0) + n);
+  }
+  return Object.fromEntries(sums);
+}
+
+async function countOf(ask: Ask, table: string): Promise<number> {
+  return (await ask(`SELECT count(*) AS n FROM ${table}`))[0]?.n as number;
+}

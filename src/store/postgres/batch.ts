@@ -1,0 +1,153 @@
+// Group commit. Verbs that come while a transaction is under way share the next one: an idle store writes at once, a
+// busy one in batches, and the cost of a commit (a disk's, or a synchronous standby's) is paid once for all of them.
+//
+// A transaction has these steps; each is one round trip, whatever the number of verbs:
+//   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (reads.ts)
+//   2. plan, in memory (pass.ts); what was lacking is read and the plan made anew: mostly the lines, which it locks
+//   3. claim the rows that were granted to the hands that ends have freed
+//   4. write all of it and commit
+//
+// A verb that throws does not take the others with it: each is then run in a transaction of its own. When storage fails,
+// all are rejected as `StoreUnavailable`.
+
+import { StoreUnavailable } from '../store.ts';
+import { grantRows } from './claim.ts';
+import type { Core } from './core.ts';
+import { type Lane, OutcomeUnknown, type Tx } from './lane.ts';
+import { Pass } from './pass.ts';
+import { Needs, NodeGone, Reads } from './reads.ts';
+
+/** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
+const MAX_VERBS = 1024;
+/** Plans of one transaction: a listener refused leads to the next one, and so on. */
+const MAX_PLANS = 64;
+
+export interface Verb<T> {
+  /** What it is sure to need. */
+  readonly needs: (needs: Needs) => void;
+  /** Plans it. May be called several times, each on a new pass; the last one counts. */
+  readonly plan: (pass: Pass) => T;
+}
+
+interface Waiting {
+  readonly verb: Verb<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Batch {
+  readonly #lane: Lane;
+  readonly #core: () => Core;
+  #queue: Waiting[] = [];
+  #working: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(lane: Lane, core: () => Core) {
+    this.#lane = lane;
+    this.#core = core;
+  }
+
+  /** Resolves with what the verb planned, once that is committed. */
+  write<T>(verb: Verb<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject });
+      this.#working ??= this.#work();
+    });
+  }
+
+  /** Commits what waits, and takes no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    // Whatever else comes in this turn of the event loop goes along.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#queue.length > 0) await this.#flush(this.#queue.splice(0, MAX_VERBS));
+    this.#working = undefined;
+  }
+
+  async #flush(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const values = await this.#commit(batch);
+      batch.forEach(({ resolve }, i) => {
+        resolve(values[i]);
+      });
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      for (const waiting of batch) await this.#flush([waiting]);
+    }
+  }
+
+  async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
+    const core = this.#core();
+    let pass: Pass | undefined;
+    core.routes.trim();
+    try {
+      for (;;) {
+        try {
+          const values = await this.#lane.transact(async (tx) => {
+            pass?.undo();
+            const planned = await plan(core, tx, batch);
+            pass = planned.pass;
+            await grantRows(pass, tx);
+            write(pass, tx);
+            return planned.values;
+          });
+          if (pass) committed(core, pass);
+          return values;
+        } catch (error) {
+          if (!(error instanceof NodeGone)) throw error;
+          await core.node.register();
+        }
+      }
+    } catch (error) {
+      pass?.undo();
+      if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
+      throw error;
+    }
+  }
+}
+
+async function plan(core: Core, tx: Tx, batch: readonly Waiting[]): Promise<{ pass: Pass; values: unknown[] }> {
+  const needs = new Needs();
+  for (const { verb } of batch) verb.needs(needs);
+  const reads = new Reads(core, tx);
+  await reads.first(needs);
+  for (let n = 0; n < MAX_PLANS; n++) {
+    if (!reads.missed.isEmpty) await reads.more();
+    const pass = new Pass(core, reads);
+    try {
+      const values = batch.map(({ verb }) => verb.plan(pass));
+      if (pass.isWhole) return { pass, values };
+    } catch (error) {
+      pass.undo();
+      throw error;
+    }
+    pass.undo();
+  }
+  throw new Error(`a transaction was not planned in ${MAX_PLANS} passes`);
+}
+
+function write(pass: Pass, tx: Tx): void {
+  pass.plan.send(tx, pass.nowMs);
+  pass.sendMemory(tx);
+  pass.sendDigests(tx);
+  pass.sendLines(tx);
+  pass.ledger.write(tx, pass.core.node.slot);
+}
+
+function committed(core: Core, pass: Pass): void {
+  pass.settle();
+  core.node.gave(pass.numbers);
+  const { endings, returns, attempts } = pass.reads;
+  for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(row.run as number);
+  for (const row of attempts.values()) core.held.deliveries.delete(row.delivery as number);
+  for (const claims of pass.hands) core.held.add(claims);
+  for (const channel of pass.told) core.notices.tell(channel);
+}

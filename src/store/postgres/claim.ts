@@ -1,0 +1,236 @@
+// Claiming rows: what was granted becomes ours, oldest first. Both kinds with one statement for any number of listeners.
+// The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
+// is right also where rows are not locked.
+
+import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import type { Runnable, Via } from '../../domain/resource.ts';
+import type { ClaimedRun } from '../../domain/run.ts';
+import type { Tx } from './lane.ts';
+import type { Grant, Pass } from './pass.ts';
+import { toEmission } from './rows.ts';
+import { arrayLiteral, type Row } from './values.ts';
+import { DELIVERY_LEASE_MS, runLeaseMs } from './write.ts';
+
+/** Of the emission, under names that the row's own columns do not have. */
+const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,
+  e.trace_id, e.lineage, e.hops, e.cause_run, e.cause_delivery, e.summary, e.item_id, e.item_ts, e.code, e.original_start,
+  e.original_length, e.only_listener_id, e.digest_key, e.body`;
+
+export interface WantedRuns {
+  readonly runnable: Runnable;
+  readonly count: number;
+}
+
+export interface Claiming {
+  readonly node: number;
+  readonly nowMs: number;
+  readonly storeTag: string;
+}
+
+/** At most `count` of the oldest queued runs of each. */
+export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Claiming): Promise<ClaimedRun[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query(
+    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
+      picked AS (SELECT o.run, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT run FROM open_runs WHERE runnable_id = w.id AND state = 'queued' ORDER BY run LIMIT w.n) AS o)
+      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5, deployment_id = p.deployment,
+          started_at_ms = greatest($6::bigint, o.run / 1024), lease_until_ms = $6::bigint + p.lease
+        FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = o.entry
+        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by, ${EMISSION}`,
+    arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
+    arrayLiteral(wanted.map(({ count }) => count)),
+    arrayLiteral(wanted.map(({ runnable }) => runnable.deploymentId)),
+    arrayLiteral(wanted.map(({ runnable }) => runLeaseMs(runnable))),
+    by.node,
+    by.nowMs,
+  );
+  const runnables = new Map(wanted.map(({ runnable }) => [runnable.id, runnable]));
+  const claimed = rows.map((row) => toClaimedRun(row, runnables.get(row.runnable_id as string) as Runnable, by));
+  return claimed.sort((a, b) => a.run - b.run);
+}
+
+function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
+  return {
+    run: row.run as number,
+    fence: row.fence as number,
+    runnable,
+    emission: toEmission(row, by.storeTag),
+    via: row.via as Via,
+    subscriptionId: row.subscription_id as string | null,
+    attempt: row.attempt as number,
+    alone: row.alone as boolean,
+    isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+  };
+}
+
+export interface WantedDeliveries {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly state: 'pending' | 'retrying';
+  readonly count: number;
+}
+
+/** What a claim of deliveries says; the webhook and the mail's address are the claimer's to add. */
+export interface DeliveryClaim {
+  readonly row: Row;
+  readonly ownerId: string;
+  readonly listenerId: string;
+  /** Before it was claimed. */
+  readonly state: 'pending' | 'retrying';
+}
+
+/** At most `count` of the due deliveries of each, the longest due first. */
+export async function claimDeliveryRows(
+  tx: Tx,
+  wanted: readonly WantedDeliveries[],
+  by: Claiming,
+): Promise<DeliveryClaim[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query(
+    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS u (owner, id, state, n)),
+      picked AS (SELECT o.delivery, o.due_at_ms, w.state FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT delivery, due_at_ms FROM open_deliveries AS d WHERE d.owner_id = w.owner AND d.listener_id = w.id
+          AND d.state = w.state AND d.state IN ('pending', 'retrying') AND d.due_at_ms <= $6::bigint
+          ORDER BY due_at_ms, delivery LIMIT w.n) AS o)
+      UPDATE open_deliveries AS o SET state = 'sending', fence = o.fence + 1, node = $5, lease_until_ms = $7::bigint
+        FROM picked AS p, emissions AS e WHERE o.delivery = p.delivery AND o.state = p.state AND e.entry = o.entry
+        RETURNING o.delivery, o.listener_id, o.fence, o.via, o.subscription_id, o.attempts_made, o.kind,
+          p.state AS was, p.due_at_ms AS was_due, ${EMISSION}`,
+    arrayLiteral(wanted.map((w) => w.ownerId)),
+    arrayLiteral(wanted.map((w) => w.listenerId)),
+    arrayLiteral(wanted.map((w) => w.state)),
+    arrayLiteral(wanted.map((w) => w.count)),
+    by.node,
+    by.nowMs,
+    by.nowMs + DELIVERY_LEASE_MS,
+  );
+  const inOrder = rows.sort(
+    (a, b) => (a.was_due as number) - (b.was_due as number) || (a.delivery as number) - (b.delivery as number),
+  );
+  return inOrder.map((row) => ({
+    row,
+    ownerId: row.owner_id as string,
+    listenerId: row.listener_id as string,
+    state: row.was as 'pending' | 'retrying',
+  }));
+}
+
+export function toClaimedDelivery(
+  { row, listenerId }: DeliveryClaim,
+  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null; storeTag: string },
+): ClaimedDelivery {
+  const attemptsMade = row.attempts_made as number;
+  return {
+    delivery: row.delivery as number,
+    fence: row.fence as number,
+    kind: listenerId === MAIL ? 'mail' : 'webhook',
+    emission: toEmission(row, of.storeTag),
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    webhook: of.webhook,
+    mailTo: of.mailTo,
+    attempt: attemptsMade + 1,
+    trigger: attemptsMade === 0 ? 'event' : 'retry',
+  };
+}
+
+/** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
+export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
+  for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
+  const by = { node: pass.core.node.id, nowMs: pass.nowMs, storeTag: pass.core.storeTag };
+  const runs = pass.grants.filter(({ runnable }) => runnable !== null);
+  const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
+  const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
+    runnable: grants[0]?.runnable as Runnable,
+    count: sum(grants),
+  }));
+  const byLine = [...Map.groupBy(deliveries, ({ line }) => line)];
+  const [claimedRuns, pending] = await Promise.all([
+    claimRunRows(tx, wantedRuns, by),
+    claimDeliveryRows(
+      tx,
+      byLine.map(([line, grants]) => ({ ...of(line), state: 'pending', count: sum(grants) })),
+      by,
+    ),
+  ]);
+  giveRuns(pass, runs, claimedRuns);
+  const rest = byLine.map(([line, grants]) => ({
+    ...of(line),
+    state: 'retrying' as const,
+    count:
+      sum(grants) -
+      pending.filter((claim) => claim.listenerId === line.listenerId && claim.ownerId === line.ownerId).length,
+  }));
+  const retrying = await claimDeliveryRows(
+    tx,
+    rest.filter(({ count }) => count > 0),
+    by,
+  );
+  giveDeliveries(pass, deliveries, [...pending, ...retrying]);
+}
+
+const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
+const of = ({ ownerId, listenerId }: Grant['line']) => ({ ownerId, listenerId });
+
+function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
+  const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
+  for (const { line, hands, count } of grants) {
+    const given = left.get(line.listenerId)?.splice(0, count) ?? [];
+    hands.runs.push(...given);
+    pass.leaveUnused(hands, line, count - given.length);
+    if (given.length === 0) continue;
+    line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
+    pass.ledger.moved(line.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
+  }
+}
+
+function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
+  const { storeTag, node } = pass.core;
+  const left = [...claimed];
+  for (const { line, hands, count } of grants) {
+    let given = 0;
+    for (let i = 0; i < left.length && given < count; ) {
+      const claim = left[i] as DeliveryClaim;
+      if (claim.listenerId !== line.listenerId || claim.ownerId !== line.ownerId) {
+        i++;
+        continue;
+      }
+      left.splice(i, 1);
+      given++;
+      const isMail = line.listenerId === MAIL;
+      const webhook = isMail ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
+      const mailTo = isMail ? (pass.owner(line.ownerId)?.email ?? null) : null;
+      hands.deliveries.push(toClaimedDelivery(claim, { webhook, mailTo, storeTag }));
+      line.change({ waiting: -1, taken: 1 }, node.id);
+      pass.ledger.moved(line.ownerId, 'deliveries', { from: claim.state, to: 'sending' });
+    }
+    pass.leaveUnused(hands, line, count - given);
+  }
+}
+
+/** A webhook that wants no more is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
+async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> {
+  void tx.query(
+    `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
+      ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1`,
+    line.ownerId,
+  );
+  void tx.query(
+    'UPDATE webhooks SET active = false, updated_at_ms = $2::bigint WHERE id = $1',
+    line.listenerId,
+    pass.nowMs,
+  );
+  const held = await tx.query(
+    `WITH waiting AS (SELECT delivery, state FROM open_deliveries
+        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying'))
+      UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
+        WHERE o.delivery = waiting.delivery RETURNING waiting.state`,
+    line.ownerId,
+    line.listenerId,
+  );
+  for (const row of held) {
+    pass.ledger.moved(line.ownerId, 'deliveries', { from: row.state as string, to: 'held' });
+  }
+  line.change({ waiting: -held.length }, pass.core.node.id);
+}

@@ -1,0 +1,89 @@
+// Which rows of an SQLite store become which rows here. A column that is not named gets what the column of that name
+// there has; its type is asked of the database.
+
+import type { Cell, Cells } from '../export.ts';
+import { kept } from './source-memory.ts';
+
+export interface Imported {
+  readonly table: string;
+  /** Of the store that is read. */
+  readonly from: string;
+  /** Which rows of it; none: all. */
+  readonly where?: string;
+  /** Unique there: in this order rows are copied, and behind the last one copying goes on. */
+  readonly key: readonly string[];
+  /** By which both sides are compared, when they do not both have the key. */
+  readonly order?: readonly string[];
+  readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
+}
+
+const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
+const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
+
+/** `flags` of an emission. */
+const flag = (bit: number) => (row: Cells) => ((row.flags as number) & bit) !== 0;
+const none = (): null => null;
+
+/**
+ * What was under way when its server was killed is under way here, held by a node that there never is, and with a lease
+ * that is over: whoever starts first takes it back, as after every crash.
+ */
+export const NOBODY = 0;
+const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
+
+export const IMPORTED: readonly Imported[] = [
+  { table: 'owners', from: 'owners', key: ['id'] },
+  { table: 'api_keys', from: 'api_keys', key: ['id'] },
+  { table: 'runnables', from: 'runnables', key: ['id'] },
+  { table: 'deployments', from: 'deployments', key: ['id'] },
+  { table: 'triggers', from: 'triggers', key: ['id'] },
+  { table: 'subscriptions', from: 'subscriptions', key: ['id'] },
+  { table: 'webhooks', from: 'webhooks', key: ['id'] },
+  {
+    table: 'emissions',
+    from: 'emissions',
+    key: ['entry'],
+    columns: { verified: flag(1), replay: flag(2), test: flag(4), listed: flag(8) },
+  },
+  {
+    table: 'open_runs',
+    from: 'runs',
+    where: OPEN_RUN,
+    key: ['run'],
+    columns: {
+      node: underWay('running'),
+      lease_until_ms: underWay('running'),
+      awaited_by: none,
+      cancel_asked: () => false,
+    },
+  },
+  { table: 'runs', from: 'runs', where: `NOT (${OPEN_RUN})`, key: ['run'], columns: { awaited_by: none } },
+  {
+    table: 'open_deliveries',
+    from: 'deliveries',
+    where: OPEN_DELIVERY,
+    key: ['delivery'],
+    columns: { node: underWay('sending'), lease_until_ms: underWay('sending') },
+  },
+  { table: 'deliveries', from: 'deliveries', where: `NOT (${OPEN_DELIVERY})`, key: ['delivery'] },
+  { table: 'attempts', from: 'attempts', key: ['delivery', 'n'] },
+  {
+    table: 'withheld',
+    from: 'withheld',
+    key: ['rowid'],
+    order: ['entry', 'listener_id', 'subscription_id', 'via', 'reason'],
+  },
+  { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
+  { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
+  { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },
+  {
+    table: 'dedupe',
+    from: 'dedupe',
+    key: ['source_id', 'entry'],
+    columns: { item_id: (row) => kept(row.item_id as string) },
+  },
+  { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
+];
+
+/** What else a store writes here, but for who it is (meta) and who uses it (nodes). */
+export const MADE_HERE: readonly string[] = ['lines', 'answers', 'versions'];

@@ -1,0 +1,192 @@
+// One connection for transactions, one at a time. Statements that nobody waits for yet are sent at once (pipelined), so
+// a transaction costs as many round trips as it has questions, not statements.
+//
+// The driver would send what it has queued over a new connection when the old one breaks: in the middle of a
+// transaction that would write half of it. So a lane throws its connection away, driver and all, whenever one breaks,
+// and refuses what was meant for it.
+
+import postgres from 'postgres';
+import { StoreUnavailable } from '../store.ts';
+import { type ConnectionOptions, driverOptions } from './connection.ts';
+import { isConnectionError, isContention, storageError } from './storage-error.ts';
+import { type Row, toParameter, type Value } from './values.ts';
+
+export interface Tx {
+  /** Sends it at once; may be awaited or not: the commit fails if it did. Parameters that are arrays are literals already. */
+  query(sql: string, ...values: Value[]): Promise<Row[]>;
+}
+
+/** Tries of a transaction that met another one's locks, or lost its connection before its commit was sent. */
+const MAX_TRIES = 5;
+const RETRY_MS = 20;
+/** How long somebody is asked what became of a commit whose answer was lost. */
+const RESOLVE_TRIES = 10;
+const RESOLVE_MS = 200;
+
+type Reserved = postgres.ReservedSql;
+
+interface Link {
+  readonly sql: postgres.Sql;
+  readonly reserved: Reserved;
+  readonly broken: Promise<never>;
+  isBroken: boolean;
+}
+
+/** The answer to a commit was lost, and nobody could say what became of it. */
+export class OutcomeUnknown extends StoreUnavailable {}
+
+export class Lane {
+  readonly #options: ConnectionOptions;
+  #link: Link | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+  /** Statements sent so far, BEGIN and COMMIT not counted; and transactions. For figures. */
+  statements = 0;
+  transactions = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const done = this.#last.then(() => this.#tries(work));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Waits for transactions under way. */
+  async close(): Promise<void> {
+    await this.#last;
+    this.#closed = true;
+    this.#drop();
+  }
+
+  async #tries<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let n = 1; ; n++) {
+      if (this.#closed) throw new StoreUnavailable('the store is closed');
+      try {
+        return await this.#once(work);
+      } catch (error) {
+        const isWorthIt = isContention(error) || (isConnectionError(error) && n < 3);
+        if (error instanceof OutcomeUnknown || !isWorthIt || n === MAX_TRIES) throw storageError(error);
+        await pause(RETRY_MS * n * Math.random());
+      }
+    }
+  }
+
+  async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const link = await this.#connect();
+    const sent: Promise<unknown>[] = [];
+    // Statements behind one that failed fail too, with nothing to say.
+    let first: unknown;
+    const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
+      if (link.isBroken) return Promise.reject(closedError());
+      const answer = Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
+      const rows = answer as unknown as Promise<Row[]>;
+      rows.catch((error) => {
+        first ??= error;
+      });
+      sent.push(rows);
+      return rows;
+    };
+    let xid: Promise<Row[]> | undefined;
+    try {
+      send('BEGIN', []);
+      xid = send('SELECT pg_current_xact_id()::text AS xid', []);
+      const value = await work({
+        query: (sql, ...values) => {
+          this.statements++;
+          return send(sql, values);
+        },
+      });
+      // Sent behind the last writes without waiting for them: when one of them fails, this only rolls back.
+      send('COMMIT', []);
+      await Promise.all(sent).catch((error) => this.#resolve(error, xid as Promise<Row[]>));
+      this.transactions++;
+      return value;
+    } catch (error) {
+      await this.#rollback(link, error);
+      throw error instanceof OutcomeUnknown ? error : (first ?? error);
+    }
+  }
+
+  async #rollback(link: Link, error: unknown): Promise<void> {
+    if (link.isBroken || isConnectionError(error)) return this.#drop();
+    await Promise.race([link.reserved.unsafe('ROLLBACK', [], PREPARED), link.broken]).catch(() => this.#drop());
+  }
+
+  /** The commit was sent. When its answer was lost, the database knows by its number whether it happened. */
+  async #resolve(error: unknown, xid: Promise<Row[]>): Promise<void> {
+    if (!isConnectionError(error)) throw error;
+    this.#drop();
+    const known = await xid.catch(() => undefined);
+    const id = known?.[0]?.xid as string | undefined;
+    if (id === undefined) throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
+    for (let n = 0; n < RESOLVE_TRIES; n++) {
+      const status = await this.#statusOf(id).catch(() => 'unreachable');
+      if (status === 'committed') return;
+      // Nothing was written: the same again.
+      if (status === 'aborted') throw closedError();
+      await pause(RESOLVE_MS);
+    }
+    throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
+  }
+
+  async #statusOf(id: string): Promise<string> {
+    const { reserved } = await this.#connect();
+    // A standby that took over may never have heard of it.
+    const known = await reserved.unsafe(
+      `SELECT CASE WHEN $1::text::numeric < pg_snapshot_xmax(pg_current_snapshot())::text::numeric
+        THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END AS status`,
+      [id],
+    );
+    return String(known[0]?.status);
+  }
+
+  async #connect(): Promise<Link> {
+    if (this.#link && !this.#link.isBroken) return this.#link;
+    this.#drop();
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    broken.catch(() => undefined);
+    let link: Link | undefined;
+    const sql = postgres(this.#options.url, {
+      ...driverOptions(this.#options),
+      max: 1,
+      max_lifetime: null,
+      onclose: () => {
+        if (link) link.isBroken = true;
+        reject(closedError());
+      },
+    });
+    try {
+      // The driver reserves only what is open already.
+      await sql.unsafe('SELECT 1');
+      const reserved = await sql.reserve();
+      link = { sql, reserved, broken, isBroken: false };
+      this.#link = link;
+      return link;
+    } catch (error) {
+      void sql.end({ timeout: 0 });
+      throw error;
+    }
+  }
+
+  #drop(): void {
+    const link = this.#link;
+    this.#link = undefined;
+    if (!link) return;
+    link.isBroken = true;
+    void link.sql.end({ timeout: 0 }).catch(() => undefined);
+  }
+}
+
+const PREPARED = { prepare: true };
+
+function closedError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

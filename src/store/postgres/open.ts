@@ -1,0 +1,130 @@
+// Opens the Postgres store: one database, any number of processes.
+
+import type { Clock, Log, Random } from '../../ports.ts';
+import type { Store } from '../store.ts';
+import { Batch } from './batch.ts';
+import { DatabaseClock } from './clock.ts';
+import type { Core } from './core.ts';
+import { deliveryVerbs } from './deliveries.ts';
+import { Held } from './held.ts';
+import { Lane } from './lane.ts';
+import { logVerbs } from './log.ts';
+import { Node } from './node.ts';
+import { nodeVerbs } from './nodes.ts';
+import { Notices } from './notify.ts';
+import { ownerVerbs } from './owners.ts';
+import { Pool } from './pool.ts';
+import { Routes } from './routes.ts';
+import { runVerbs } from './runs.ts';
+import { migrate } from './schema.ts';
+import { sourceVerbs } from './sources.ts';
+import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
+import { timeVerbs } from './times.ts';
+import { triggerVerbs } from './triggers.ts';
+import { FIRST_TURN } from './turn-runs.ts';
+import { webhookVerbs } from './webhooks.ts';
+import { workflowVerbs } from './workflows.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`; several hosts by commas, for a failover. */
+  readonly url: string;
+  /** Null: the database's own clock. In tests, one that stands in for it. */
+  readonly clock: Clock | null;
+  readonly random: Random;
+  /** Shown to whoever looks at the database: which process is this. */
+  readonly nodeName: string;
+  readonly version: string;
+  readonly log: Log;
+}
+
+/** For reading and the odd write; with the lanes and the listener, a process has four more. */
+const POOL_CONNECTIONS = 6;
+
+/** Connects, migrates and joins the others. Throws `StoreUnavailable` when it cannot. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { random, nodeName: name, version, log } = options;
+  const connection = { url: options.url, name: `errand ${name}` };
+  const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
+  const lanes = { batch: new Lane(connection), claims: new Lane(connection), config: new Lane(connection) };
+  const clock = new DatabaseClock(options.clock);
+  const node = new Node({ pool, clock, name, version });
+  const notices = new Notices({ pool, options: connection, log });
+  const closeAll = async (): Promise<void> => {
+    await notices.close();
+    await Promise.all(Object.values(lanes).map((lane) => lane.close()));
+    await pool.close();
+  };
+  try {
+    await migrate(lanes.config);
+    await node.register();
+    const { claims, config } = lanes;
+    const storeTag = await readTag(pool, random);
+    const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
+    const batch: Batch = new Batch(lanes.batch, () => core);
+    const held = new Held();
+    const core: Core = {
+      pool,
+      batch,
+      claims,
+      config,
+      turns,
+      held,
+      routes: new Routes(),
+      node,
+      notices,
+      clock,
+      storeTag,
+    };
+    return storeOf(core, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function storeOf(core: Core, closeAll: () => Promise<void>): Store {
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await core.batch.close();
+    // Gone for the others at once; if that cannot be written, they find out when its lease is over.
+    await core.node.leave().catch(() => undefined);
+    await closeAll();
+  };
+  return {
+    ...logVerbs(core),
+    ...runVerbs(core),
+    ...deliveryVerbs(core),
+    ...timeVerbs(core),
+    ...nodeVerbs(core),
+    ...ownerVerbs(core),
+    ...workflowVerbs(core),
+    ...sourceVerbs(core),
+    ...triggerVerbs(core),
+    ...webhookVerbs(core),
+    ...subscriptionVerbs(core),
+    clock: core.clock,
+    exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),
+    check: () =>
+      core.pool
+        .write(
+          `INSERT INTO meta (name, value) VALUES ('checked_at_ms', $1)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+          String(core.clock.nowMs()),
+        )
+        .then(
+          () => true,
+          () => false,
+        ),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function readTag(pool: Pool, random: Random): Promise<string> {
+  const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+  const tag = [...random.bytes(5)].map((byte) => digits[byte % 36]).join('');
+  await pool.write("INSERT INTO meta (name, value) VALUES ('store_tag', $1) ON CONFLICT DO NOTHING", tag);
+  return (await pool.get("SELECT value FROM meta WHERE name = 'store_tag'"))?.value as string;
+}

@@ -1,0 +1,111 @@
+// Owners and their keys.
+
+import type { ApiKey, Owner } from '../../domain/resource.ts';
+import type { OwnerStore, OwnerWrite } from '../resources.ts';
+import { configWrite } from './config-write.ts';
+import type { Core } from './core.ts';
+import type { Tx } from './lane.ts';
+import { Lookup } from './lookup.ts';
+import { toApiKey, toOwner } from './rows.ts';
+import { insertRunnable } from './runnables.ts';
+import { arrayLiteral } from './values.ts';
+
+export function ownerVerbs(core: Core): OwnerStore {
+  const { pool } = core;
+  const keys = new Lookup(async (hashes) => {
+    const rows = await pool.all(
+      'SELECT * FROM api_keys WHERE hash = ANY($1::text[]) AND revoked_at_ms IS NULL',
+      arrayLiteral(hashes),
+    );
+    return new Map(rows.map((row) => [row.hash as string, toApiKey(row)]));
+  });
+  return {
+    createOwner: (write) => configWrite(core, write.owner.id, ({ tx }) => insertWhole(tx, write)),
+    createFirstOwner: (write) => createFirstOwner(core, write),
+
+    updateOwner: (owner) =>
+      configWrite(core, owner.id, async ({ tx }) => {
+        await tx.query(
+          `UPDATE owners SET name = $1, email = $2, global_error_workflow_id = $3, digest_window_ms = $4,
+            updated_at_ms = $5 WHERE id = $6`,
+          owner.name,
+          owner.email,
+          owner.globalErrorWorkflowId,
+          owner.digestWindowMs,
+          owner.updatedAtMs,
+          owner.id,
+        );
+      }),
+
+    getOwner: async (ownerId) => {
+      const row = await pool.get('SELECT * FROM owners WHERE id = $1', ownerId);
+      return row && toOwner(row);
+    },
+
+    listOwners: async () => (await pool.all('SELECT * FROM owners ORDER BY id')).map(toOwner),
+
+    createKey: (key, keyHash) => configWrite(core, key.ownerId, async ({ tx }) => insertKey(tx, key, keyHash)),
+    keyByHash: (keyHash) => keys.find(keyHash),
+
+    listKeys: async (ownerId) => {
+      const rows = await pool.all('SELECT * FROM api_keys WHERE owner_id = $1 ORDER BY id DESC', ownerId);
+      return rows.map(toApiKey);
+    },
+
+    revokeKey: (ownerId, keyId, atMs) =>
+      configWrite(core, ownerId, async ({ tx }) => {
+        const revoked = await tx.query(
+          `UPDATE api_keys SET revoked_at_ms = coalesce(revoked_at_ms, $1::bigint)
+            WHERE id = $2 AND owner_id = $3 RETURNING id`,
+          atMs,
+          keyId,
+          ownerId,
+        );
+        return revoked.length === 1;
+      }),
+  };
+}
+
+async function createFirstOwner(core: Core, write: OwnerWrite): Promise<boolean> {
+  const anybody = 'SELECT 1 FROM owners LIMIT 1';
+  if (await core.pool.get(anybody)) return false;
+  return configWrite(core, write.owner.id, async ({ tx }) => {
+    // Until this is committed nobody makes an owner, whichever way.
+    void tx.query('LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE');
+    if ((await tx.query(anybody)).length > 0) return false;
+    await insertWhole(tx, write);
+    return true;
+  });
+}
+
+function insertWhole(tx: Tx, { owner, key, keyHash, workflow }: OwnerWrite): Promise<void> {
+  insertOwner(tx, owner);
+  insertKey(tx, key, keyHash);
+  return insertRunnable(tx, { ...workflow, record: workflow.workflow });
+}
+
+function insertOwner(tx: Tx, owner: Owner): void {
+  void tx.query(
+    `INSERT INTO owners (id, name, email, global_error_workflow_id, digest_window_ms, created_at_ms, updated_at_ms)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    owner.id,
+    owner.name,
+    owner.email,
+    owner.globalErrorWorkflowId,
+    owner.digestWindowMs,
+    owner.createdAtMs,
+    owner.updatedAtMs,
+  );
+}
+
+function insertKey(tx: Tx, key: ApiKey, keyHash: string): void {
+  void tx.query(
+    'INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms) VALUES ($1, $2, $3, $4, $5, $6)',
+    key.id,
+    key.ownerId,
+    keyHash,
+    key.label,
+    JSON.stringify(key.scopes),
+    key.createdAtMs,
+  );
+}

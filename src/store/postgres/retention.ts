@@ -1,0 +1,116 @@
+// Retention: what is old and has no work open is deleted, in steps of one short transaction each, so that nobody waits
+// long for what one of them locks. What is over by its own clock (keys, answers, nodes) goes at the end of a round.
+
+import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import { DAY_MS, LIMITS } from '../../domain/limits.ts';
+import type { Core } from './core.ts';
+import type { Tx } from './lane.ts';
+
+const EMISSIONS_PER_STEP = 500;
+const KEYS_PER_STEP = 5000;
+const NODE_KEPT_MS = DAY_MS;
+
+interface Step {
+  readonly emissions: number;
+  readonly next: number | null;
+}
+
+/** See TimeStore. */
+export async function prune(core: Core, beforeMs: number, from: number): Promise<Step> {
+  const step = await core.config.transact((tx) => pruneStep(tx, { before: beforeMs * NUMBERS_PER_MS, from }));
+  if (step.next === null) await forgetOld(core);
+  return step;
+}
+
+/**
+ * The next entries, and which of them go. No new work ever comes to an old emission, so what has none open now is safe to
+ * delete in the statements that follow. `doomed` goes back as it came, as the literal of an array.
+ */
+const FIND_DOOMED = `WITH page AS MATERIALIZED (
+    SELECT entry, emitter_id, name, listed FROM emissions WHERE entry >= $1::bigint AND entry < $2::bigint
+      ORDER BY entry LIMIT ${EMISSIONS_PER_STEP}),
+  channels AS MATERIALIZED (
+    SELECT c.emitter_id, c.name, (SELECT e.entry FROM emissions AS e
+        WHERE e.emitter_id = c.emitter_id AND e.name = c.name AND e.listed
+        ORDER BY e.entry DESC OFFSET ${LIMITS.listedPerEmitterAndName - 1} LIMIT 1) AS oldest_kept
+      FROM (SELECT DISTINCT emitter_id, name FROM page WHERE listed) AS c),
+  doomed AS (
+    SELECT p.entry FROM page AS p LEFT JOIN channels AS c ON p.listed AND c.emitter_id = p.emitter_id AND c.name = p.name
+      WHERE (NOT p.listed OR p.entry < c.oldest_kept)
+        AND NOT EXISTS (SELECT 1 FROM open_runs AS r WHERE r.entry = p.entry)
+        AND NOT EXISTS (SELECT 1 FROM open_deliveries AS d WHERE d.entry = p.entry)
+        AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = p.entry))
+  SELECT (SELECT count(*) FROM page) AS looked, (SELECT max(entry) FROM page) AS last,
+    (SELECT array_agg(entry)::text FROM doomed) AS doomed`;
+
+async function pruneStep(tx: Tx, of: { before: number; from: number }): Promise<Step> {
+  const [found] = await tx.query(FIND_DOOMED, of.from, of.before);
+  const next = (found?.looked as number) < EMISSIONS_PER_STEP ? null : (found?.last as number) + 1;
+  const doomed = found?.doomed as string | null;
+  if (doomed === null) return { emissions: 0, next };
+  return { emissions: await deleteEmissions(tx, doomed), next };
+}
+
+async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
+  void tx.query('DELETE FROM withheld WHERE entry = ANY ($1::bigint[])', doomed);
+  const deleted = await Promise.all([
+    tx.query(
+      `WITH gone AS (DELETE FROM deliveries WHERE entry = ANY ($1::bigint[]) RETURNING delivery),
+        tried AS (DELETE FROM attempts WHERE delivery IN (SELECT delivery FROM gone))
+        SELECT count(*) AS n, max(delivery) AS last FROM gone`,
+      doomed,
+    ),
+    tx.query(
+      `WITH gone AS (DELETE FROM runs WHERE entry = ANY ($1::bigint[]) RETURNING run)
+        SELECT count(*) AS n, max(run) AS last FROM gone`,
+      doomed,
+    ),
+    tx.query(
+      `WITH gone AS (DELETE FROM emissions WHERE entry = ANY ($1::bigint[]) RETURNING entry)
+        SELECT count(*) AS n, max(entry) AS last FROM gone`,
+      doomed,
+    ),
+  ]);
+  keepLastNumber(tx, Math.max(...deleted.map((rows) => (rows[0]?.last as number | null) ?? 0)));
+  return deleted[2][0]?.n as number;
+}
+
+/** No number is given twice, also when the newest rows are gone and the clock was set back. */
+function keepLastNumber(tx: Tx, number: number): void {
+  void tx.query(
+    `INSERT INTO meta (name, value) VALUES ('last_number', $1::text)
+      ON CONFLICT (name) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text`,
+    number,
+  );
+}
+
+async function forgetOld(core: Core): Promise<void> {
+  const { pool } = core;
+  const nowMs = core.clock.nowMs();
+  await forgetKeys(core, nowMs);
+  await pool.write('DELETE FROM answers WHERE at_ms <= $1::bigint', nowMs - LIMITS.answerKeptMs);
+  await pool.write('DELETE FROM nodes WHERE gone_at_ms <= $1::bigint', nowMs - NODE_KEPT_MS);
+  // Of workflows, sources and webhooks that are gone; whoever is just using a line has it locked.
+  await pool.write(
+    `DELETE FROM lines AS l USING (SELECT owner_id, listener_id FROM lines AS i
+        WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^(p|dc|wh)_'
+          AND NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = i.listener_id)
+          AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = i.listener_id) FOR UPDATE SKIP LOCKED) AS idle
+      WHERE l.owner_id = idle.owner_id AND l.listener_id = idle.listener_id`,
+  );
+}
+
+/** In steps too: a busy trigger leaves millions a day. */
+async function forgetKeys(core: Core, nowMs: number): Promise<void> {
+  for (;;) {
+    // Looked at again with the lock: a key may be won anew meanwhile.
+    const forgotten = await core.pool.write(
+      `WITH gone AS (DELETE FROM idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency
+            WHERE expires_at_ms <= $1::bigint ORDER BY expires_at_ms LIMIT ${KEYS_PER_STEP}))
+          AND expires_at_ms <= $1::bigint RETURNING 1)
+        SELECT count(*) AS n FROM gone`,
+      nowMs,
+    );
+    if ((forgotten[0]?.n as number) < KEYS_PER_STEP) return;
+  }
+}

@@ -1,0 +1,208 @@
+// Rows to records.
+
+import type { DeliveryState } from '../../domain/delivery.ts';
+import type { Emission, SourceType } from '../../domain/emission.ts';
+import { emitId } from '../../domain/ids.ts';
+import type {
+  ApiKey,
+  Dedupe,
+  Deployment,
+  Owner,
+  Schedule,
+  Scope,
+  Settings,
+  Source,
+  Step,
+  Subscription,
+  Trigger,
+  Via,
+  Webhook,
+  Workflow,
+} from '../../domain/resource.ts';
+import type { RunState } from '../../domain/run.ts';
+import type { DeliveryRecord, EmissionRecord, RunRecord } from '../store.ts';
+import type { Row } from './values.ts';
+
+/** Whether what it emits has a list. */
+export function isListed(emitterId: string): boolean {
+  return /^(p|dc|wh)_/.test(emitterId);
+}
+
+export function toEmission(row: Row, storeTag: string): Emission {
+  const lineage = row.lineage as string;
+  return {
+    entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
+    ownerId: row.owner_id as string,
+    emitterId: row.emitter_id as string,
+    name: row.name as string,
+    body: row.body as Uint8Array,
+    sourceType: row.source_type as SourceType,
+    originId: row.origin_id as string,
+    verified: row.verified as boolean,
+    replay: row.replay as boolean,
+    test: row.test as boolean,
+    traceId: row.trace_id as string,
+    lineage: lineage === '' ? [] : lineage.split(' '),
+    hops: row.hops as number,
+    causeRun: row.cause_run as number | null,
+    causeDelivery: row.cause_delivery as number | null,
+    summary: row.summary as string | null,
+    itemId: row.item_id as string | null,
+    itemTs: row.item_ts as number | null,
+    code: row.code as string | null,
+    originalStart: row.original_start as number | null,
+    originalLength: row.original_length as number | null,
+    onlyListenerId: row.only_listener_id as string | null,
+    digestKey: row.digest_key as string | null,
+  };
+}
+
+export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
+  return {
+    entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
+    emitterId: row.emitter_id as string,
+    name: row.name as string,
+    summary: row.summary as string | null,
+    itemId: row.item_id as string | null,
+    itemTs: row.item_ts as number | null,
+    code: row.code as string | null,
+    body: (row.body as Uint8Array | null | undefined) ?? null,
+  };
+}
+
+export function toRunRecord(row: Row, storeTag: string): RunRecord {
+  return {
+    run: row.run as number,
+    runnableId: row.runnable_id as string,
+    deploymentId: row.deployment_id as string,
+    state: row.state as RunState,
+    attempt: row.attempt as number,
+    replay: row.replay as boolean,
+    entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
+    emitterId: row.origin_id as string,
+    eventName: row.name as string,
+    startedAtMs: row.started_at_ms as number | null,
+    endedAtMs: row.ended_at_ms as number | null,
+    summary: row.summary as string | null,
+    errorEntry: row.error_entry as number | null,
+    errorCode: row.error_code as string | null,
+  };
+}
+
+export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
+  return {
+    delivery: row.delivery as number,
+    kind: row.kind as 'webhook' | 'mail',
+    listenerId: row.listener_id as string,
+    subscriptionId: row.subscription_id as string | null,
+    entry: row.entry as number,
+    emitId: emitId(storeTag, row.entry as number),
+    emitterId: row.emitter_id as string,
+    eventName: row.name as string,
+    state: row.state as DeliveryState,
+    attemptsMade: row.attempts_made as number,
+    nextAttemptAtMs: (row.state === 'sending' ? null : row.due_at_ms) as number | null,
+    endedAtMs: row.ended_at_ms as number | null,
+  };
+}
+
+export function toOwner(row: Row): Owner {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    email: row.email as string | null,
+    globalErrorWorkflowId: row.global_error_workflow_id as string | null,
+    digestWindowMs: row.digest_window_ms as number,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+export function toApiKey(row: Row): ApiKey {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    label: row.label as string,
+    scopes: JSON.parse(row.scopes as string) as Scope[],
+    createdAtMs: row.created_at_ms as number,
+    revokedAtMs: row.revoked_at_ms as number | null,
+  };
+}
+
+export function toWorkflow(row: Row): Workflow {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    name: row.name as string,
+    active: row.active as boolean,
+    deploymentId: row.deployment_id as string,
+    settings: JSON.parse(row.settings as string) as Settings,
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}
+
+export function toSource(row: Row): Source {
+  return {
+    ...toWorkflow(row),
+    componentCode: row.component_code as string,
+    configuredProps: JSON.parse(row.configured_props as string) as Record<string, unknown>,
+    dedupe: row.dedupe as Dedupe | null,
+    secretProps: JSON.parse(row.secret_props as string) as string[],
+  };
+}
+
+export function toDeployment(row: Row): Deployment {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    runnableId: row.runnable_id as string,
+    steps: JSON.parse(row.steps as string) as Step[],
+    createdAtMs: row.created_at_ms as number,
+  };
+}
+
+export function toTrigger(row: Row): Trigger {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    runnableId: row.runnable_id as string,
+    kind: row.kind as 'http' | 'schedule',
+    createdAtMs: row.created_at_ms as number,
+    key: row.key as string | null,
+    customResponse: row.custom_response as boolean,
+    tokenHash: row.token_hash as string | null,
+    schedule: row.schedule === null ? null : (JSON.parse(row.schedule as string) as Schedule),
+    nextAtMs: row.next_at_ms as number | null,
+  };
+}
+
+export function toSubscription(row: Row): Subscription {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    emitterId: row.emitter_id as string,
+    listenerId: row.listener_id as string,
+    eventName: row.event_name as string,
+    via: row.via as Exclude<Via, 'global' | 'direct'>,
+    active: row.active as boolean,
+    createdAtMs: row.created_at_ms as number,
+  };
+}
+
+export function toWebhook(row: Row): Webhook {
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    url: row.url as string,
+    name: row.name as string | null,
+    description: row.description as string | null,
+    active: row.active as boolean,
+    secrets: JSON.parse(row.secrets as string) as string[],
+    createdAtMs: row.created_at_ms as number,
+    updatedAtMs: row.updated_at_ms as number,
+  };
+}

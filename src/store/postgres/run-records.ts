@@ -1,0 +1,83 @@
+// What is read of runs. Those that are open and those that are over have tables of their own, united by the view all_runs;
+// where a state is asked for, only one of the two can have it, and only that one is read.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { RunState } from '../../domain/run.ts';
+import type { RunStore } from '../store.ts';
+import type { Core } from './core.ts';
+import { causesOf } from './log-records.ts';
+import { readPage } from './pages.ts';
+import { toRunRecord } from './rows.ts';
+
+const RUN_COLUMNS = `r.run, r.runnable_id, r.deployment_id, r.state, r.attempt, r.entry, r.started_at_ms, r.ended_at_ms,
+  r.summary, r.error_entry, r.error_code, e.origin_id, e.name, e.replay`;
+
+/** Emissions of one run that its record tells the receipts of. */
+const MAX_CAUSES = 100;
+
+const OPEN_RUNS = `(SELECT *, NULL::bigint AS ended_at_ms, NULL::text AS summary, NULL::bigint AS error_entry,
+  NULL::text AS error_code FROM open_runs)`;
+
+const TABLES: Readonly<Record<RunState, string>> = {
+  queued: OPEN_RUNS,
+  running: OPEN_RUNS,
+  waiting: OPEN_RUNS,
+  succeeded: 'runs',
+  failed: 'runs',
+  cancelled: 'runs',
+};
+
+export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {
+  const { pool, storeTag } = core;
+  return {
+    listRuns: ({ ownerId, runnableId, state }, page) => {
+      const where = ['r.owner_id = $2'];
+      const values = [runnableId, ownerId];
+      if (state !== undefined) where.push(`r.state = $${values.push(state)}`);
+      const table = state === undefined ? 'all_runs' : TABLES[state];
+      const listing = {
+        from: `${table} AS r JOIN emissions AS e ON e.entry = r.entry`,
+        countFrom: `${table} AS r`,
+        columns: RUN_COLUMNS,
+        key: 'r.run',
+        within: { column: 'r.runnable_id', place: '$1' },
+        where,
+        values,
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(pool, listing, { page, map: (row) => toRunRecord(row, storeTag) });
+    },
+
+    getRun: async (ownerId, run) => {
+      const [row, causes] = await Promise.all([
+        // Of the error, the part behind the original event is ours, and small.
+        pool.get(
+          `SELECT ${RUN_COLUMNS}, r.detail, e.body, e.cause_run,
+              substring(x.body FROM coalesce(x.original_start + x.original_length, 0) + 2) AS error_tail
+            FROM all_runs AS r JOIN emissions AS e ON e.entry = r.entry
+              LEFT JOIN emissions AS x ON x.entry = r.error_entry
+            WHERE r.run = $1 AND r.owner_id = $2`,
+          run,
+          ownerId,
+        ),
+        causesOf(core, { ownerId, run }, MAX_CAUSES),
+      ]);
+      if (!row) return undefined;
+      return {
+        ...toRunRecord(row, storeTag),
+        event: row.body as Uint8Array,
+        detail: row.detail as string | null,
+        errorBody: errorObject(row.error_tail as Uint8Array | null),
+        causedByRun: row.cause_run as number | null,
+        causes,
+      };
+    },
+  };
+}
+
+/** The `error` object, cut out of the end of its `$errors` emission. */
+function errorObject(tail: Uint8Array | null): Uint8Array | null {
+  if (tail === null) return null;
+  const rest = JSON.parse(`{${Buffer.from(tail).toString('utf8')}`) as { error: unknown };
+  return Buffer.from(JSON.stringify(rest.error));
+}

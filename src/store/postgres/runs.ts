@@ -1,0 +1,233 @@
+// Runs: ending, claiming, handing back, rescuing. What is read of them is in run-records.ts.
+
+import { type RunEnd, withSuppressed } from '../../domain/end.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { concurrencyOf } from '../../domain/resource.ts';
+import type { RunLease } from '../../domain/run.ts';
+import type { Admission, Finished, RunStore } from '../store.ts';
+import { cancelRun } from './cancel.ts';
+import type { Core } from './core.ts';
+import { answerText } from './log-records.ts';
+import { claimsOf, type Hands, type Line, type Pass } from './pass.ts';
+import { leaseKey } from './reads.ts';
+import { rescueDeliveries } from './rescue.ts';
+import { toEmission } from './rows.ts';
+import { runReads } from './run-records.ts';
+import { applySource } from './source-memory.ts';
+import { claimRuns } from './turn-runs.ts';
+import type { Row } from './values.ts';
+import { failRun, writeEmission } from './write.ts';
+
+/** Two, so that a queue shrinks also while new hands are free. */
+const HANDED_OVER = 2;
+
+export function runVerbs(core: Core): RunStore {
+  return {
+    ...runReads(core),
+    claimRuns: (limit, admission) => claimRuns(core, limit, admission),
+    cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
+
+    finishRun: (end, admission) => {
+      const { lease, source } = end;
+      return core.batch.write({
+        needs: (needs) => {
+          if (end.state === 'queued') needs.returnRun(lease);
+          else needs.endRun(lease);
+          if (source) needs.sources.add(source.id);
+          for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
+        },
+        plan: (pass) => finishRun(pass, pass.handsOf(admission), end),
+      });
+    },
+
+    releaseRuns: (leases) => releaseLeases(core, leases),
+
+    rescue: (admission) =>
+      core.batch.write({
+        needs: (needs) => {
+          needs.lost = true;
+        },
+        plan: (pass) => {
+          const hands = pass.handsOf(admission);
+          const lost = pass.first(pass.reads.lostRuns);
+          for (const row of lost) rescueRun(pass, hands, row);
+          const deliveries = rescueDeliveries(pass);
+          return { runs: lost.length, deliveries, claims: claimsOf(hands) };
+        },
+      }),
+  };
+}
+
+/** Queued again, the attempt not counted; leases that were lost are passed over. */
+export function releaseLeases(core: Core, leases: readonly RunLease[]): Promise<void> {
+  return core.batch.write({
+    needs: (needs) => {
+      for (const lease of leases) needs.returnRun(lease);
+    },
+    plan: (pass) => {
+      const hands = pass.handsOf(NOBODY);
+      for (const lease of leases) queueAgain(pass, hands, { lease, isAlone: false });
+    },
+  });
+}
+
+/** Takes nothing: for verbs that hand back. */
+const NOBODY: Admission = {
+  takeRun: () => false,
+  dropRun: () => undefined,
+  takeDelivery: () => false,
+  dropDelivery: () => undefined,
+};
+
+function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
+  if (end.state === 'queued') {
+    const isHeld = queueAgain(pass, hands, { lease: end.lease, isAlone: end.again === 'alone' });
+    return { held: isHeld, claims: claimsOf(hands), errorEntry: null };
+  }
+  const row = pass.leased('endings', leaseKey(end.lease.run, end.lease.fence));
+  if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null };
+  const ownerId = row.owner_id as string;
+  pass.ledger.moved(ownerId, 'runs', { from: 'running', to: end.state });
+  const line = pass.line(ownerId, row.runnable_id as string, true);
+  line.change({ taken: -1 }, pass.core.node.id);
+  const { source } = end;
+  const { emissions, suppressed } = source
+    ? applySource(pass, { source, emissions: end.emissions })
+    : { emissions: end.emissions, suppressed: 0 };
+  const entries = emissions.map((made) => writeEmission(pass, hands, { made }).emission.entry);
+  const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
+  pass.plan.runs.push({
+    ...standingOf(row),
+    state: end.state,
+    started_at_ms: row.started_at_ms as number | null,
+    ended_at_ms: end.endedAtMs,
+    summary: end.summary,
+    error_entry: errorEntry,
+    error_code: end.fault?.code ?? null,
+    detail: suppressed === 0 ? end.detail : withSuppressed(end, suppressed),
+  });
+  if (end.answer) writeAnswer(pass, row, answerText(end.answer));
+  if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
+  handOver(pass, hands, line);
+  return { held: true, claims: claimsOf(hands), errorEntry };
+}
+
+function writeAnswer(pass: Pass, row: Row, answer: string): void {
+  const run = row.run as number;
+  pass.plan.keyAnswers.push({ run, answer });
+  if (!isAwaitedElsewhere(pass, row)) return;
+  pass.plan.answers.push({ run, owner_id: row.owner_id as string, answer, at_ms: pass.nowMs });
+}
+
+function isAwaitedElsewhere(pass: Pass, row: Row): boolean {
+  return row.awaited_by !== null && row.awaited_by !== pass.core.node.id;
+}
+
+/** The columns that a run keeps when it moves to those that are over. */
+function standingOf(row: Row): Readonly<Record<string, string | number | boolean | null>> {
+  const { run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, attempt, awaited_by } = row;
+  const kept = { run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, attempt, awaited_by };
+  return kept as Record<string, string | number | boolean | null>;
+}
+
+interface Again {
+  readonly lease: RunLease;
+  /** A bystander of a crash: its attempt counts, and the next one has a process to itself. */
+  readonly isAlone: boolean;
+}
+
+function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolean {
+  const row = pass.leased('returns', leaseKey(lease.run, lease.fence));
+  if (!row) return false;
+  const ownerId = row.owner_id as string;
+  const runnableId = row.runnable_id as string;
+  const attempt = (row.attempt as number) + (isAlone ? 1 : 0);
+  const line = pass.line(ownerId, runnableId, true);
+  // Its workflow may have been deleted meanwhile.
+  if (!pass.runnable(ownerId, runnableId)) {
+    cancelLost(pass, row, { line, attempt });
+    return true;
+  }
+  pass.plan.runsAgain.push({
+    run: lease.run,
+    attempt,
+    alone: (row.alone as boolean) || isAlone,
+    rescues: row.rescues as number,
+    fence: row.fence as number,
+  });
+  pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'queued' });
+  line.change({ taken: -1, waiting: 1 }, pass.core.node.id);
+  pass.told.add('runs');
+  hands.runsWaiting = true;
+  return true;
+}
+
+function cancelLost(pass: Pass, row: Row, of: { line: Line; attempt: number }): void {
+  pass.plan.closedRuns.push(row.run as number);
+  pass.plan.runs.push({
+    ...standingOf(row),
+    attempt: of.attempt,
+    state: 'cancelled',
+    started_at_ms: null,
+    ended_at_ms: pass.nowMs,
+    summary: null,
+    error_entry: null,
+    error_code: null,
+    detail: null,
+  });
+  pass.ledger.moved(row.owner_id as string, 'runs', { from: 'running', to: 'cancelled' });
+  of.line.change({ taken: -1 }, pass.core.node.id);
+  if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
+}
+
+/** The hands that a run's end freed take the next of the same workflow or source with them, without a tick between. */
+function handOver(pass: Pass, hands: Hands, line: Line): void {
+  if (line.waiting === 0) return;
+  const runnable = pass.runnable(line.ownerId, line.listenerId);
+  if (!runnable) return;
+  let granted = pass.grantedTo(line);
+  for (let taken = 0; taken < HANDED_OVER; taken++) {
+    const isFree = line.waiting > granted && line.taken + granted < concurrencyOf(runnable);
+    if (!isFree || !pass.takeRun(hands, runnable)) return;
+    pass.grants.push({ line, hands, count: 1, runnable });
+    granted++;
+  }
+}
+
+function rescueRun(pass: Pass, hands: Hands, row: Row): void {
+  const run = row.run as number;
+  const ownerId = row.owner_id as string;
+  const runnableId = row.runnable_id as string;
+  const attempt = row.attempt as number;
+  const rescues = (row.rescues as number) + 1;
+  const line = pass.line(ownerId, runnableId, true);
+  const runnable = pass.runnable(ownerId, runnableId);
+  if (!runnable) {
+    cancelLost(pass, row, { line, attempt });
+    return;
+  }
+  if (rescues < LIMITS.rescues) {
+    const fence = (row.fence as number) + 1;
+    pass.plan.runsAgain.push({ run, attempt: attempt + 1, alone: row.alone === true, rescues, fence });
+    pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'queued' });
+    line.change({ taken: -1, waiting: 1 }, pass.core.node.id);
+    pass.told.add('runs');
+    hands.runsWaiting = true;
+    return;
+  }
+  const fault = {
+    code: 'WorkerLost',
+    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
+    cellId: '',
+    namespace: '',
+    tsMs: pass.nowMs,
+    stack: '',
+  };
+  pass.plan.closedRuns.push(run);
+  pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
+  line.change({ taken: -1 }, pass.core.node.id);
+  const emission = toEmission(row, pass.core.storeTag);
+  const times = { startedAtMs: null, endedAtMs: pass.nowMs };
+  failRun(pass, hands, { emission, runnable, run, attempt, fault, cells: standingOf(row), ...times });
+  if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
+}

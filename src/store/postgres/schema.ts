@@ -1,0 +1,37 @@
+// Brings a database to the schema that this program knows. Migrations only go forward, and each leaves what the program
+// before it needs, so that older processes go on while the first newer one migrates. A process that finds a schema newer
+// than it knows does not start.
+
+import { StoreUnavailable } from '../store.ts';
+import type { Lane, Tx } from './lane.ts';
+import { FIRST } from './migrations/001-first.ts';
+
+const MIGRATIONS: readonly string[] = [FIRST];
+
+/** The schema that this program knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Several processes may start at once: one migrates, the others wait for it. */
+export async function migrate(lane: Lane): Promise<void> {
+  await lane.transact(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', 'errand schema');
+    await tx.query(
+      'CREATE TABLE IF NOT EXISTS errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',
+    );
+    const rows = await tx.query('SELECT coalesce(max(version), 0) AS version FROM errand_schema');
+    const at = rows[0]?.version as number;
+    if (at > SCHEMA_VERSION) {
+      throw new StoreUnavailable(
+        `the database has schema ${at}, and this program knows only ${SCHEMA_VERSION}: a newer Errand uses it`,
+      );
+    }
+    for (let version = at; version < SCHEMA_VERSION; version++) await apply(tx, version);
+  });
+}
+
+async function apply(tx: Tx, version: number): Promise<void> {
+  for (const statement of (MIGRATIONS[version] as string).split(/;\s*$/m)) {
+    if (statement.trim() !== '') await tx.query(statement);
+  }
+  await tx.query('INSERT INTO errand_schema (version) VALUES ($1)', version + 1);
+}

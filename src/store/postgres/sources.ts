@@ -1,0 +1,75 @@
+// Event sources: their records, their db, and the events that they emitted.
+
+import { ERRORS } from '../../domain/emission.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { SourceStore } from '../resources.ts';
+import { configWrite } from './config-write.ts';
+import type { Core } from './core.ts';
+import type { Tx } from './lane.ts';
+import { readPage } from './pages.ts';
+import { toSource } from './rows.ts';
+import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+
+/** Events hidden by one statement: a source may have millions, and a statement has its time limit. */
+const EVENTS_PER_STEP = 20_000;
+
+export function sourceVerbs(core: Core): SourceStore {
+  const { pool } = core;
+  return {
+    createSource: (write) =>
+      configWrite(core, write.source.ownerId, ({ tx }) => insertRunnable(tx, { ...write, record: write.source })),
+    updateSource: (write) =>
+      configWrite(core, write.source.ownerId, ({ tx }) => updateRunnable(tx, { ...write, record: write.source })),
+    deleteSource: async (ownerId, id) => id.startsWith('dc_') && deleteRunnable(core, { ownerId, id }),
+
+    getSource: async (ownerId, id) => {
+      if (!id.startsWith('dc_')) return undefined;
+      const row = await pool.get('SELECT * FROM runnables WHERE id = $1 AND owner_id = $2', id, ownerId);
+      return row && toSource(row);
+    },
+
+    listSources: (ownerId, page) => {
+      const listing = {
+        from: 'runnables',
+        columns: '*',
+        key: 'id',
+        where: ['owner_id = $1', "id LIKE 'dc\\_%'"],
+        values: [ownerId],
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(pool, listing, { page, map: toSource });
+    },
+
+    readSourceDb: async (sourceId) => {
+      const rows = await pool.all('SELECT name, value FROM source_db WHERE source_id = $1', sourceId);
+      return Object.fromEntries(rows.map((row) => [row.name as string, row.value as string]));
+    },
+
+    deleteSourceEvents: (ownerId, sourceId) => core.config.transact((tx) => hideEvents(tx, ownerId, sourceId)),
+  };
+}
+
+/**
+ * The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more.
+ * Walks along the index of what is listed: each step would otherwise begin with all that the ones before have hidden.
+ */
+async function hideEvents(tx: Tx, ownerId: string, sourceId: string): Promise<number> {
+  let hidden = 0;
+  for (let last = { name: '', entry: 0 }; ; ) {
+    const [step] = await tx.query(
+      `WITH events AS (SELECT entry, name FROM emissions
+          WHERE emitter_id = $1 AND owner_id = $2 AND listed AND name <> '${ERRORS}' AND (name, entry) > ($3, $4::bigint)
+          ORDER BY name, entry LIMIT ${EVENTS_PER_STEP}),
+        hidden AS (UPDATE emissions AS e SET listed = false FROM events WHERE e.entry = events.entry)
+        SELECT name, entry, (SELECT count(*) FROM events) AS n FROM events ORDER BY name DESC, entry DESC LIMIT 1`,
+      sourceId,
+      ownerId,
+      last.name,
+      last.entry,
+    );
+    if (!step) return hidden;
+    hidden += step.n as number;
+    if ((step.n as number) < EVENTS_PER_STEP) return hidden;
+    last = { name: step.name as string, entry: step.entry as number };
+  }
+}

@@ -1,0 +1,89 @@
+// What time brings: schedule ticks and digests that close. Retention is in retention.ts.
+
+import { digestBody } from '../../domain/digest.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { TimeStore } from '../store.ts';
+import type { Core } from './core.ts';
+import { appendedOf } from './log.ts';
+import { claimsOf, type Hands, type Pass } from './pass.ts';
+import { pairKey } from './reads.ts';
+import { prune } from './retention.ts';
+import { toEmission, toTrigger } from './rows.ts';
+import type { Row } from './values.ts';
+import { writeEmission } from './write.ts';
+
+export function timeVerbs(core: Core): TimeStore {
+  return {
+    dueTriggers: async (limit) => {
+      const rows = await core.pool.all(
+        'SELECT * FROM triggers WHERE next_at_ms <= $1::bigint ORDER BY next_at_ms LIMIT $2::int',
+        core.clock.nowMs(),
+        limit,
+      );
+      return rows.map(toTrigger);
+    },
+
+    fireTrigger: (tick, emission, admission) =>
+      core.batch.write({
+        needs: (needs) => {
+          needs.ticks.push(tick);
+          needs.owners.add(emission.ownerId);
+        },
+        plan: (pass) => {
+          if (!pass.fires(tick.triggerId)) return null;
+          const hands = pass.handsOf(admission);
+          return appendedOf(hands, writeEmission(pass, hands, { made: emission }));
+        },
+      }),
+
+    nextDueAtMs: async () => {
+      const row = await core.pool.get(
+        `SELECT least((SELECT min(next_at_ms) FROM triggers WHERE next_at_ms IS NOT NULL),
+          (SELECT min(closes_at_ms) FROM digests)) AS at`,
+      );
+      return (row?.at as number | null | undefined) ?? null;
+    },
+
+    closeDigests: (admission) =>
+      core.batch.write({
+        needs: (needs) => {
+          needs.overDigests = true;
+        },
+        plan: (pass) => {
+          const hands = pass.handsOf(admission);
+          for (const row of pass.first(pass.reads.overDigests)) closeDigest(pass, hands, row);
+          return claimsOf(hands);
+        },
+      }),
+
+    prune: (beforeMs, from) => prune(core, beforeMs, from),
+  };
+}
+
+function closeDigest(pass: Pass, hands: Hands, row: Row): void {
+  const ownerId = row.digest_owner as string;
+  const digestKey = row.over_key as string;
+  if (row.repeats === 0 || row.entry === null) {
+    pass.plan.endedDigests.push({ ownerId, digestKey });
+    return;
+  }
+  const window = {
+    openedAtMs: row.opened_at_ms as number,
+    closesAtMs: row.closes_at_ms as number,
+    repeats: row.repeats as number,
+  };
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core.storeTag);
+  // Caused by no single run: it tells of all of them.
+  const body = digestBody(window, mail.body);
+  const written = writeEmission(pass, hands, { made: { ...mail, body, digestKey: null, causeRun: null } });
+  const windowMs = pass.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
+  pass.digests.set(pairKey(ownerId, digestKey), {
+    ownerId,
+    digestKey,
+    openedAtMs: pass.nowMs,
+    closesAtMs: pass.nowMs + windowMs,
+    repeats: 0,
+    newestEntry: written.emission.entry,
+    isNew: false,
+  });
+}

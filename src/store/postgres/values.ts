@@ -1,0 +1,56 @@
+// Values on their way to and from Postgres. All parameters travel as text. A column of many rows travels as one array
+// literal, written here: `unnest` then inserts any number of rows with one prepared statement.
+//
+// Postgres' text cannot hold U+0000, and what users write may: it is escaped with U+0001, which is escaped itself.
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these two are the point
+const ESCAPED = /[\u0000\u0001]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this one is the point
+const RESTORED = /\u0001([01])/g;
+
+export type Value = string | number | boolean | null | Uint8Array;
+export type Row = Record<string, Value>;
+
+/** Text as Postgres can hold it. */
+export function toText(text: string): string {
+  if (!text.includes('\u0000') && !text.includes('\u0001')) return text;
+  return text.replace(ESCAPED, (char) => (char === '\u0000' ? '\u00010' : '\u00011'));
+}
+
+/** What `toText` was given. */
+export function fromText(text: string): string {
+  if (!text.includes('\u0001')) return text;
+  return text.replace(RESTORED, (_, digit) => (digit === '0' ? '\u0000' : '\u0001'));
+}
+
+/** A parameter. */
+export function toParameter(value: Value | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return toText(value);
+  if (typeof value === 'object') return bytesLiteral([value]);
+  return String(value);
+}
+
+const QUOTED = /["\\]/g;
+
+/** `{…}` of one column; as a parameter, it is escaped as a whole. */
+export function arrayLiteral(values: readonly (string | number | boolean | null)[]): string {
+  let literal = '{';
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as string | number | boolean | null;
+    if (i > 0) literal += ',';
+    if (value === null) literal += 'NULL';
+    else if (typeof value !== 'string') literal += value;
+    else literal += `"${value.replace(QUOTED, '\\$&')}"`;
+  }
+  return `${literal}}`;
+}
+
+/** Several byte strings, one behind the other, as one `bytea`: an array of them would be escaped byte by byte. */
+export function bytesLiteral(parts: readonly Uint8Array[]): string {
+  let literal = '\\x';
+  for (const { buffer, byteOffset, byteLength } of parts) {
+    literal += Buffer.from(buffer, byteOffset, byteLength).toString('hex');
+  }
+  return literal;
+}

@@ -1,0 +1,59 @@
+// What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The line is locked before
+// any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
+
+import type { Tx } from './lane.ts';
+import type { Row } from './values.ts';
+
+export interface Listener {
+  readonly ownerId: string;
+  readonly id: string;
+}
+
+/** Rows moved by one statement: a million may wait, and a statement has its time limit. */
+export const ROWS_PER_STEP = 20_000;
+
+/**
+ * Makes the line when nothing has waited there yet: else what is just being queued would be overlooked. Not for a
+ * listener that does not exist, and never did.
+ */
+export function lockLine(tx: Tx, listener: Listener): void {
+  touchLine(tx, listener, 'waiting = lines.waiting');
+}
+
+/** The same; nothing that can be claimed waits there from now on. */
+export function emptyLine(tx: Tx, listener: Listener): void {
+  touchLine(tx, listener, 'waiting = 0, ready_at_ms = NULL');
+}
+
+function touchLine(tx: Tx, { ownerId, id }: Listener, change: string): void {
+  void tx.query(
+    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken) SELECT $1, $2, $3::boolean, 0, 0
+      WHERE EXISTS (SELECT 1 FROM runnables WHERE id = $2 AND owner_id = $1)
+        OR EXISTS (SELECT 1 FROM webhooks WHERE id = $2 AND owner_id = $1)
+        OR EXISTS (SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2)
+      ON CONFLICT (owner_id, listener_id) DO UPDATE SET ${change}`,
+    ownerId,
+    id,
+    !id.startsWith('wh_'),
+  );
+}
+
+/**
+ * `step` moves the next ROWS_PER_STEP rows behind a number, and tells them by the state that they had: `state`, how many
+ * (`n`), the `last` number. By number and not just "the next ones": those would be looked for among all that was moved.
+ */
+export async function moveInSteps(
+  step: (after: number) => Promise<Row[]>,
+  moved: (state: string, n: number) => void,
+): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await step(after);
+    let count = 0;
+    for (const row of rows) {
+      moved(row.state as string, row.n as number);
+      count += row.n as number;
+      after = Math.max(after, row.last as number);
+    }
+    if (count < ROWS_PER_STEP) return;
+  }
+}

@@ -1,0 +1,60 @@
+// Workflows and the deployments of both workflows and sources.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { WorkflowStore } from '../resources.ts';
+import { configWrite } from './config-write.ts';
+import type { Core } from './core.ts';
+import { readPage } from './pages.ts';
+import { toDeployment, toWorkflow } from './rows.ts';
+import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+import type { Value } from './values.ts';
+
+export function workflowVerbs(core: Core): WorkflowStore {
+  const { pool } = core;
+  return {
+    createWorkflow: (write) =>
+      configWrite(core, write.workflow.ownerId, ({ tx }) => insertRunnable(tx, { ...write, record: write.workflow })),
+    updateWorkflow: (write) =>
+      configWrite(core, write.workflow.ownerId, ({ tx }) => updateRunnable(tx, { ...write, record: write.workflow })),
+    deleteWorkflow: async (ownerId, id) => id.startsWith('p_') && deleteRunnable(core, { ownerId, id }),
+
+    getWorkflow: async (ownerId, id) => {
+      if (!id.startsWith('p_')) return undefined;
+      const row = await pool.get('SELECT * FROM runnables WHERE id = $1 AND owner_id = $2', id, ownerId);
+      return row && toWorkflow(row);
+    },
+
+    listWorkflows: ({ ownerId, active, name }, page) => {
+      const where = ['owner_id = $1', "id LIKE 'p\\_%'"];
+      const values: Value[] = [ownerId];
+      if (active !== undefined) where.push(`active = $${values.push(active)}`);
+      if (name !== undefined) where.push(`name = $${values.push(name)}`);
+      const listing = {
+        from: 'runnables',
+        columns: '*',
+        key: 'id',
+        where,
+        values,
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(pool, listing, { page, map: toWorkflow });
+    },
+
+    listDeployments: (ownerId, runnableId, page) => {
+      const listing = {
+        from: 'deployments',
+        columns: '*',
+        key: 'id',
+        where: ['runnable_id = $1', 'owner_id = $2'],
+        values: [runnableId, ownerId],
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(pool, listing, { page, map: toDeployment });
+    },
+
+    getDeployment: async (ownerId, id) => {
+      const row = await pool.get('SELECT * FROM deployments WHERE id = $1 AND owner_id = $2', id, ownerId);
+      return row && toDeployment(row);
+    },
+  };
+}

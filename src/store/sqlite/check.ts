@@ -1,0 +1,57 @@
+// `errand store check` on SQLite: looks through the file, while a server may be running on it. Nothing is written.
+
+import { existsSync } from 'node:fs';
+import { type Ask, checkRows, type Finding, type Report } from '../checks.ts';
+import { StoreUnavailable } from '../store.ts';
+import { Connection, SCHEMA_VERSION } from './database.ts';
+
+/** Views of this connection alone, so that both backends are asked the same. */
+const VIEWS = `CREATE TEMP VIEW all_runs AS SELECT * FROM main.runs;
+  CREATE TEMP VIEW all_deliveries AS SELECT * FROM main.deliveries;`;
+
+/** Findings of SQLite itself that are told; behind the first few come the same again. */
+const TOLD = 20;
+
+/** Throws `StoreUnavailable` when there is no store, or one of another version. */
+export async function checkSqlite(path: string): Promise<Report> {
+  const connection = openToRead(path);
+  try {
+    // First and apart: it reads the whole file, and until it is through the WAL grows.
+    const findings = checkStructure(connection);
+    // Of a damaged file nobody knows what its rows would say.
+    if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
+    connection.exec('BEGIN');
+    return await checkRows(askOf(connection), { schema: SCHEMA_VERSION });
+  } finally {
+    connection.close();
+  }
+}
+
+/** A connection that cannot write. */
+export function openToRead(path: string): Connection {
+  if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  const connection = new Connection(path, true);
+  try {
+    connection.exec('PRAGMA temp_store = FILE');
+    const schema = connection.get('PRAGMA user_version')?.user_version as number;
+    if (schema !== SCHEMA_VERSION) {
+      throw new StoreUnavailable(
+        `${path} has schema ${schema}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,
+      );
+    }
+    connection.exec(VIEWS);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+export function askOf(connection: Connection): Ask {
+  return async (sql) => connection.all(sql);
+}
+
+function checkStructure(connection: Connection): Finding[] {
+  const told = connection.all(`PRAGMA quick_check(${TOLD})`).map((row) => String(row.quick_check));
+  return told.filter((line) => line !== 'ok').map((detail) => ({ check: 'quick_check', detail, count: 1 }));
+}

@@ -1,0 +1,77 @@
+// How the store contract runs on a Postgres server: a database for every test, and every opening a new node.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Clock } from '../../../src/ports.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Harness, Opened, Writer } from '../../contract/fixtures.ts';
+import { type Databases, queryOn } from './databases.ts';
+import { newDatabaseOn } from './fresh.ts';
+import { openTestStore } from './store.ts';
+
+export function postgresHarness(server: () => Promise<Databases>): Harness {
+  const newDatabase = async () => newDatabaseOn(await server());
+
+  async function open({ clock }: { clock: Clock }): Promise<Opened> {
+    const { url, drop } = await newDatabase();
+    let store = await openTestStore({ url, clock });
+    return {
+      store,
+      async reopen() {
+        await store.close();
+        store = await openTestStore({ url, clock });
+        return store;
+      },
+      async [Symbol.asyncDispose]() {
+        await store.close();
+        await drop();
+      },
+    };
+  }
+
+  async function startWriter(): Promise<Writer> {
+    const { url, drop } = await newDatabase();
+    // Without the test runner's own variables: the child is no test file.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const child = fork(join(import.meta.dirname, 'writer.ts'), [url], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const gone = once(child, 'close');
+    let store: Store | undefined;
+    return {
+      async messages(heard) {
+        child.on('message', heard);
+        await gone;
+      },
+      kill: () => void child.kill('SIGKILL'),
+      async open({ clock }) {
+        await forgetNodes(url, clock);
+        store = await openTestStore({ url, clock });
+        return store;
+      },
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGKILL');
+        await gone;
+        await store?.close();
+        await drop();
+      },
+    };
+  }
+
+  return { open, startWriter };
+}
+
+/**
+ * Says that the killed writer is gone. The others would find out when its lease is over by the store's clock, and in the
+ * contract that one stands still. First come its last transactions, which the server may still be at.
+ */
+async function forgetNodes(url: string, clock: Clock): Promise<void> {
+  await queryOn(
+    url,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid();
+    UPDATE nodes SET gone_at_ms = ${clock.nowMs()} WHERE gone_at_ms IS NULL`,
+  );
+}

@@ -1,0 +1,60 @@
+// The databases of one server, seen by its administrator.
+
+import postgres from 'postgres';
+
+/** Seconds; an idle connection would keep the test's process from ending. */
+const IDLE_S = 0.2;
+
+export class Databases {
+  readonly #url: URL;
+  #sql: postgres.Sql | undefined;
+
+  /** `url`: of any database that may be administered from. */
+  constructor(url: string) {
+    this.#url = new URL(url);
+  }
+
+  url(database = 'postgres'): string {
+    const url = new URL(this.#url);
+    url.pathname = `/${database}`;
+    return url.href;
+  }
+
+  /** Copies the files of `template`, which nobody may be connected to: half the time of copying through the log. */
+  async createDatabase(name: string, template = 'template1'): Promise<void> {
+    await this.query(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY file_copy`);
+  }
+
+  /** Also when somebody is connected to it. */
+  async dropDatabase(name: string): Promise<void> {
+    await this.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+  }
+
+  /** On the administrator's database; the rows. */
+  async query(sql: string): Promise<readonly postgres.Row[]> {
+    this.#sql ??= connect(this.#url.href);
+    return [...(await this.#sql.unsafe(sql))];
+  }
+
+  /** May be called twice, and is open again with the next query. */
+  async close(): Promise<void> {
+    const sql = this.#sql;
+    this.#sql = undefined;
+    await sql?.end({ timeout: 0 });
+  }
+}
+
+/** One statement, or several by semicolons, on any database. */
+export async function queryOn(url: string, sql: string): Promise<readonly postgres.Row[]> {
+  const connection = connect(url);
+  try {
+    return [...(await connection.unsafe(sql))];
+  } finally {
+    // At once: after a lost connection the driver would wait for an answer that nobody gives.
+    await connection.end({ timeout: 0 });
+  }
+}
+
+function connect(url: string): postgres.Sql {
+  return postgres(url, { max: 1, fetch_types: false, idle_timeout: IDLE_S, onnotice: () => undefined });
+}

@@ -1,0 +1,18 @@
+// For `node --test --test-global-setup=…`: a run whose stores are on Postgres, all on one server. The test files' processes
+// are started after this, and inherit what is set here.
+
+import type { PostgresServer } from './server.ts';
+import { SERVER_VARIABLE, startSharedPostgres } from './shared.ts';
+
+let server: PostgresServer | undefined;
+
+export async function globalSetup(): Promise<void> {
+  process.env.ERRAND_TEST_STORE = 'postgres';
+  if (process.env[SERVER_VARIABLE]) return;
+  server = await startSharedPostgres();
+  process.env[SERVER_VARIABLE] = server.url();
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.dispose();
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Lines } from '../../../src/engine/lines.ts';
+import { Slots } from '../../../src/engine/slots.ts';
+import { runnable } from './parts.ts';
+
+function opened(hands: { runs: boolean; deliveries: boolean }): Slots {
+  const slots = new Slots(new Lines(), hands);
+  slots.open();
+  return slots;
+}
+
+test('hands take what the process is for', () => {
+  for (const runs of [true, false]) {
+    for (const deliveries of [true, false]) {
+      const slots = opened({ runs, deliveries });
+      assert.equal(slots.takeRun(runnable), runs);
+      assert.equal(slots.takeDelivery('wh_1'), deliveries);
+      assert.deepEqual(slots.inFlight, { runs: Number(runs), deliveries: Number(deliveries) });
+    }
+  }
+});
+
+test('nothing is taken before opening and after closing', () => {
+  const slots = new Slots(new Lines(), { runs: true, deliveries: true });
+  const taken = (): boolean[] => [slots.takeRun(runnable), slots.takeDelivery('wh_1')];
+  assert.deepEqual(taken(), [false, false]);
+  slots.open();
+  assert.deepEqual(taken(), [true, true]);
+  slots.close();
+  assert.deepEqual(taken(), [false, false]);
+  assert.deepEqual(slots.inFlight, { runs: 1, deliveries: 1 });
+});
+
+test('a workflow takes no more hands than it may', () => {
+  const slots = opened({ runs: true, deliveries: true });
+  const single = { ...runnable, settings: { ...runnable.settings, concurrency: 1 } };
+  assert.equal(slots.takeRun(single), true);
+  assert.equal(slots.takeRun(single), false);
+  assert.equal(slots.takeRun({ ...single, id: 'p_2' }), true);
+  slots.dropRun(single.id);
+  assert.equal(slots.takeRun(single), true);
+});

@@ -1,0 +1,220 @@
+// errand store check on SQLite: a sound store has no findings, and each kind of damage is found.
+
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import type { Finding } from '../../../src/store/checks.ts';
+import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { defined, TestClock } from '../../contract/fixtures.ts';
+import { createFolder } from '../../support/folder.ts';
+import { call } from './command.ts';
+import { fillStore, multiply } from './full-store.ts';
+import { startWriter } from './writer.ts';
+
+interface Damage {
+  readonly what: string;
+  readonly sql: string;
+  /** Check and count. */
+  readonly found: readonly [string, number][];
+}
+
+const A_FAILED = "(SELECT run FROM runs WHERE state = 'failed' ORDER BY run LIMIT 1)";
+const ITS_ERROR = `(SELECT error_entry FROM runs WHERE run = ${A_FAILED})`;
+const TRIED = '(SELECT delivery FROM attempts ORDER BY delivery LIMIT 1)';
+
+const DAMAGES: readonly Damage[] = [
+  {
+    what: 'a queued run that the ledger does not count',
+    sql: "UPDATE ledger SET n = n - 2 WHERE fact = 'runs.queued' AND owner_id = (SELECT min(id) FROM owners)",
+    found: [['ledger_open', 2]],
+  },
+  {
+    what: 'a delivery that is retrying and not counted so',
+    sql: "UPDATE deliveries SET state = 'held' WHERE delivery = (SELECT min(delivery) FROM deliveries WHERE state = 'retrying')",
+    found: [
+      ['ledger_open', 1],
+      ['ledger_open', 1],
+    ],
+  },
+  {
+    what: 'a run that has ended more often than the ledger says',
+    sql: "UPDATE ledger SET n = 1 WHERE fact = 'runs.cancelled' AND owner_id = (SELECT min(id) FROM owners)",
+    found: [['ledger_below_rows', 1]],
+  },
+  {
+    what: 'an owner that the ledger knows nothing of',
+    sql: "DELETE FROM ledger WHERE fact = 'emissions' AND owner_id = (SELECT max(id) FROM owners)",
+    found: [['ledger_below_rows', 24]],
+  },
+  {
+    what: 'more errors than failures',
+    sql: "UPDATE ledger SET n = n + 1 WHERE fact = 'errors' AND owner_id = (SELECT max(id) FROM owners)",
+    found: [['ledger_errors', 1]],
+  },
+  {
+    what: 'a failed run whose error was lost',
+    sql: `DELETE FROM emissions WHERE entry = ${ITS_ERROR}`,
+    found: [
+      ['run_without_event', 1],
+      ['failed_run_without_error', 1],
+    ],
+  },
+  {
+    what: 'a failed run that names no error',
+    sql: `UPDATE runs SET error_entry = NULL WHERE run = ${A_FAILED}`,
+    found: [['failed_run_without_error', 1]],
+  },
+  {
+    what: 'a failed run that names its own event',
+    sql: `UPDATE runs SET error_entry = entry WHERE run = ${A_FAILED}`,
+    found: [['failed_run_with_foreign_error', 1]],
+  },
+  {
+    what: 'a second error of one run',
+    sql: `UPDATE emissions SET name = '$errors', cause_run = ${A_FAILED}
+      WHERE entry = (SELECT max(entry) FROM emissions WHERE name = '')`,
+    found: [
+      ['ledger_below_rows', 1],
+      ['several_errors_of_one_run', 1],
+    ],
+  },
+  {
+    what: 'an error of a run that did not fail',
+    sql: `UPDATE runs SET state = 'succeeded', error_entry = NULL WHERE run = ${A_FAILED}`,
+    found: [['error_of_run_that_did_not_fail', 1]],
+  },
+  {
+    what: 'deliveries of an event that is gone',
+    sql: `DELETE FROM emissions WHERE entry = (SELECT entry FROM deliveries WHERE state = 'delivered'
+      AND kind = 'webhook' ORDER BY delivery DESC LIMIT 1)`,
+    found: [['delivery_without_event', 4]],
+  },
+  {
+    what: 'a note of an event that is not there',
+    sql: 'UPDATE withheld SET entry = 1 WHERE rowid = 1',
+    found: [['withheld_without_event', 1]],
+  },
+  {
+    what: 'attempts of a delivery that is not there',
+    sql: "INSERT INTO attempts (delivery, n, trigger, made) VALUES (1, 1, 'event', '{}')",
+    found: [['attempt_without_delivery', 1]],
+  },
+  {
+    what: 'a gap between attempts',
+    sql: `UPDATE attempts SET n = n + 1 WHERE delivery = ${TRIED}`,
+    found: [['attempts_with_gaps', 1]],
+  },
+  {
+    what: 'attempts that were not recorded',
+    sql: `DELETE FROM attempts WHERE delivery = ${TRIED}`,
+    found: [['attempts_missing', 1]],
+  },
+];
+
+const briefly = (findings: readonly Finding[]): [string, number][] =>
+  findings.map(({ check, count }) => [check, count]);
+
+test('a store with everything in it is sound', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await fillStore(path, new TestClock());
+  const { ok: isOk, schema, figures, findings } = await checkSqlite(path);
+  deepEqual(findings, []);
+  const { owners, accepted, kept } = defined(figures);
+  deepEqual([isOk, schema, owners, kept['runs.waiting']], [true, 1, 2, 1]);
+  // Retention took an event with its run, and left the error that the run had emitted.
+  equal(accepted['runs.failed'], (kept['runs.failed'] as number) + 1);
+  equal(accepted.errors, kept.errors);
+});
+
+for (const { what, sql, found } of DAMAGES) {
+  test(`the check finds ${what}`, async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'errand.db');
+    await fillStore(path, new TestClock());
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
+    const report = await checkSqlite(path);
+    equal(report.ok, false);
+    deepEqual(briefly(report.findings), found, JSON.stringify(report.findings));
+  });
+}
+
+test('a damaged page is found', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await fillStore(path, new TestClock());
+  const db = new DatabaseSync(path);
+  const { root } = db.prepare("SELECT rootpage AS root FROM sqlite_schema WHERE name = 'runs_entry'").get() as {
+    root: number;
+  };
+  const { page_size: size } = db.prepare('PRAGMA page_size').get() as { page_size: number };
+  db.close();
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(size, 0x5a), 0, size, (root - 1) * size);
+  await file.close();
+  const { findings } = await checkSqlite(path);
+  ok(
+    findings.some(({ check }) => check === 'quick_check'),
+    JSON.stringify(findings),
+  );
+});
+
+test('a check is of one moment, while the server writes', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await using writer = await startWriter(folder.path);
+  await writer.wrote(200);
+  for (let i = 0; i < 10; i++) {
+    const { findings } = await checkSqlite(path);
+    deepEqual(findings, []);
+    await writer.wrote(50);
+  }
+});
+
+test('a large store is checked in seconds', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await fillStore(path, new TestClock());
+  multiply(path, 100_000);
+  const before = performance.now();
+  const { findings, figures } = await checkSqlite(path);
+  deepEqual(findings, []);
+  ok((defined(figures).kept.emissions as number) > 100_000);
+  ok(performance.now() - before < 20_000);
+});
+
+test('without a store there is nothing to check', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await rejects(checkSqlite(path), { name: 'StoreUnavailable', message: `there is no store at ${path}` });
+  deepEqual([...(await folder.contents()).keys()], []);
+});
+
+test('a store of another version is not judged', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  new DatabaseSync(path).exec('PRAGMA user_version = 99');
+  await rejects(checkSqlite(path), /has schema 99, and this program needs 1/);
+  await writeFile(path, 'this is no store at all, however one looks at it'.repeat(100));
+  await rejects(checkSqlite(path), StoreUnavailable);
+});
+
+test('the command exits with 1 when something does not hold', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await fillStore(path, new TestClock());
+  const env = { ERRAND_DATA_DIR: folder.path };
+  const sound = await call(['store', 'check'], env);
+  deepEqual([sound.status, sound.json().ok, sound.json().store], [0, true, `SQLite in ${folder.path}`]);
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE ledger SET n = n + 1 WHERE fact = 'runs.running'");
+  db.close();
+  const broken = await call(['store', 'check'], env);
+  deepEqual([broken.status, broken.json().ok, broken.stderr], [1, false, '']);
+  match(broken.json().findings[0].detail, /^runs\.running of u_\w+: \d in the ledger, \d rows$/);
+});

@@ -1,0 +1,173 @@
+// A store with at least one of everything in it, in all states.
+
+import { DatabaseSync } from 'node:sqlite';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  all,
+  defined,
+  emit,
+  mail,
+  none,
+  strongRandom,
+  succeeded,
+  type TestClock,
+  timesInTurn,
+} from '../../contract/fixtures.ts';
+import { numbered, STUBBORN, Stage } from '../../contract/stage.ts';
+
+export interface Full {
+  readonly stages: readonly Stage[];
+  /** For looking each of them up. */
+  readonly triggerKeys: readonly string[];
+  readonly keyHashes: readonly string[];
+  readonly sourceIds: readonly string[];
+}
+
+/** What Postgres' text does not take as it is. */
+export const ODD = 'a\u0000b\u0001c "\\{},é😀';
+export const LONG_ID = 'x'.repeat(600);
+/** Three of them are more than is copied at once. */
+const LARGE_BYTES = 3 * 1024 * 1024;
+
+export async function openFull(path: string, clock: TestClock): Promise<Store> {
+  return openSqliteStore({ path, clock, random: strongRandom });
+}
+
+/** Closes the store as a kill would leave it: with runs and deliveries under way. */
+export async function fillStore(path: string, clock: TestClock): Promise<Full> {
+  const store = await openFull(path, clock);
+  const stage = await Stage.on(store, clock);
+  const other = await stage.neighbour();
+  await fillPruned(stage);
+  const triggerKeys = await fillRuns(stage, LARGE_BYTES);
+  await fillDeliveries(stage);
+  await fillMails(stage);
+  const source = await fillSource(stage);
+  await fillRuns(other, 10);
+  await fillDeliveries(other);
+  const { id } = stage.make.key();
+  await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
+  await store.revokeKey(stage.owner.id, id, clock.nowMs());
+  await store.close();
+  letOneWait(path);
+  return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };
+}
+
+/** Something that retention has taken, so that the last number stands for itself. */
+async function fillPruned(stage: Stage): Promise<void> {
+  const workflow = await stage.workflow();
+  await stage.end(await stage.started(workflow));
+  await stage.failure(workflow);
+  stage.clock.advance(2 * DAY_MS);
+  await stage.store.prune(stage.clock.nowMs() - DAY_MS, 0);
+}
+
+async function fillRuns(stage: Stage, largeBytes: number): Promise<string[]> {
+  const { store, clock } = stage;
+  const { workflow, trigger } = await stage.hooked({ name: ODD, settings: { env: { KEY: ODD } } });
+  const timed = stage.make.workflow();
+  await stage.write({ workflow: timed, triggers: [stage.make.timer(timed.id, clock.nowMs() + HOUR_MS)] });
+  const full = await stage.workflow({ settings: { queueLimit: 1 } });
+  const asleep = await stage.workflow({ active: false });
+  await stage.subscribe(trigger.id, asleep.id);
+  await stage.subscribe(trigger.id, full.id);
+  const event = stage.make.emission(trigger.id, { body: STUBBORN, summary: ODD, verified: true, test: true });
+  const idempotency = { triggerId: trigger.id, key: ODD };
+  const { claims } = await store.append(event, all(), { idempotency });
+  const answer = { status: 201, headers: { 'x-odd': 'é' }, body: STUBBORN };
+  for (const run of claims.runs) await stage.end(run, succeeded({ answer, summary: ODD }), none());
+  await stage.failure(workflow, ODD);
+  await stage.end(await stage.started(workflow, { replay: true }), { ...succeeded(), end: { kind: 'cancelled' } });
+  await stage.started(workflow);
+  // Of two that find a full queue, the second one fails.
+  await timesInTurn(2, () => stage.appendFor(full.id));
+  await timesInTurn(3, (i) => stage.appendFor(workflow.id, { body: numbered(i) }));
+  await timesInTurn(4, () => stage.appendFor(timed.id, { body: Buffer.alloc(largeBytes, ' 1') }, all()));
+  const cancelled = await stage.append(trigger.id);
+  await store.cancelRun(stage.owner.id, defined(cancelled.firstRun));
+  return [defined(trigger.key)];
+}
+
+async function fillDeliveries(stage: Stage): Promise<void> {
+  const { store } = stage;
+  const emitter = await stage.workflow();
+  const [takes, fails, asleep, gone] = await timesInTurn(4, () => stage.webhook({ description: ODD }));
+  for (const webhook of [takes, fails, asleep, gone]) await stage.subscribe(emitter.id, defined(webhook).id);
+  await store.updateWebhook({ ...defined(asleep), active: false });
+  for (let i = 0; i < 4; i++) {
+    await stage.append(emitter.id, { body: numbered(i) });
+    const deliveries = await stage.deliveries();
+    for (const delivery of deliveries) {
+      if (delivery.webhook?.id !== fails?.id) await stage.delivered(delivery);
+      else if (i === 0) await stage.exhausted(delivery);
+      else await stage.retrying(delivery, HOUR_MS, { responseBody: ODD });
+    }
+  }
+  await timesInTurn(2, () => stage.append(emitter.id));
+  await store.deleteWebhook(stage.owner.id, defined(gone).id);
+  // Some of these are on their way when the process ends.
+  await stage.deliveries(2);
+}
+
+/** Mails about errors: the first goes out, its repeats are counted. */
+async function fillMails(stage: Stage): Promise<void> {
+  const workflow = await stage.workflow();
+  await timesInTurn(3, async () => {
+    await stage.failure(workflow, 'Boom', none());
+    for (const run of await stage.claim(100, stage.global.id)) {
+      await stage.end(run, succeeded({ outgoing: [mail('it failed')] }));
+    }
+  });
+}
+
+async function fillSource(stage: Stage): Promise<string> {
+  const source = await stage.source({ dedupe: 'unique', secretProps: ['token'] });
+  const items = [ODD, 'b', 'a', LONG_ID].map((itemId, i) =>
+    emit('', { i }, { itemId, itemTs: stage.clock.nowMs() - i }),
+  );
+  const dbWrites = { [ODD]: '"\\u0000"', plain: '{"a":1}' };
+  await stage.end(await stage.started(source), succeeded({ outgoing: items, dbWrites }));
+  return source.id;
+}
+
+/** No verb leaves a run waiting yet. */
+function letOneWait(path: string): void {
+  const db = new DatabaseSync(path);
+  const row = db.prepare("SELECT run, owner_id FROM runs WHERE state = 'queued' ORDER BY run DESC LIMIT 1").get();
+  const { run, owner_id: ownerId } = defined(row) as { run: number; owner_id: string };
+  db.prepare("UPDATE runs SET state = 'waiting' WHERE run = ?").run(run);
+  db.prepare("UPDATE ledger SET n = n - 1 WHERE owner_id = ? AND fact = 'runs.queued'").run(ownerId);
+  db.prepare("INSERT INTO ledger (owner_id, fact, n) VALUES (?, 'runs.waiting', 1)").run(ownerId);
+  db.close();
+}
+
+/** Makes many events with a finished run each, faster than the store would. `bodyBytes`: of each event, about. */
+export function multiply(path: string, count: number, bodyBytes = 20): void {
+  const db = new DatabaseSync(path);
+  const found = db
+    .prepare("SELECT entry, owner_id FROM emissions WHERE name = '$run' ORDER BY entry DESC LIMIT 1")
+    .get();
+  const { entry, owner_id: ownerId } = defined(found) as { entry: number; owner_id: string };
+  const over = db.prepare("SELECT max(run) AS run FROM runs WHERE state = 'succeeded'").get();
+  const { run } = defined(over) as { run: number };
+  const columns = db.prepare('SELECT name FROM pragma_table_info(?)');
+  const copy = (table: string, changed: Record<string, string>, where: string): void => {
+    const names = columns.all(table).map((column) => String((column as { name: string }).name));
+    const values = names.map((name) => changed[name] ?? name).join(', ');
+    db.exec(`WITH RECURSIVE more (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM more WHERE i < ${count})
+      INSERT INTO ${table} (${names.join(', ')}) SELECT ${values} FROM more CROSS JOIN ${table} WHERE ${where}`);
+  };
+  const at = `${entry} + 4096 * i`;
+  const body = `CAST(printf('{"i":%d,"more":"%.*c"}', i, ${bodyBytes}, 'x') AS BLOB)`;
+  db.exec('BEGIN');
+  copy('emissions', { entry: at, body }, `entry = ${entry}`);
+  copy('runs', { run: `${at} + 1`, entry: at, owner_id: `'${ownerId}'` }, `run = ${run}`);
+  db.prepare("UPDATE ledger SET n = n + ? WHERE owner_id = ? AND fact IN ('emissions', 'runs.succeeded')").run(
+    count,
+    ownerId,
+  );
+  db.exec('COMMIT');
+  db.close();
+}
