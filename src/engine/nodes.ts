@@ -64,8 +64,9 @@ export class Nodes {
 
   async #tickRescue(): Promise<number> {
     if (!this.#isRescueDue) return Number.POSITIVE_INFINITY;
-    await this.rescue();
+    // Before, so that a beat meanwhile can ask for another one.
     this.#isRescueDue = false;
+    await this.rescue();
     return Number.POSITIVE_INFINITY;
   }
 }

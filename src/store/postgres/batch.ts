@@ -3,7 +3,7 @@
 //
 // A transaction has these steps; each is one round trip, whatever the number of verbs:
 //   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (reads.ts)
-//   2. plan, in memory (pass.ts); what was lacking is read and the plan made anew: mostly the lines, which it locks
+//   2. plan, in memory (pass.ts); what was lacking is read and the plan made anew: mostly the lines, which are locked
 //   3. claim the rows that were granted to the hands that ends have freed
 //   4. write all of it and commit
 //
@@ -15,7 +15,7 @@ import { grantRows } from './claim.ts';
 import type { Core } from './core.ts';
 import { type Lane, OutcomeUnknown, type Tx } from './lane.ts';
 import { Pass } from './pass.ts';
-import { Needs, NodeGone, Reads } from './reads.ts';
+import { type LineNeed, Needs, NodeGone, Reads } from './reads.ts';
 
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
 const MAX_VERBS = 1024;
@@ -86,6 +86,7 @@ export class Batch {
 
   async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
     const core = this.#core();
+    const knownLines = new Map<string, LineNeed>();
     let pass: Pass | undefined;
     core.routes.trim();
     try {
@@ -93,7 +94,7 @@ export class Batch {
         try {
           const values = await this.#lane.transact(async (tx) => {
             pass?.undo();
-            const planned = await plan(core, tx, batch);
+            const planned = await plan(core, batch, new Reads(core, tx, knownLines));
             pass = planned.pass;
             await grantRows(pass, tx);
             write(pass, tx);
@@ -114,10 +115,9 @@ export class Batch {
   }
 }
 
-async function plan(core: Core, tx: Tx, batch: readonly Waiting[]): Promise<{ pass: Pass; values: unknown[] }> {
+async function plan(core: Core, batch: readonly Waiting[], reads: Reads): Promise<{ pass: Pass; values: unknown[] }> {
   const needs = new Needs();
   for (const { verb } of batch) verb.needs(needs);
-  const reads = new Reads(core, tx);
   await reads.first(needs);
   for (let n = 0; n < MAX_PLANS; n++) {
     if (!reads.missed.isEmpty) await reads.more();

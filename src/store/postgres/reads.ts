@@ -63,6 +63,12 @@ export interface DigestNeed {
   readonly windowMs: number;
 }
 
+export interface LineNeed {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly isRun: boolean;
+}
+
 export interface LineRow {
   readonly ownerId: string;
   readonly listenerId: string;
@@ -100,11 +106,14 @@ export class Reads {
 
   readonly #core: Core;
   readonly #tx: Tx;
+  readonly #knownLines: Map<string, LineNeed>;
   #missed = new Misses();
 
-  constructor(core: Core, tx: Tx) {
+  /** `knownLines`: those that a try of the same batch needed; this one locks them at once. */
+  constructor(core: Core, tx: Tx, knownLines: Map<string, LineNeed>) {
     this.#core = core;
     this.#tx = tx;
+    this.#knownLines = knownLines;
   }
 
   get missed(): Misses {
@@ -126,15 +135,19 @@ export class Reads {
     ]);
   }
 
-  /** The next ones, until a plan misses nothing. */
+  /**
+   * The next ones, until a plan misses nothing. Lines come last, when all else is known: so they are locked at once, in
+   * the order of their keys.
+   */
   async more(): Promise<void> {
     const missed = this.#missed;
     this.#missed = new Misses();
+    const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
+    if (!isMissingOthers) return this.#readLines(missed.lines);
     await Promise.all([
       missed.owners.size > 0 && this.#readStand(missed.owners),
       this.#core.routes.read(this.#tx, missed.routes),
       this.#readDigests([...missed.digests.values()]),
-      this.#readLines([...missed.lines.values()]),
     ]);
   }
 
@@ -295,8 +308,13 @@ export class Reads {
     for (const row of rows) this.digests.set(pairKey(row.owner_id as string, row.digest_key as string), row);
   }
 
-  async #readLines(wanted: readonly { ownerId: string; listenerId: string; isRun: boolean }[]): Promise<void> {
-    if (wanted.length === 0) return;
+  /**
+   * Locks. Whoever changes or deletes a listener locks its line too, so that from now on nobody does; what was changed
+   * before shows in the versions, which are therefore read again behind the lock.
+   */
+  async #readLines(missed: ReadonlyMap<string, LineNeed>): Promise<void> {
+    for (const [key, need] of missed) this.#knownLines.set(key, need);
+    const wanted = [...this.#knownLines].filter(([key]) => !this.lines.has(key)).map(([, need]) => need);
     const owners = arrayLiteral(wanted.map((l) => l.ownerId));
     const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
     const lock = async (): Promise<number> => {
@@ -313,7 +331,9 @@ export class Reads {
       }
       return rows.length;
     };
-    if ((await lock()) === wanted.length) return;
+    const versions = [...this.versions.keys()];
+    const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
+    if (locked === wanted.length) return;
     // The first of a listener: whoever makes the row, all of them lock it.
     void this.#tx.query(
       `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken)
@@ -323,7 +343,15 @@ export class Reads {
       listeners,
       arrayLiteral(wanted.map((l) => l.isRun)),
     );
-    await lock();
+    await Promise.all([lock(), this.#readVersions(versions)]);
+  }
+
+  async #readVersions(owners: readonly string[]): Promise<void> {
+    const rows = await this.#tx.query(
+      'SELECT owner_id, version FROM versions WHERE owner_id = ANY($1::text[])',
+      arrayLiteral(owners),
+    );
+    for (const row of rows) this.versions.set(row.owner_id as string, row.version as number);
   }
 }
 
@@ -332,7 +360,7 @@ class Misses {
   readonly owners = new Set<string>();
   readonly routes = new Missed();
   readonly digests = new Map<string, DigestNeed>();
-  readonly lines = new Map<string, { ownerId: string; listenerId: string; isRun: boolean }>();
+  readonly lines = new Map<string, LineNeed>();
 
   get isEmpty(): boolean {
     return this.owners.size + this.digests.size + this.lines.size === 0 && this.routes.isEmpty;

@@ -143,8 +143,8 @@ function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolea
   const runnableId = row.runnable_id as string;
   const attempt = (row.attempt as number) + (isAlone ? 1 : 0);
   const line = pass.line(ownerId, runnableId, true);
-  // Its workflow may have been deleted meanwhile.
-  if (!pass.runnable(ownerId, runnableId)) {
+  // Its workflow may have been deleted meanwhile, or somebody asked for its end.
+  if (!pass.runnable(ownerId, runnableId) || row.cancel_asked === true) {
     cancelLost(pass, row, { line, attempt });
     return true;
   }
@@ -202,7 +202,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
   const rescues = (row.rescues as number) + 1;
   const line = pass.line(ownerId, runnableId, true);
   const runnable = pass.runnable(ownerId, runnableId);
-  if (!runnable) {
+  if (!runnable || row.cancel_asked === true) {
     cancelLost(pass, row, { line, attempt });
     return;
   }
