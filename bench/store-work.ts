@@ -11,6 +11,8 @@ import type { Admission, Store } from '../src/store/store.ts';
 import { BODY } from './load.ts';
 
 const ids = createIds(clock, random);
+/** A store that nodes share lets no more of a workflow run than its settings say. */
+const ROOMY = { ...DEFAULT_SETTINGS, concurrency: 1000 };
 
 export const FREE_HANDS: Admission = {
   takeRun: () => true,
@@ -38,7 +40,7 @@ export async function layFlow(store: Store): Promise<Flow> {
     ids.next(PREFIX.workflow),
     ids.next(PREFIX.deployment),
   ];
-  const base = { id: workflowId, ownerId, active: true, deploymentId, settings: DEFAULT_SETTINGS, ...times };
+  const base = { id: workflowId, ownerId, active: true, deploymentId, settings: ROOMY, ...times };
   const workflow: Workflow = { ...base, name: 'bench' };
   const step = { id: ids.next(PREFIX.step), namespace: 'step', code: '', bundle: '', sourceMap: '{}' };
   const deployment = { id: deploymentId, ownerId, runnableId: workflowId, steps: [step], createdAtMs: nowMs };

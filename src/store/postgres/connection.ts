@@ -8,7 +8,20 @@ export interface ConnectionOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly name: string;
+  /**
+   * Every statement is planned once for all values, by its indexes and by nested loops. All of a lane's find their rows by
+   * key, whatever the tables hold; asked each time, Postgres plans for longer than it executes, and plans made while the
+   * tables were still empty would read them whole later on.
+   */
+  readonly isByKey?: boolean;
 }
+
+const BY_KEY = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
 
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -24,7 +37,10 @@ const TEXT = { to: 25, from: [25], serialize: String, parse: fromText };
 const BOOL = { to: 16, from: [16], serialize: String, parse: (text: string) => text === 't' };
 const BYTEA = { to: 17, from: [17], serialize: String, parse: (text: string) => Buffer.from(text.slice(2), 'hex') };
 
-export function driverOptions({ name }: ConnectionOptions): postgres.Options<Record<string, postgres.PostgresType>> {
+export function driverOptions({
+  name,
+  isByKey = false,
+}: ConnectionOptions): postgres.Options<Record<string, postgres.PostgresType>> {
   return {
     // Arrays are written as literals; asking for the types of arrays would cost each connection a query.
     fetch_types: false,
@@ -41,6 +57,7 @@ export function driverOptions({ name }: ConnectionOptions): postgres.Options<Rec
       idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
       // Our statements take milliseconds; compiling one whose cost is guessed too high takes a hundred times that.
       jit: 'off',
+      ...(isByKey ? BY_KEY : {}),
     },
   };
 }

@@ -22,6 +22,7 @@ const RETRY_MS = 20;
 /** How long somebody is asked what became of a commit whose answer was lost. */
 const RESOLVE_TRIES = 10;
 const RESOLVE_MS = 200;
+const CONNECT_TIMEOUT_MS = 5000;
 
 type Reserved = postgres.ReservedSql;
 
@@ -160,8 +161,8 @@ export class Lane {
       },
     });
     try {
-      // The driver reserves only what is open already.
-      await sql.unsafe('SELECT 1');
+      // The driver reserves only what is open already; and with several hosts, it would try for ever.
+      await inTime(sql.unsafe('SELECT 1'));
       const reserved = await sql.reserve();
       link = { sql, reserved, broken, isBroken: false };
       this.#link = link;
@@ -185,6 +186,17 @@ const PREPARED = { prepare: true };
 
 function closedError(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
+}
+
+/** As long as a connection may take to come. */
+async function inTime<T>(connecting: PromiseLike<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new StoreUnavailable('the database does not answer')), CONNECT_TIMEOUT_MS);
+  try {
+    return await Promise.race([connecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function pause(ms: number): Promise<void> {

@@ -45,7 +45,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { random, nodeName: name, version, log } = options;
   const connection = { url: options.url, name: `errand ${name}` };
   const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
-  const lanes = { batch: new Lane(connection), claims: new Lane(connection), config: new Lane(connection) };
+  const byKey = { ...connection, isByKey: true };
+  const lanes = { batch: new Lane(byKey), claims: new Lane(byKey), config: new Lane(connection) };
   const clock = new DatabaseClock(options.clock);
   const node = new Node({ pool, clock, name, version });
   const notices = new Notices({ pool, options: connection, log });
