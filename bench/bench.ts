@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
+import { acceptAndRunShared, queuesOn, startDatabase, wear } from './postgres.ts';
 import { startBench } from './server.ts';
 import { median, type Spread } from './stats.ts';
 import { prefill, storeSpeed } from './store.ts';
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '5' },
     only: { type: 'string' },
     emissions: { type: 'string', default: '1000000' },
+    jobs: { type: 'string', default: '20000' },
   },
 });
 const ROUNDS = Number(options.rounds);
@@ -222,6 +224,56 @@ async function stores(): Promise<void> {
   }
 }
 
+const PROCESSES = [1, 2, 4];
+
+/** One round: SQLite, then Postgres with one, two and four processes, then the job queues on the same server. */
+async function postgresOnce() {
+  await using server = await startDatabase();
+  const shared = [];
+  for (const processes of PROCESSES) {
+    await server.createDatabase(`errand_${processes}`);
+    shared.push(await acceptAndRunShared(server.url(`errand_${processes}`), processes, TIMES));
+  }
+  for (const name of ['graphile', 'boss']) await server.createDatabase(name);
+  const queues = await queuesOn((database) => server.url(database), Number(options.jobs));
+  return { sqlite: await acceptAndRun(TIMES, 1000), shared, queues };
+}
+
+async function onPostgres(): Promise<void> {
+  const rounds: Awaited<ReturnType<typeof postgresOnce>>[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await postgresOnce());
+  type Round = (typeof rounds)[number];
+  const of = (read: (round: Round) => number): number => median(rounds.map(read));
+  const rate = (name: string, read: (round: Round) => number, note?: string): void => {
+    const ratio = `${of((r) => read(r) / r.sqlite.finishedPerSecond).toFixed(2)} of SQLite`;
+    const all = rounds.map((r) => Math.round(read(r))).join(', ');
+    add({ name, value: of(read), unit: '/s', note: [ratio, `rounds: ${all}`, note].filter(Boolean).join('; ') });
+  };
+  rate('10 accept → finished, SQLite', (r) => r.sqlite.finishedPerSecond);
+  PROCESSES.forEach((processes, i) => {
+    const at = (r: Round) => r.shared[i] as Round['shared'][number];
+    const note = `answer p50 ${of((r) => at(r).p50Ms).toFixed(1)} ms, p99 ${of((r) => at(r).p99Ms).toFixed(1)} ms; per event ${of((r) => at(r).statementsPerEvent).toFixed(2)} statements, ${of((r) => at(r).transactionsPerEvent).toFixed(2)} transactions; ${of((r) => at(r).failures)} failed`;
+    rate(
+      `10 … Postgres, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
+      (r) => at(r).finishedPerSecond,
+      note,
+    );
+  });
+  rate('10 … graphile-worker, add → run → done', (r) => r.queues.graphile.perSecond);
+  rate('10 … pg-boss, the same', (r) => r.queues.boss.perSecond);
+}
+
+async function worn(): Promise<void> {
+  await using server = await startDatabase();
+  await server.createDatabase('worn');
+  const { events, perSecond, tables, listing: listed } = await wear(server.url('worn'), Number(options.emissions));
+  add({ name: '11 events in fast motion', value: events, unit: '', note: `${Math.round(perSecond)}/s into the store` });
+  for (const { name, megabytes, deadRows } of tables) {
+    add({ name: `11 … most of ${name}`, value: megabytes, unit: 'MB', note: `${deadRows} dead rows at the most` });
+  }
+  addSpread('11 list of 100 errors with events, then', listed, { p99: 10 });
+}
+
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: stores,
   footprint: small,
@@ -229,6 +281,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   listed,
   many: manyStored,
   throughput,
+  postgres: onPostgres,
+  worn,
 };
 
 const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? '?'}, Node ${process.version}`;

@@ -33,8 +33,8 @@ export const MANY = 1_000_000;
 const SETTLE_MS = 120_000;
 const POLL_MS = 10;
 
-/** `dataDir`: one that is there already, and stays. */
-export async function startBench(dataDir?: string): Promise<Bench> {
+/** `dataDir`: one that is there already, and stays. `env`: more settings. */
+export async function startBench(dataDir?: string, env: Readonly<Record<string, string>> = {}): Promise<Bench> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'errand-bench-')));
   const before = performance.now();
   const server = await spawnErrand({
@@ -42,6 +42,7 @@ export async function startBench(dataDir?: string): Promise<Bench> {
     ERRAND_API_KEY: API_KEY,
     ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
     ERRAND_LOG_LEVEL: 'warn',
+    ...env,
   });
   await fetch(`${server.url}/readyz`).then((answer) => answer.arrayBuffer());
   const readyMs = performance.now() - before;
@@ -90,7 +91,7 @@ async function stop(server: ErrandProcess): Promise<void> {
   const complaints = server
     .stderr()
     .split('\n')
-    .filter((line) => line !== '' && !line.includes('webhooks may reach'));
+    .filter((line) => line !== '' && !/webhooks may reach|ERRAND_PUBLIC_URL/.test(line));
   if (complaints.length > 0) process.stderr.write(`${complaints.length} complaints, e.g. ${complaints[0]}\n`);
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clock, random } from '../src/real-ports.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import type { Store } from '../src/store/store.ts';
 import { appendAndFinish, eventOf, type Flow, FREE_HANDS, failedEnd, layFlow } from './store-work.ts';
 
 export interface StoreSpeed {
@@ -47,12 +48,24 @@ const FAILING = 10;
 const AT_ONCE = 500;
 const SMALL_EVENT = Buffer.from(`{"method":"POST","path":"/","query":{},"body":{"pad":"${'x'.repeat(240)}"}}`);
 
-/**
- * Fills a store that no server uses. One event in ten goes to `flow`'s workflow and fails; the others come from a trigger
- * that nobody listens to. Stops at `wanted` emissions, or when the time is up.
- */
-export async function prefill(path: string, flow: Flow, bounds: { wanted: number; maxMs: number }): Promise<Prefilled> {
+/** Fills a file that no server uses. */
+export async function prefill(path: string, flow: Flow, bounds: Bounds): Promise<Prefilled> {
   const store = await openSqliteStore({ path, clock, random });
+  const filled = await fill(store, flow, bounds);
+  await store.close();
+  return filled;
+}
+
+export interface Bounds {
+  readonly wanted: number;
+  readonly maxMs: number;
+}
+
+/**
+ * One event in ten goes to `flow`'s workflow and fails; the others come from a trigger that nobody listens to. Stops at
+ * `wanted` emissions, or when the time is up.
+ */
+async function fill(store: Store, flow: Flow, bounds: Bounds): Promise<Prefilled> {
   const unheard = { ...flow, triggerId: 'hi_0000000000000000' };
   const started = performance.now();
   let emissions = 0;
@@ -67,6 +80,5 @@ export async function prefill(path: string, flow: Flow, bounds: { wanted: number
   while (emissions < bounds.wanted && performance.now() - started < bounds.maxMs) {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => one(n)));
   }
-  await store.close();
   return { emissions, seconds: (performance.now() - started) / 1000 };
 }
