@@ -266,8 +266,17 @@ async function onPostgres(): Promise<void> {
 async function worn(): Promise<void> {
   await using server = await startDatabase();
   await server.createDatabase('worn');
-  const { events, perSecond, tables, listing: listed } = await wear(server.url('worn'), Number(options.emissions));
+  const {
+    events,
+    perSecond,
+    walBytes,
+    diskBytes,
+    tables,
+    listing: listed,
+  } = await wear(server.url('worn'), Number(options.emissions));
   add({ name: '11 events in fast motion', value: events, unit: '', note: `${Math.round(perSecond)}/s into the store` });
+  add({ name: '11 … write-ahead log for one', value: walBytes, unit: 'bytes' });
+  add({ name: '11 … disk for one', value: diskBytes, unit: 'bytes' });
   for (const { name, megabytes, deadRows } of tables) {
     add({ name: `11 … most of ${name}`, value: megabytes, unit: 'MB', note: `${deadRows} dead rows at the most` });
   }

@@ -96,6 +96,9 @@ const FAILING = 20;
 export interface Worn {
   readonly events: number;
   readonly perSecond: number;
+  /** What one event with its run adds to the log of the database, and to its disk. */
+  readonly walBytes: number;
+  readonly diskBytes: number;
   /** By table, the most that was seen while the load lasted. */
   readonly tables: readonly { readonly name: string; readonly megabytes: number; readonly deadRows: number }[];
   /** A page of 100 errors at the end, in milliseconds. */
@@ -118,6 +121,12 @@ export async function wear(url: string, events: number): Promise<Worn> {
       known.deadRows = Math.max(known.deadRows, dead as number);
     }
   };
+  const sizes = async (): Promise<{ wal: number; disk: number }> => {
+    const [row] = await sql`SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8 AS wal,
+      pg_database_size(current_database())::float8 AS disk`;
+    return row as unknown as { wal: number; disk: number };
+  };
+  const before = await sizes();
   const looking = setInterval(() => void look(), LOOK_MS);
   const started = performance.now();
   for (let n = 0; n < events; n += AT_ONCE) {
@@ -132,10 +141,13 @@ export async function wear(url: string, events: number): Promise<Worn> {
   const perSecond = (events / (performance.now() - started)) * 1000;
   clearInterval(looking);
   await look();
+  const after = await sizes();
+  const walBytes = (after.wal - before.wal) / events;
+  const diskBytes = (after.disk - before.disk) / events;
   const listing = await listErrors(store, flow);
   await sql.end();
   await store.close();
-  return { events, perSecond, tables: [...worst.values()], listing };
+  return { events, perSecond, walBytes, diskBytes, tables: [...worst.values()], listing };
 }
 
 async function listErrors(store: Store, { ownerId, workflowId }: Flow): Promise<Spread> {

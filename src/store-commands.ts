@@ -19,7 +19,7 @@ export function createStoreCommands(config: Config): StoreCommands {
   const { store: path } = dataPaths(config.dataDir);
   const { databaseUrl } = config;
   return {
-    backup: (file) => {
+    backup: async (file) => {
       if (databaseUrl !== null) throw new CliError(adviceFor(databaseUrl, file));
       return backupSqlite(path, resolve(file));
     },
@@ -77,6 +77,9 @@ async function move(path: string, url: string, tell: (line: string) => void): Pr
       source.markMoved(label);
       await target.finish();
       return summary({ source, label, startedAtMs, isResumed: target.isResumed, tables });
+    } catch (error) {
+      tell('not finished: nothing is lost, call the command again');
+      throw error;
     } finally {
       await target.close();
     }

@@ -169,7 +169,7 @@ export class Deliveries {
       state: held ? state : 'lease_lost',
       trace: delivery.emission.traceId,
     };
-    if (state === 'delivered') log.debug(fields, 'delivery attempted');
+    if (held && state === 'delivered') log.debug(fields, 'delivery attempted');
     else log.info({ ...fields, detail: made.detail }, 'delivery attempted');
   }
 }

@@ -180,7 +180,7 @@ export class Runs {
       emitted: end.emissions.length,
       trace: run.emission.traceId,
     };
-    if (end.state === 'succeeded') log.debug(fields, 'run ended');
+    if (held && end.state === 'succeeded') log.debug(fields, 'run ended');
     else log.info(fields, 'run ended');
   }
 }

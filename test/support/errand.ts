@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import type { Log } from '../../src/ports.ts';
+import type { Clock, Log } from '../../src/ports.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Client, createClient } from './client.ts';
 import { databaseFor } from './database.ts';
@@ -32,13 +32,22 @@ export interface Errand extends ErrandActions, AsyncDisposable {
   readonly logged: { level: string; name: string; fields: object }[];
 }
 
+/** For services that share a database. Each one not given is the clock that `forward` sets. */
+export interface ErrandClocks {
+  /** The machine's own. */
+  readonly clock?: Clock;
+  /** Stands in for the database's; null: it goes by its own. */
+  readonly databaseClock?: Clock | null;
+}
+
 /** Starts with ERRAND_* settings; loopback receivers are allowed unless told otherwise. */
-export async function startErrand(env: Record<string, string> = {}): Promise<Errand> {
+export async function startErrand(env: Record<string, string> = {}, clocks: ErrandClocks = {}): Promise<Errand> {
   const dataDir = await mkdtemp(join(tmpdir(), 'errand-test-'));
   const database = await databaseFor(env, dataDir);
   const logged: Errand['logged'] = [];
   let offsetMs = 0;
-  const clock = { nowMs: () => Date.now() + offsetMs };
+  const ownClock = { nowMs: () => Date.now() + offsetMs };
+  const { clock = ownClock, databaseClock = ownClock } = clocks;
   const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
   const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
   const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
@@ -55,7 +64,7 @@ export async function startErrand(env: Record<string, string> = {}): Promise<Err
       ...more,
     };
     settings = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-    return startService(readConfig(settings), { clock, random, log, databaseClock: clock });
+    return startService(readConfig(settings), { clock, random, log, databaseClock: databaseClock ?? undefined });
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);

@@ -149,5 +149,6 @@ function committed(core: Core, pass: Pass): void {
   for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(row.run as number);
   for (const row of attempts.values()) core.held.deliveries.delete(row.delivery as number);
   for (const claims of pass.hands) core.held.add(claims);
+  core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);
   for (const channel of pass.told) core.notices.tell(channel);
 }

@@ -32,11 +32,13 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
   if (wanted.length === 0) return [];
   const rows = await tx.query(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
-      picked AS (SELECT o.run, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
-        SELECT run FROM open_runs WHERE runnable_id = w.id AND state = 'queued' ORDER BY run LIMIT w.n) AS o)
+      picked AS (SELECT o.run, o.entry, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT run, entry FROM open_runs WHERE runnable_id >= w.id AND runnable_id <= w.id AND state = 'queued'
+          ORDER BY runnable_id, run LIMIT w.n) AS o)
       UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5, deployment_id = p.deployment,
           started_at_ms = greatest($6::bigint, o.run / 1024), lease_until_ms = $6::bigint + p.lease
-        FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = o.entry
+        FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = p.entry
+          AND o.run = ANY(ARRAY(SELECT run FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
         RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by, ${EMISSION}`,
     arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
     arrayLiteral(wanted.map(({ count }) => count)),
@@ -89,12 +91,13 @@ export async function claimDeliveryRows(
   if (wanted.length === 0) return [];
   const rows = await tx.query(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS u (owner, id, state, n)),
-      picked AS (SELECT o.delivery, o.due_at_ms, w.state FROM wanted AS w CROSS JOIN LATERAL (
-        SELECT delivery, due_at_ms FROM open_deliveries AS d WHERE d.owner_id = w.owner AND d.listener_id = w.id
+      picked AS (SELECT o.delivery, o.entry, o.due_at_ms, w.state FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT delivery, entry, due_at_ms FROM open_deliveries AS d WHERE d.owner_id = w.owner AND d.listener_id = w.id
           AND d.state = w.state AND d.state IN ('pending', 'retrying') AND d.due_at_ms <= $6::bigint
           ORDER BY due_at_ms, delivery LIMIT w.n) AS o)
       UPDATE open_deliveries AS o SET state = 'sending', fence = o.fence + 1, node = $5, lease_until_ms = $7::bigint
-        FROM picked AS p, emissions AS e WHERE o.delivery = p.delivery AND o.state = p.state AND e.entry = o.entry
+        FROM picked AS p, emissions AS e WHERE o.delivery = p.delivery AND o.state = p.state AND e.entry = p.entry
+          AND o.delivery = ANY(ARRAY(SELECT delivery FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
         RETURNING o.delivery, o.listener_id, o.fence, o.via, o.subscription_id, o.attempts_made, o.kind,
           p.state AS was, p.due_at_ms AS was_due, ${EMISSION}`,
     arrayLiteral(wanted.map((w) => w.ownerId)),
@@ -225,7 +228,8 @@ async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> 
     `WITH waiting AS (SELECT delivery, state FROM open_deliveries
         WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying'))
       UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
-        WHERE o.delivery = waiting.delivery RETURNING waiting.state`,
+        WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
+        RETURNING waiting.state`,
     line.ownerId,
     line.listenerId,
   );

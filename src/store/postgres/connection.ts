@@ -8,18 +8,20 @@ export interface ConnectionOptions {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly name: string;
-  /**
-   * Every statement is planned once for all values, by its indexes and by nested loops. All of a lane's find their rows by
-   * key, whatever the tables hold; asked each time, Postgres plans for longer than it executes, and plans made while the
-   * tables were still empty would read them whole later on.
-   */
+  /** All statements find their rows by key: see BY_KEY. */
   readonly isByKey?: boolean;
 }
 
+/**
+ * Every statement is planned once for all values: asked each time, Postgres plans for longer than it executes. A plan that
+ * is kept must be right whatever the tables hold, and hot tables are empty at one moment and full at the next: so each
+ * statement names the keys that it wants of each table (`= ANY`), and what belongs to a key is joined by a hash. Left to
+ * choose, Postgres would read a table whole that was empty when it looked.
+ */
 const BY_KEY = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
-  enable_hashjoin: 'off',
+  enable_nestloop: 'off',
   enable_mergejoin: 'off',
 };
 

@@ -8,6 +8,7 @@ import type { Node } from './node.ts';
 import type { Notices } from './notify.ts';
 import type { Pool } from './pool.ts';
 import type { Routes } from './routes.ts';
+import type { Sweep } from './sweep.ts';
 import type { Turns } from './turn-runs.ts';
 
 export interface Core {
@@ -25,6 +26,7 @@ export interface Core {
   /** Who this process is among those that share the database. */
   readonly node: Node;
   readonly notices: Notices;
+  readonly sweep: Sweep;
   readonly clock: DatabaseClock;
   /** Begins every emit id of this store. */
   readonly storeTag: string;

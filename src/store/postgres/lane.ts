@@ -41,9 +41,8 @@ export class Lane {
   #link: Link | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** Statements sent so far, BEGIN and COMMIT not counted; and transactions. For figures. */
-  statements = 0;
-  transactions = 0;
+  /** What it has sent so far, each once: for the test of their plans. */
+  readonly statements = new Set<string>();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -97,14 +96,13 @@ export class Lane {
       xid = send('SELECT pg_current_xact_id()::text AS xid', []);
       const value = await work({
         query: (sql, ...values) => {
-          this.statements++;
+          this.statements.add(sql);
           return send(sql, values);
         },
       });
       // Sent behind the last writes without waiting for them: when one of them fails, this only rolls back.
       send('COMMIT', []);
       await Promise.all(sent).catch((error) => this.#resolve(error, xid as Promise<Row[]>));
-      this.transactions++;
       return value;
     } catch (error) {
       await this.#rollback(link, error);

@@ -72,7 +72,8 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
   return tx.query(
     `SELECT o.run, o.fence, o.owner_id AS run_owner, o.runnable_id, o.deployment_id, o.via, o.subscription_id, o.attempt,
         o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, e.* FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
-      WHERE o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_LOST}
+      WHERE e.entry = ANY(ARRAY(SELECT entry FROM open_runs WHERE run = ANY($1::bigint[])))
+        AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_LOST}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(runs),
     nowMs,

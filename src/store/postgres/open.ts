@@ -19,6 +19,7 @@ import { runVerbs } from './runs.ts';
 import { migrate } from './schema.ts';
 import { sourceVerbs } from './sources.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
+import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
@@ -42,6 +43,11 @@ const POOL_CONNECTIONS = 6;
 
 /** Connects, migrates and joins the others. Throws `StoreUnavailable` when it cannot. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  return (await openInspectable(options)).store;
+}
+
+/** The same, with a look at the SQL that the log's writes and the claims have sent: for the test of their plans. */
+export async function openInspectable(options: PostgresOptions): Promise<{ store: Store; statements: () => string[] }> {
   const { random, nodeName: name, version, log } = options;
   const connection = { url: options.url, name: `errand ${name}` };
   const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
@@ -73,10 +79,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       routes: new Routes(),
       node,
       notices,
+      sweep: new Sweep(pool, log),
       clock,
       storeTag,
     };
-    return storeOf(core, closeAll);
+    const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
+    return { store: storeOf(core, closeAll), statements };
   } catch (error) {
     await closeAll();
     throw error;

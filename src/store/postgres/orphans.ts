@@ -66,7 +66,8 @@ function hold(tx: Tx, of: { ownerId: string; listenerId: string }): Promise<Row[
     `WITH waiting AS (SELECT delivery, state FROM open_deliveries
         WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying'))
       UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
-        WHERE o.delivery = waiting.delivery RETURNING waiting.state`,
+        WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
+        RETURNING waiting.state`,
     of.ownerId,
     of.listenerId,
   );

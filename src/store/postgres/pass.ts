@@ -59,8 +59,11 @@ export class Line {
   change(by: { waiting?: number; taken?: number }, node: number): void {
     this.waiting += by.waiting ?? 0;
     this.taken += by.taken ?? 0;
-    if (!this.isRun) this.holder = this.taken > 0 ? node : null;
     this.isChanged = true;
+    if (this.isRun) return;
+    // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
+    if (this.taken === 0) this.holder = null;
+    else if ((by.taken ?? 0) > 0) this.holder = node;
   }
 }
 
@@ -306,7 +309,8 @@ export class Pass {
     void tx.query(
       `UPDATE digests AS d SET repeats = u.repeats, newest_entry = u.newest, opened_at_ms = u.opened, closes_at_ms = u.closes
         FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[])
-          AS u (o, k, repeats, newest, opened, closes) WHERE d.owner_id = u.o AND d.digest_key = u.k`,
+          AS u (o, k, repeats, newest, opened, closes)
+        WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
       arrayLiteral(used.map((d) => d.ownerId)),
       arrayLiteral(used.map((d) => d.digestKey)),
       arrayLiteral(used.map((d) => d.repeats)),
@@ -343,7 +347,7 @@ export function sendLines(tx: Tx, changed: readonly Line[]): void {
             (SELECT min(due_at_ms) FROM open_deliveries AS d
               WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying'))) END
       FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[]) AS u (o, i, waiting, taken, holder)
-      WHERE l.owner_id = u.o AND l.listener_id = u.i`,
+      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
     arrayLiteral(changed.map((l) => l.ownerId)),
     arrayLiteral(changed.map((l) => l.listenerId)),
     arrayLiteral(changed.map((l) => l.waiting)),

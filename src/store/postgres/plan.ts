@@ -227,7 +227,7 @@ export class Plan {
     if (this.endedDigests.length === 0) return;
     void tx.query(
       `DELETE FROM digests AS d USING unnest($1::text[], $2::text[]) AS u (o, k)
-        WHERE d.owner_id = u.o AND d.digest_key = u.k`,
+        WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
       arrayLiteral(this.endedDigests.map((d) => d.ownerId)),
       arrayLiteral(this.endedDigests.map((d) => d.digestKey)),
     );
@@ -260,7 +260,7 @@ export class Plan {
       `UPDATE open_runs AS o SET state = 'queued', attempt = u.attempt, alone = u.alone, rescues = u.rescues,
           fence = u.fence, node = NULL, lease_until_ms = NULL, started_at_ms = NULL, cancel_asked = false
         FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[]) AS u (run, attempt, alone, rescues, fence)
-        WHERE o.run = u.run`,
+        WHERE o.run = u.run AND o.run = ANY($1::bigint[])`,
       arrayLiteral(this.runsAgain.map((r) => r.run)),
       arrayLiteral(this.runsAgain.map((r) => r.attempt)),
       arrayLiteral(this.runsAgain.map((r) => r.alone)),
@@ -276,7 +276,7 @@ export class Plan {
         `UPDATE open_deliveries AS o SET state = u.state, attempts_made = u.made, fence = u.fence, due_at_ms = u.due,
             node = NULL, lease_until_ms = NULL
           FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::bigint[]) AS u (delivery, state, made, fence, due)
-          WHERE o.delivery = u.delivery`,
+          WHERE o.delivery = u.delivery AND o.delivery = ANY($1::bigint[])`,
         arrayLiteral(changes.map((c) => c.delivery)),
         arrayLiteral(changes.map((c) => c.state)),
         arrayLiteral(changes.map((c) => c.attemptsMade)),
@@ -287,7 +287,8 @@ export class Plan {
     if (ends.length === 0) return;
     void tx.query(
       `WITH ended AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::int[]) AS u (delivery, state, made)),
-        gone AS (DELETE FROM open_deliveries AS o USING ended WHERE o.delivery = ended.delivery
+        gone AS (DELETE FROM open_deliveries AS o USING ended
+          WHERE o.delivery = ended.delivery AND o.delivery = ANY($1::bigint[])
           RETURNING o.*, ended.state AS end_state, ended.made)
         INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
           ended_at_ms)
@@ -305,7 +306,7 @@ export class Plan {
       void tx.query(
         `UPDATE idempotency AS i SET entry = u.entry, run = u.run
           FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (t, k, entry, run)
-          WHERE i.trigger_id = u.t AND i.key = u.k`,
+          WHERE i.trigger_id = u.t AND i.key = u.k AND i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
         arrayLiteral(keys.map((k) => k.triggerId)),
         arrayLiteral(keys.map((k) => k.key)),
         arrayLiteral(keys.map((k) => k.entry)),
@@ -315,7 +316,7 @@ export class Plan {
     if (keyAnswers.length === 0) return;
     void tx.query(
       `UPDATE idempotency AS i SET answer = u.answer FROM unnest($1::bigint[], $2::text[]) AS u (run, answer)
-        WHERE i.run = u.run`,
+        WHERE i.run = u.run AND i.run = ANY($1::bigint[])`,
       arrayLiteral(keyAnswers.map((a) => a.run)),
       arrayLiteral(keyAnswers.map((a) => a.answer)),
     );
@@ -328,7 +329,7 @@ export class Plan {
     if (cleared.length > 0) {
       void tx.query(
         `DELETE FROM source_db AS s USING unnest($1::text[], $2::text[]) AS u (source_id, name)
-          WHERE s.source_id = u.source_id AND md5(s.name) = md5(u.name)`,
+          WHERE s.source_id = u.source_id AND md5(s.name) = md5(u.name) AND s.source_id = ANY($1::text[])`,
         arrayLiteral(cleared.map((w) => w.sourceId)),
         arrayLiteral(cleared.map((w) => w.name)),
       );

@@ -189,7 +189,8 @@ export class Reads {
       ),
       this.#tx.query(
         `SELECT i.trigger_id, i.key, i.entry, i.run, i.answer FROM unnest($1::text[], $2::text[]) AS u (t, k)
-          JOIN idempotency AS i ON i.trigger_id = u.t AND i.key = u.k`,
+          JOIN idempotency AS i ON i.trigger_id = u.t AND i.key = u.k
+          WHERE i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
         triggers,
         names,
       ),
@@ -202,8 +203,9 @@ export class Reads {
     if (leases.length === 0) return;
     const rows = await this.#tx.query(
       `DELETE FROM open_runs USING (SELECT o.run FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
-          JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running' ORDER BY o.run FOR UPDATE OF o) AS held
-        WHERE open_runs.run = held.run
+          JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running'
+          WHERE o.run = ANY($1::bigint[]) ORDER BY o.run FOR UPDATE OF o) AS held
+        WHERE open_runs.run = held.run AND open_runs.run = ANY($1::bigint[])
         RETURNING open_runs.run, fence, owner_id, runnable_id, deployment_id, entry, via, subscription_id, attempt,
           started_at_ms, awaited_by`,
       arrayLiteral(leases.map(({ run }) => run)),
@@ -216,7 +218,8 @@ export class Reads {
     if (leases.length === 0) return;
     const rows = await this.#tx.query(
       `SELECT o.* FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
-        JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running' ORDER BY o.run FOR UPDATE OF o`,
+        JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running'
+        WHERE o.run = ANY($1::bigint[]) ORDER BY o.run FOR UPDATE OF o`,
       arrayLiteral(leases.map(({ run }) => run)),
       arrayLiteral(leases.map(({ fence }) => fence)),
     );
@@ -228,7 +231,7 @@ export class Reads {
     const rows = await this.#tx.query(
       `SELECT o.* FROM unnest($1::bigint[], $2::int[]) AS u (delivery, fence)
         JOIN open_deliveries AS o ON o.delivery = u.delivery AND o.fence = u.fence AND o.state = 'sending'
-        ORDER BY o.delivery FOR UPDATE OF o`,
+        WHERE o.delivery = ANY($1::bigint[]) ORDER BY o.delivery FOR UPDATE OF o`,
       arrayLiteral(leases.map(({ delivery }) => delivery)),
       arrayLiteral(leases.map(({ fence }) => fence)),
     );
@@ -241,7 +244,7 @@ export class Reads {
     const rows = await this.#tx.query(
       `UPDATE triggers AS t SET next_at_ms = u.next
         FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
-        WHERE t.id = u.id AND t.next_at_ms = u.expected RETURNING t.id`,
+        WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[]) RETURNING t.id`,
       arrayLiteral(ticks.map((t) => t.triggerId)),
       arrayLiteral(ticks.map((t) => t.expectedAtMs)),
       arrayLiteral(ticks.map((t) => t.nextAtMs)),
@@ -263,13 +266,19 @@ export class Reads {
   }
 
   async #readOverDigests(): Promise<void> {
-    this.overDigests = await this.#tx.query(
-      `SELECT d.owner_id AS digest_owner, d.digest_key AS over_key, d.opened_at_ms, d.closes_at_ms, d.repeats, e.*
-        FROM digests AS d LEFT JOIN emissions AS e ON e.entry = d.newest_entry
-        WHERE d.closes_at_ms <= $1::bigint ORDER BY d.owner_id, d.digest_key LIMIT ${DIGESTS_PER_STEP}
-        FOR UPDATE OF d SKIP LOCKED`,
+    const over = await this.#tx.query(
+      `SELECT owner_id AS digest_owner, digest_key AS over_key, opened_at_ms, closes_at_ms, repeats, newest_entry
+        FROM digests WHERE closes_at_ms <= $1::bigint ORDER BY owner_id, digest_key LIMIT ${DIGESTS_PER_STEP}
+        FOR UPDATE SKIP LOCKED`,
       this.#core.clock.nowMs(),
     );
+    if (over.length === 0) return;
+    const newest = await this.#tx.query(
+      'SELECT * FROM emissions WHERE entry = ANY($1::bigint[])',
+      arrayLiteral(over.map((row) => row.newest_entry as number)),
+    );
+    const byEntry = new Map(newest.map((row) => [row.entry, row]));
+    this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(row.newest_entry as number), ...row }));
     for (const row of this.overDigests) this.#missed.owners.add(row.digest_owner as string);
   }
 
@@ -297,7 +306,8 @@ export class Reads {
     const rows = await this.#tx.query(
       `SELECT d.owner_id, d.digest_key, d.opened_at_ms, d.closes_at_ms, d.repeats, d.newest_entry = 0 AS is_new
         FROM unnest($1::text[], $2::text[]) AS u (o, k)
-        JOIN digests AS d ON d.owner_id = u.o AND d.digest_key = u.k ORDER BY d.owner_id, d.digest_key FOR UPDATE OF d`,
+        JOIN digests AS d ON d.owner_id = u.o AND d.digest_key = u.k
+        WHERE d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[]) ORDER BY d.owner_id, d.digest_key FOR UPDATE OF d`,
       owners,
       keys,
     );
@@ -320,7 +330,8 @@ export class Reads {
     const lock = async (): Promise<number> => {
       const rows = await this.#tx.query(
         `SELECT l.owner_id, l.listener_id, l.waiting, l.taken, l.holder FROM unnest($1::text[], $2::text[]) AS u (o, i)
-          JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+          JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+          WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
         owners,
         listeners,
       );

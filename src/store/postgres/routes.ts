@@ -105,7 +105,8 @@ async function readSubscriptions(tx: Tx, missed: readonly [OwnerRoutes, string][
   );
   const rows = await tx.query(
     `SELECT s.* FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (o, e)) AS w
-      JOIN subscriptions AS s ON s.owner_id = w.o AND s.emitter_id = w.e WHERE s.active ORDER BY s.id`,
+      JOIN subscriptions AS s ON s.owner_id = w.o AND s.emitter_id = w.e
+      WHERE s.active AND s.owner_id = ANY($1::text[]) AND s.emitter_id = ANY($2::text[]) ORDER BY s.id`,
     arrayLiteral(wanted.map(([ownerId]) => ownerId)),
     arrayLiteral(wanted.map(([, emitterId]) => emitterId)),
   );

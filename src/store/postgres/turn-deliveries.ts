@@ -12,7 +12,7 @@ import { Ledger } from './ledger.ts';
 import { moveStray } from './orphans.ts';
 import { Line, sendLines } from './pass.ts';
 import { toWebhook } from './rows.ts';
-import type { Turn } from './turn-runs.ts';
+import { inTurn, type Turn } from './turn-runs.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 /** Webhooks looked at in one claim. */
@@ -49,9 +49,16 @@ export async function claimDeliveries(
   try {
     const claimed = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
+      taken = undefined;
       const { found, nowMs } = await candidates(core, tx);
-      taken = grantInTurn(found, limit, admission);
-      const claimed = await claim(core, tx, { ...taken, nowMs, admission });
+      const wanted = grantInTurn(found, limit, admission);
+      // Not held while lines are being locked: see turn-runs.ts.
+      dropAll(wanted, admission);
+      const { locked, lines } = await lockLines(core, tx, [...wanted.granted.keys()]);
+      const granted = grantInTurn(locked, limit, admission);
+      taken = granted;
+      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < wanted.granted.size;
+      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
       const next = await tx.query(
         'SELECT min(ready_at_ms) AS at FROM lines WHERE NOT is_run AND ready_at_ms > $1::bigint',
         nowMs,
@@ -101,11 +108,11 @@ async function candidates(core: Core, tx: Tx): Promise<{ found: Candidate[]; now
   if (rows[0]?.is_alive !== true) return { found: [], nowMs };
   const found: Candidate[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
-    const of = { ownerId: row.line_owner as string, listenerId: row.listener_id as string };
+    const of = listenerOf(row);
     if (of.listenerId === MAIL || row.active === true) found.push(toCandidate(row, of));
     else await moveStray(core, tx, { ...of, to: row.id === null ? 'cancelled' : 'held', nowMs });
   }
-  return { found, nowMs };
+  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs };
 }
 
 function toCandidate(row: Row, of: { ownerId: string; listenerId: string }): Candidate {
@@ -150,16 +157,19 @@ interface Claimed {
   readonly turn: Turn | undefined;
 }
 
-async function claim(core: Core, tx: Tx, of: Taken & { nowMs: number; admission: Admission }): Promise<Claimed> {
-  const { granted, nowMs, admission, isMoreWaiting } = of;
+interface Claiming extends Taken {
+  readonly lines: ReadonlyMap<string, Line>;
+  readonly nowMs: number;
+  readonly admission: Admission;
+}
+
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
+  const { granted, lines, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
   if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
-  const lines = await lockLines(core, tx, [...granted.keys()]);
-  const wanted = [...granted.values()]
-    .filter(({ candidate }) => lines.has(keyOf(candidate)))
-    .flatMap(({ candidate: { ownerId, listenerId }, counts }) =>
-      (['pending', 'retrying'] as const).map((state) => ({ ownerId, listenerId, state, count: counts[state] })),
-    );
+  const wanted = [...granted.values()].flatMap(({ candidate: { ownerId, listenerId }, counts }) =>
+    (['pending', 'retrying'] as const).map((state) => ({ ownerId, listenerId, state, count: counts[state] })),
+  );
   const by = { node: core.node.id, nowMs, storeTag: core.storeTag };
   const claims = await claimDeliveryRows(
     tx,
@@ -198,19 +208,40 @@ function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: string })
   return `${ownerId} ${listenerId}`;
 }
 
-async function lockLines(core: Core, tx: Tx, of: readonly Candidate[]): Promise<Map<string, Line>> {
+interface Locked {
+  readonly locked: Candidate[];
+  readonly lines: ReadonlyMap<string, Line>;
+}
+
+/** With their webhooks as they are by now: whoever changes one locks its line, too. */
+async function lockLines(core: Core, tx: Tx, of: readonly Candidate[]): Promise<Locked> {
+  if (of.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id, l.listener_id, l.waiting, l.taken, l.holder FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i WHERE l.taken = 0 OR l.holder = $3
+    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, o.email, w.*
+      FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id AND w.id = ANY($2::text[])
+      LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
+        AND (l.taken = 0 OR l.holder = $3) AND (w.active OR l.listener_id = '${MAIL}')
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
     arrayLiteral(of.map(({ ownerId }) => ownerId)),
     arrayLiteral(of.map(({ listenerId }) => listenerId)),
     core.node.id,
   );
-  const lines = rows.map((row) => {
-    const { owner_id: ownerId, listener_id: listenerId } = row as { owner_id: string; listener_id: string };
-    const { waiting, taken, holder } = row as { waiting: number; taken: number; holder: number | null };
-    return new Line({ ownerId, listenerId, waiting, taken, holder }, false);
+  const byKey = new Map(rows.map((row) => [keyOf(listenerOf(row)), row]));
+  const locked = of.flatMap((candidate) => {
+    const row = byKey.get(keyOf(candidate));
+    return row ? [{ ...toCandidate(row, listenerOf(row)), due: candidate.due }] : [];
   });
-  return new Map(lines.map((line) => [keyOf(line), line]));
+  return { locked, lines: new Map(rows.map((row) => [keyOf(listenerOf(row)), toLine(row)])) };
+}
+
+function toLine(row: Row): Line {
+  const { waiting, taken, holder } = row as { waiting: number; taken: number; holder: number | null };
+  return new Line({ ...listenerOf(row), waiting, taken, holder }, false);
+}
+
+function listenerOf(row: Row): { ownerId: string; listenerId: string } {
+  return { ownerId: row.line_owner as string, listenerId: row.listener_id as string };
 }

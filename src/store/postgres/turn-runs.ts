@@ -1,5 +1,9 @@
 // Claiming queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the
 // lines that it wants only where nobody else has them at the moment, so it waits for nobody.
+//
+// Hands are taken for lines that are locked by then, and not before: whoever ends a run has its line meanwhile, and
+// hands the freed hand over to the next one. A claim that held that hand would get nothing, and neither would the other;
+// what waits would wait for the poll.
 
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
 import type { Admission, Claims } from '../store.ts';
@@ -15,6 +19,7 @@ import { arrayLiteral, type Row } from './values.ts';
 
 /** Workflows and sources looked at in one claim. */
 const CANDIDATES = 200;
+const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms';
 
 interface Candidate {
   readonly runnable: Runnable;
@@ -23,7 +28,7 @@ interface Candidate {
 }
 
 interface Taken {
-  readonly granted: Map<Runnable, number>;
+  readonly granted: ReadonlyMap<Runnable, number>;
   readonly isMoreWaiting: boolean;
 }
 
@@ -40,14 +45,34 @@ export interface Turns {
 
 export const FIRST_TURN: Turn = { listenerId: '', ownerId: '' };
 
+/** Those behind the last one served first, and around to it; ids are compared as the database does, byte by byte. */
+export function inTurn<T>(found: readonly T[], last: Turn, of: (item: T) => Turn): T[] {
+  const keyOf = ({ listenerId, ownerId }: Turn): string => `${listenerId} ${ownerId}`;
+  const lastKey = keyOf(last);
+  const placeOf = (item: T): string => {
+    const key = keyOf(of(item));
+    return `${key > lastKey ? 0 : 1}${key}`;
+  };
+  return found
+    .map((item) => ({ item, place: placeOf(item) }))
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ item }) => item);
+}
+
 export async function claimRuns(core: Core, limit: number, admission: Admission): Promise<Claims> {
   let taken: Taken | undefined;
   try {
     const claims = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
-      const found = await candidates(core, tx);
-      taken = grantInTurn(found.candidates, limit, admission);
-      return claim(core, tx, { ...taken, nowMs: found.nowMs, admission });
+      taken = undefined;
+      const { found, nowMs } = await candidates(core, tx);
+      const wanted = grantInTurn(found, limit, admission);
+      dropAll(wanted, admission);
+      const { locked, lines } = await lockLines(tx, [...wanted.granted.keys()]);
+      const granted = grantInTurn(locked, limit, admission);
+      taken = granted;
+      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < wanted.granted.size;
+      return claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
     });
     for (const drop of claims.unused) drop();
     core.held.add({ runs: claims.runs, deliveries: [] });
@@ -65,14 +90,14 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
   }
 }
 
-async function candidates(core: Core, tx: Tx): Promise<{ candidates: Candidate[]; nowMs: number }> {
+async function candidates(core: Core, tx: Tx): Promise<{ found: Candidate[]; nowMs: number }> {
   const { listenerId, ownerId } = core.turns.runs;
   const part = (condition: string): string =>
     `(SELECT listener_id, owner_id, waiting, taken FROM lines WHERE is_run AND ready_at_ms IS NOT NULL
       AND (listener_id, owner_id) ${condition} ($1, $2) ORDER BY listener_id, owner_id LIMIT ${CANDIDATES})`;
   const rows = await tx.query(
     `SELECT ${NOW_SQL} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive, l.*,
-        r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms
+        ${RUNNABLE}
       FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
       LEFT JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id`,
     listenerId,
@@ -80,12 +105,16 @@ async function candidates(core: Core, tx: Tx): Promise<{ candidates: Candidate[]
     core.node.id,
   );
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
-  if (rows[0]?.is_alive !== true) return { candidates: [], nowMs };
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs };
   const real = rows.filter((row) => row.listener_id !== null);
   for (const row of real.filter(({ id }) => id === null)) {
     await cancelOrphans(core, tx, { ownerId: row.owner_id as string, runnableId: row.listener_id as string, nowMs });
   }
-  return { candidates: real.filter(({ id }) => id !== null).map(toCandidate), nowMs };
+  const found = real.filter(({ id }) => id !== null).map(toCandidate);
+  return {
+    found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
+    nowMs,
+  };
 }
 
 function toCandidate(row: Row): Candidate {
@@ -115,6 +144,12 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
   return { granted, isMoreWaiting };
 }
 
+interface Claiming extends Taken {
+  readonly lines: ReadonlyMap<string, Line>;
+  readonly nowMs: number;
+  readonly admission: Admission;
+}
+
 interface Claimed {
   readonly runs: Claims['runs'];
   readonly runsWaiting: boolean;
@@ -122,27 +157,16 @@ interface Claimed {
   readonly turn: Turn | undefined;
 }
 
-async function claim(core: Core, tx: Tx, of: Taken & { nowMs: number; admission: Admission }): Promise<Claimed> {
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const unused: (() => void)[] = [];
-  const { granted, nowMs, admission, isMoreWaiting } = of;
+  const { granted, lines, nowMs, admission, isMoreWaiting } = of;
   if (granted.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
-  const lines = await lockLines(tx, [...granted.keys()]);
-  const wanted = [...granted].map(([runnable, count]) => {
-    const line = lines.get(runnable.id);
-    const free = line ? Math.min(line.waiting, concurrencyOf(runnable) - line.taken) : 0;
-    return { runnable, count: Math.max(0, Math.min(count, free)) };
-  });
-  const by = { node: core.node.id, nowMs, storeTag: core.storeTag };
-  const runs = await claimRunRows(
-    tx,
-    wanted.filter(({ count }) => count > 0),
-    by,
-  );
+  const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
+  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag });
   const ledger = new Ledger();
-  for (const { runnable } of wanted) {
+  for (const { runnable, count } of wanted) {
     const mine = runs.filter((run) => run.runnable === runnable).length;
-    const surplus = (granted.get(runnable) ?? 0) - mine;
-    for (let i = 0; i < surplus; i++) unused.push(() => admission.dropRun(runnable.id));
+    for (let i = mine; i < count; i++) unused.push(() => admission.dropRun(runnable.id));
     if (mine === 0) continue;
     lines.get(runnable.id)?.change({ waiting: -mine, taken: mine }, core.node.id);
     ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine });
@@ -155,18 +179,33 @@ async function claim(core: Core, tx: Tx, of: Taken & { nowMs: number; admission:
   return { runs, runsWaiting: isMoreWaiting, unused, turn };
 }
 
-async function lockLines(tx: Tx, runnables: readonly Runnable[]): Promise<Map<string, Line>> {
+interface Locked {
+  readonly locked: Candidate[];
+  readonly lines: ReadonlyMap<string, Line>;
+}
+
+/** With their workflows and sources as they are by now: whoever changes one locks its line, too. */
+async function lockLines(tx: Tx, runnables: readonly Runnable[]): Promise<Locked> {
+  if (runnables.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id, l.listener_id, l.waiting, l.taken FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i ORDER BY l.owner_id, l.listener_id
-      FOR UPDATE OF l SKIP LOCKED`,
+    `SELECT l.owner_id, l.listener_id, l.waiting, l.taken, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND r.id = ANY($2::text[])
+      ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
     arrayLiteral(runnables.map(({ ownerId }) => ownerId)),
     arrayLiteral(runnables.map(({ id }) => id)),
   );
-  const lines = rows.map((row) => {
-    const { owner_id: ownerId, listener_id: listenerId } = row as { owner_id: string; listener_id: string };
-    const { waiting, taken } = row as { waiting: number; taken: number };
-    return new Line({ ownerId, listenerId, waiting, taken, holder: null }, true);
-  });
-  return new Map(lines.map((line) => [line.listenerId, line]));
+  const byId = new Map(rows.map((row) => [row.listener_id as string, row]));
+  const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
+  return {
+    locked: inTurn.map(toCandidate),
+    lines: new Map(inTurn.map((row) => [row.listener_id as string, toLine(row)])),
+  };
+}
+
+function toLine(row: Row): Line {
+  const { owner_id: ownerId, listener_id: listenerId } = row as { owner_id: string; listener_id: string };
+  const { waiting, taken } = row as { waiting: number; taken: number };
+  return new Line({ ownerId, listenerId, waiting, taken, holder: null }, true);
 }

@@ -10,8 +10,8 @@ export interface Cutter extends AsyncDisposable {
   url(database?: string): string;
   /** Resets all connections; new ones may be made at once. Returns how many there were. */
   cutAll(): number;
-  /** Resets one at random, so many times a second, until the answer is called. */
-  cutRandomly(perSecond: number): () => void;
+  /** Resets one at random, so many times a second, until the answer is called. `random`: uniform in [0, 1). */
+  cutRandomly(perSecond: number, random?: () => number): () => void;
   /**
    * Nothing gets through any more, and nothing is reset: a network that hangs. With `answers`, what the server is asked
    * still reaches it: a commit whose answer is cut off afterwards has happened, and nobody was told.
@@ -70,9 +70,9 @@ export async function startCutter(targetPort: number): Promise<Cutter> {
     },
     url: (database = 'postgres') => `postgres://postgres@${HOST}:${port}/${database}`,
     cutAll,
-    cutRandomly(perSecond) {
+    cutRandomly(perSecond, random = Math.random) {
       const timer = setInterval(() => {
-        const pair = [...pairs][Math.floor(Math.random() * pairs.size)];
+        const pair = [...pairs][Math.floor(random() * pairs.size)];
         if (pair) cut(pair);
       }, 1000 / perSecond);
       timers.add(timer);

@@ -1,0 +1,54 @@
+// How Postgres would execute a statement for any values: which tables it would read whole.
+
+import postgres from 'postgres';
+import { driverOptions } from '../../../src/store/postgres/connection.ts';
+
+const GROWING = new Set([
+  'emissions',
+  'runs',
+  'open_runs',
+  'deliveries',
+  'open_deliveries',
+  'attempts',
+  'withheld',
+  'idempotency',
+]);
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Indexes that hold only what is rare. */
+const SMALL_INDEXES = new Set(['open_runs_cancel']);
+
+/** What each statement reads of growing tables without a key, planned as the store's lanes have it planned. */
+export async function wholeReads(url: string, statements: Iterable<string>): Promise<string[]> {
+  const sql = postgres(url, { ...driverOptions({ url, name: 'plans', isByKey: true }), max: 1 });
+  const found: string[] = [];
+  try {
+    for (const text of statements) {
+      if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(text)) continue;
+      const rows = await sql.unsafe(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`).simple();
+      const [explained] = rows.map((row) => row['QUERY PLAN'] as [{ Plan: Plan }]);
+      if (!explained) throw new Error(`no plan of ${text}`);
+      for (const { 'Node Type': type, 'Relation Name': table } of scansIn(explained[0].Plan)) {
+        found.push(`${type} of ${table}: ${text.replace(/\s+/g, ' ')}`);
+      }
+    }
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+  return found;
+}
+
+function* scansIn(plan: Plan): Generator<Plan> {
+  const reads = GROWING.has(plan['Relation Name'] ?? '') && plan['Node Type'].includes('Scan');
+  const isByKey = plan['Index Cond'] !== undefined || plan['Recheck Cond'] !== undefined;
+  if (reads && !isByKey && !SMALL_INDEXES.has(plan['Index Name'] ?? '')) yield plan;
+  for (const child of plan.Plans ?? []) yield* scansIn(child);
+}
