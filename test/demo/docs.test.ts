@@ -13,7 +13,9 @@ import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
-const TYPED = ['workflows', 'error-handling', 'sources', 'webhooks', 'operations'].map((name) => `docs/${name}.md`);
+const TYPED = ['workflows', 'error-handling', 'sources', 'webhooks', 'operations', 'scaling'].map(
+  (name) => `docs/${name}.md`,
+);
 
 async function allDocuments(): Promise<string[]> {
   const inRoot = (await readdir(ROOT)).filter((name) => name.endsWith('.md'));

@@ -27,6 +27,8 @@ const BY_KEY = {
 
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** Longer than any statement takes: a server that has not answered by then is not there, though nobody says so. */
+export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 3000;
 /** A transaction of ours is never idle for longer than its process is busy: this ends those of a process that was stopped. */
 const IDLE_TIMEOUT_MS = 3000;
 const LOCK_TIMEOUT_MS = 6000;
@@ -48,8 +50,6 @@ export function driverOptions({
     fetch_types: false,
     connect_timeout: CONNECT_TIMEOUT_S,
     backoff: (tries: number) => Math.min(0.05 * 2 ** tries, MAX_BACKOFF_S),
-    // Of several hosts, the one that takes writes: after a failover that is another one.
-    target_session_attrs: 'read-write',
     types: { int8: INT8, text: TEXT, bool: BOOL, bytea: BYTEA },
     onnotice: () => undefined,
     connection: {

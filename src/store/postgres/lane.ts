@@ -7,8 +7,9 @@
 
 import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
-import { type ConnectionOptions, driverOptions } from './connection.ts';
-import { isConnectionError, isContention, storageError } from './storage-error.ts';
+import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
+import { Hosts } from './hosts.ts';
+import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
 export interface Tx {
@@ -19,8 +20,8 @@ export interface Tx {
 /** Tries of a transaction that met another one's locks, or lost its connection before its commit was sent. */
 const MAX_TRIES = 5;
 const RETRY_MS = 20;
-/** How long somebody is asked what became of a commit whose answer was lost. */
-const RESOLVE_TRIES = 10;
+/** How long, and how often, somebody is asked what became of a commit whose answer was lost. */
+const RESOLVE_WITHIN_MS = 5000;
 const RESOLVE_MS = 200;
 const CONNECT_TIMEOUT_MS = 5000;
 
@@ -30,6 +31,7 @@ interface Link {
   readonly sql: postgres.Sql;
   readonly reserved: Reserved;
   readonly broken: Promise<never>;
+  readonly breakOff: () => void;
   isBroken: boolean;
 }
 
@@ -38,6 +40,7 @@ export class OutcomeUnknown extends StoreUnavailable {}
 
 export class Lane {
   readonly #options: ConnectionOptions;
+  readonly #hosts: Hosts;
   #link: Link | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -46,6 +49,7 @@ export class Lane {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#hosts = new Hosts(options);
   }
 
   /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
@@ -68,7 +72,7 @@ export class Lane {
       try {
         return await this.#once(work);
       } catch (error) {
-        const isWorthIt = isContention(error) || (isConnectionError(error) && n < 3);
+        const isWorthIt = isContention(error) || isStalePlan(error) || (isConnectionError(error) && n < 3);
         if (error instanceof OutcomeUnknown || !isWorthIt || n === MAX_TRIES) throw storageError(error);
         await pause(RETRY_MS * n * Math.random());
       }
@@ -77,6 +81,7 @@ export class Lane {
 
   async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const link = await this.#connect();
+    const silence = setTimeout(link.breakOff, ANSWER_TIMEOUT_MS);
     const sent: Promise<unknown>[] = [];
     // Statements behind one that failed fail too, with nothing to say.
     let first: unknown;
@@ -84,9 +89,12 @@ export class Lane {
       if (link.isBroken) return Promise.reject(closedError());
       const answer = Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
       const rows = answer as unknown as Promise<Row[]>;
-      rows.catch((error) => {
-        first ??= error;
-      });
+      rows.then(
+        () => silence.refresh(),
+        (error) => {
+          first ??= error;
+        },
+      );
       sent.push(rows);
       return rows;
     };
@@ -105,13 +113,16 @@ export class Lane {
       await Promise.all(sent).catch((error) => this.#resolve(error, xid as Promise<Row[]>));
       return value;
     } catch (error) {
-      await this.#rollback(link, error);
+      await this.#rollback(link, first ?? error);
       throw error instanceof OutcomeUnknown ? error : (first ?? error);
+    } finally {
+      clearTimeout(silence);
     }
   }
 
   async #rollback(link: Link, error: unknown): Promise<void> {
-    if (link.isBroken || isConnectionError(error)) return this.#drop();
+    // Of many statements whose plans are stale, each transaction would come upon one.
+    if (link.isBroken || isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) return this.#drop();
     await Promise.race([link.reserved.unsafe('ROLLBACK', [], PREPARED), link.broken]).catch(() => this.#drop());
   }
 
@@ -122,7 +133,8 @@ export class Lane {
     const known = await xid.catch(() => undefined);
     const id = known?.[0]?.xid as string | undefined;
     if (id === undefined) throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
-    for (let n = 0; n < RESOLVE_TRIES; n++) {
+    const until = performance.now() + RESOLVE_WITHIN_MS;
+    while (performance.now() < until) {
       const status = await this.#statusOf(id).catch(() => 'unreachable');
       if (status === 'committed') return;
       // Nothing was written: the same again.
@@ -134,9 +146,10 @@ export class Lane {
 
   async #statusOf(id: string): Promise<string> {
     const { reserved } = await this.#connect();
-    // A standby that took over may never have heard of it.
+    // A server that took over may never have heard of it. One that is still a standby may be about to.
     const known = await reserved.unsafe(
-      `SELECT CASE WHEN $1::text::numeric < pg_snapshot_xmax(pg_current_snapshot())::text::numeric
+      `SELECT CASE WHEN pg_is_in_recovery() THEN 'unknown'
+        WHEN $1::text::numeric < pg_snapshot_xmax(pg_current_snapshot())::text::numeric
         THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END AS status`,
       [id],
     );
@@ -146,23 +159,20 @@ export class Lane {
   async #connect(): Promise<Link> {
     if (this.#link && !this.#link.isBroken) return this.#link;
     this.#drop();
+    const url = await this.#hosts.find();
     const { promise: broken, reject } = Promise.withResolvers<never>();
     broken.catch(() => undefined);
     let link: Link | undefined;
-    const sql = postgres(this.#options.url, {
-      ...driverOptions(this.#options),
-      max: 1,
-      max_lifetime: null,
-      onclose: () => {
-        if (link) link.isBroken = true;
-        reject(closedError());
-      },
-    });
+    const breakOff = (): void => {
+      if (link) link.isBroken = true;
+      reject(closedError());
+    };
+    const sql = postgres(url, { ...driverOptions(this.#options), max: 1, max_lifetime: null, onclose: breakOff });
     try {
-      // The driver reserves only what is open already; and with several hosts, it would try for ever.
+      // The driver reserves only what is open already.
       await inTime(sql.unsafe('SELECT 1'));
       const reserved = await sql.reserve();
-      link = { sql, reserved, broken, isBroken: false };
+      link = { sql, reserved, broken, breakOff, isBroken: false };
       this.#link = link;
       return link;
     } catch (error) {

@@ -7,6 +7,7 @@ import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { Held } from './held.ts';
+import { refuseUnfinishedMove } from './import-mark.ts';
 import { Lane } from './lane.ts';
 import { logVerbs } from './log.ts';
 import { Node } from './node.ts';
@@ -64,6 +65,8 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   try {
     await migrate(lanes.config);
     await node.register();
+    // Behind it: a move into this database first leaves its mark and then looks for nodes.
+    await refuseUnfinishedMove(pool);
     const { claims, config } = lanes;
     const storeTag = await readTag(pool, random);
     const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
@@ -86,6 +89,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
     return { store: storeOf(core, closeAll), statements };
   } catch (error) {
+    await node.leave().catch(() => undefined);
     await closeAll();
     throw error;
   }

@@ -1,13 +1,14 @@
 // Connections for reading, and for writes of one statement.
 //
-// The driver leaves what is sent to it between the failure of a connection and its closing without an answer for good,
-// and with several hosts it tries to connect for ever without telling. So whenever a connection fails, all of the pool is
-// replaced by a new one (what the old one still answers is heard), and no answer is waited for longer than it can take.
+// The driver leaves what is sent to it between the failure of a connection and its closing without an answer for good.
+// So whenever a connection fails, or its server takes no writes any more, all of the pool is replaced by a new one (what
+// the old one still answers is heard), and no answer is waited for longer than it can take.
 
 import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
 import { type ConnectionOptions, driverOptions } from './connection.ts';
-import { isConnectionError, storageError } from './storage-error.ts';
+import { Hosts } from './hosts.ts';
+import { isConnectionError, isReadOnly, storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
 /** Longer than any statement of the pool takes; a connection that is not there by then will not come. */
@@ -20,12 +21,13 @@ export interface PoolOptions extends ConnectionOptions {
 
 export class Pool {
   readonly #options: PoolOptions;
-  #sql: postgres.Sql;
+  readonly #hosts: Hosts;
+  #connections: Promise<postgres.Sql> | undefined;
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#sql = connect(options);
+    this.#hosts = new Hosts(options);
   }
 
   /** Reads. A connection that breaks is no failure: reading again is harmless. */
@@ -52,34 +54,39 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#sql.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => undefined);
+    const connections = await this.#connections?.catch(() => undefined);
+    await connections?.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => undefined);
   }
 
   async #send(sql: string, values: readonly Value[], options: { prepare: boolean }): Promise<Row[]> {
     if (this.#closed) throw new StoreUnavailable('the store is closed');
-    const connections = this.#sql;
+    this.#connections ??= this.#connect();
+    const connections = this.#connections;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new StoreUnavailable('the database does not answer')), ANSWER_TIMEOUT_MS);
     try {
-      const rows = await Promise.race([connections.unsafe(sql, values.map(toParameter), options), late]);
+      const sent = connections.then((pool) => pool.unsafe(sql, values.map(toParameter), options));
+      const rows = await Promise.race([sent, late]);
       return rows as unknown as Row[];
     } catch (error) {
-      if (error instanceof StoreUnavailable || isConnectionError(error)) this.#replace(connections);
+      const isOver = error instanceof StoreUnavailable || isConnectionError(error) || isReadOnly(error);
+      if (isOver) this.#leave(connections);
       throw storageError(error);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #replace(failed: postgres.Sql): void {
-    if (this.#closed || this.#sql !== failed) return;
-    this.#sql = connect(this.#options);
-    void failed.end({ timeout: ANSWER_TIMEOUT_MS / 1000 }).catch(() => undefined);
+  async #connect(): Promise<postgres.Sql> {
+    const { connections: max } = this.#options;
+    return postgres(await this.#hosts.find(), { ...driverOptions(this.#options), max });
   }
-}
 
-function connect(options: PoolOptions): postgres.Sql {
-  return postgres(options.url, { ...driverOptions(options), max: options.connections });
+  #leave(failed: Promise<postgres.Sql>): void {
+    if (this.#connections !== failed) return;
+    this.#connections = undefined;
+    failed.then((pool) => pool.end({ timeout: ANSWER_TIMEOUT_MS / 1000 })).catch(() => undefined);
+  }
 }
 
 async function again<T>(read: () => Promise<T>): Promise<T> {

@@ -104,7 +104,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     eventName: row.name as string,
     state: row.state as DeliveryState,
     attemptsMade: row.attempts_made as number,
-    nextAttemptAtMs: (row.state === 'sending' ? null : row.due_at_ms) as number | null,
+    nextAttemptAtMs: row.due_at_ms as number | null,
     endedAtMs: row.ended_at_ms as number | null,
   };
 }

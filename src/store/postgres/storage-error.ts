@@ -30,8 +30,8 @@ const CONNECTION = new Set([
  */
 const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000']);
 
-/** Somebody else's transaction was in the way; the same again will do. */
-const CONTENTION = new Set(['40001', '40P01', '55P03']);
+/** Somebody else's transaction was in the way; the same again will do. (A lock that was not had in time was waited for.) */
+const CONTENTION = new Set(['40001', '40P01']);
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
@@ -45,6 +45,16 @@ export function isConnectionError(error: unknown): boolean {
 
 export function isContention(error: unknown): boolean {
   return CONTENTION.has(codeOf(error));
+}
+
+/** A newer process has changed a table whose statements this connection had prepared. */
+export function isStalePlan(error: unknown): boolean {
+  return codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
+}
+
+/** The server takes no writes (any more): another one may. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006';
 }
 
 /** The error as the store's callers shall see it. (The driver keeps statements' values out of its errors.) */
