@@ -52,8 +52,6 @@ interface Surroundings {
   readonly store: Store;
   /** The store's, which all nodes that share it go by: what this machine takes for the time does no harm. */
   readonly clock: Clock;
-  /** For the runner alone: what it tells user code (its deadline) is compared there with this machine's time. */
-  readonly machineClock: Clock;
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
@@ -69,7 +67,7 @@ function buildParts(surroundings: Surroundings) {
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const runner = createRunner({ log, clock: surroundings.machineClock, tmpDir: tmpDirOf(config) });
+  const runner = createRunner({ log, clock, tmpDir: tmpDirOf(config) });
   const metrics = new Metrics(slots, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
@@ -124,8 +122,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let url = '';
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
-  const times = { clock, machineClock: ports.clock };
-  const parts = buildParts({ config, store, ...times, random, ids, log, addresses, publicUrl });
+  const parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
   const { nodes, slots, actions, metrics } = parts;
   nodes.start();
   const { maxBodyBytes } = config;

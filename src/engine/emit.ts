@@ -3,7 +3,7 @@
 import type { NewEmission } from '../domain/emission.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
-import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { Appended, Idempotency, RunWhole, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Metrics } from './metrics.ts';
@@ -70,9 +70,7 @@ export function createEmit(deps: EmitDeps) {
     const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
     const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
     if (!isOpen) waiting.leave();
-    const answered: Answered = isOpen
-      ? await waiting.answered
-      : { kind: record?.errorCode === 'Timeout' ? 'timeout' : 'none' };
+    const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };
     if (answered.kind === 'answer') return answered;
     const again = await store.append(emission, slots, { idempotency }).catch(() => null);
     if (again) dispatch.take(again.claims);
@@ -80,4 +78,10 @@ export function createEmit(deps: EmitDeps) {
   }
 
   return emit;
+}
+
+/** What the first call was told of a run that ended without an answer. */
+function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'none' {
+  if (record?.errorCode === 'Timeout') return 'timeout';
+  return record?.errorCode === 'QueueFull' && record.startedAtMs === null ? 'full' : 'none';
 }

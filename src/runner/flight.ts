@@ -15,6 +15,8 @@ export class Flight {
   readonly steps: StepResult[] = [];
   /** Since when the step now running runs, as far as known (epoch ms). */
   stepStartedAtMs: number;
+  /** How far the service's clock is ahead of the machine's, by which the child tells the time. */
+  aheadMs = 0;
   /** Only the first immediate answer counts. */
   answered = false;
   readonly #settle: (outcome: RunOutcome) => void;

@@ -34,7 +34,10 @@ export function readEnd(message: Message, { flight, body, nowMs }: EndContext): 
     return { ...parts, end: { kind: 'succeeded', ...exit } };
   }
   if (message.kind === 'failed') {
-    return { ...parts, end: { kind: 'failed', fault: readFault(message.fault, flight.request.deployment) } };
+    return {
+      ...parts,
+      end: { kind: 'failed', fault: readFault(message.fault, flight.request.deployment, flight.aheadMs) },
+    };
   }
   const end = haltedEnd(flight, Math.max(0, parts.steps.length - 1), nowMs);
   if (end === null) throw new TypeError('nobody halted this run');
@@ -46,7 +49,7 @@ function readParts(message: Message, flight: Flight, body: Uint8Array | null): O
   const told = list(message.steps, LIMITS.stepsPerWorkflow).map((tuple) => readStep(tuple, flight));
   return {
     steps: flight.steps.length === 0 ? told : [...flight.steps, ...told],
-    logs: message.logs === undefined ? NONE : readLogs(message.logs),
+    logs: message.logs === undefined ? NONE : readLogs(message.logs, flight.aheadMs),
     logBytesDropped: message.dropped === undefined ? 0 : integer(message.dropped),
     outgoing: message.outgoing === undefined ? NONE : readOutgoing(message.outgoing),
     answer: message.answer === undefined ? null : readAnswer(message.answer, body),
@@ -56,7 +59,7 @@ function readParts(message: Message, flight: Flight, body: Uint8Array | null): O
 }
 
 /** `[index, state, startedAtMs, tookMs, returned, exports]` */
-export function readStep(given: unknown, { request }: Flight): StepResult {
+export function readStep(given: unknown, { request, aheadMs }: Flight): StepResult {
   const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
   const step = request.deployment.steps[integer(index)];
   const name = STEP_STATES[integer(state)];
@@ -65,7 +68,7 @@ export function readStep(given: unknown, { request }: Flight): StepResult {
     id: step.id,
     namespace: step.namespace,
     state: name,
-    startedAtMs: integer(startedAtMs),
+    startedAtMs: integer(startedAtMs) + aheadMs,
     tookMs: integer(tookMs),
     ...(returned === null ? {} : { returnValue: json(returned, LIMITS.resultBytes) }),
     exports: exports === null ? {} : readExports(exports),
@@ -74,16 +77,16 @@ export function readStep(given: unknown, { request }: Flight): StepResult {
 
 /** Why the deployment could not be loaded. */
 export function readBroken(given: unknown, deployment: Deployment): Fault {
-  return { ...readFault(given, deployment), code: 'StartFailed' };
+  return { ...readFault(given, deployment, 0), code: 'StartFailed' };
 }
 
-function readFault(given: unknown, deployment: Deployment): Fault {
+function readFault(given: unknown, deployment: Deployment, aheadMs: number): Fault {
   const { step, code, msg, tsMs, stack } = record(given);
   const said = text(code, LIMITS.codeChars);
   return faultAt(deployment, integer(step), {
     code: RESERVED_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
     msg: text(msg, LIMITS.messageBytes),
-    tsMs: integer(tsMs),
+    tsMs: integer(tsMs) + aheadMs,
     stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),
   });
 }
@@ -114,7 +117,7 @@ function readExports(given: unknown): Record<string, string> {
   return exports as Record<string, string>;
 }
 
-function readLogs(given: unknown): LogLine[] {
+function readLogs(given: unknown, aheadMs: number): LogLine[] {
   let left: number = LIMITS.logBytes;
   return list(given, LIMITS.logBytes / LINE_BYTES).map((line) => {
     const [tsMs, level, namespace, printed] = list(line, 4);
@@ -122,7 +125,7 @@ function readLogs(given: unknown): LogLine[] {
     const kept = text(printed, left);
     left -= kept.length;
     return {
-      tsMs: integer(tsMs),
+      tsMs: integer(tsMs) + aheadMs,
       level: level as LogLine['level'],
       namespace: text(namespace, LIMITS.namespaceChars),
       text: kept,

@@ -74,6 +74,7 @@ class Pool implements Runner {
         this.#places.delete(flight);
         resolve(outcome);
       });
+      flight.aheadMs = aheadOfMachine(this.#options.clock);
       this.#flights.set(request.run, flight);
       flight.setTimer(request.timeoutMs, () => this.#stopFlight(flight, 'timeout'));
       if (this.#place(flight)) return;
@@ -205,4 +206,12 @@ class Pool implements Runner {
     if (this.#processes.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
+}
+
+/** Less than this is the time that it takes to ask, and not another time. */
+const SAME_MS = 1000;
+
+function aheadOfMachine(clock: Clock): number {
+  const aheadMs = clock.nowMs() - Date.now();
+  return Math.abs(aheadMs) < SAME_MS ? 0 : aheadMs;
 }

@@ -89,7 +89,7 @@ export class RunProcess {
       this.#end(flight, this.#brokenOutcome());
       return;
     }
-    const deadlineMs = flight.stepStartedAtMs + timeoutMs;
+    const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
     this.#link.postRun({ t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source }, event);
   }
 

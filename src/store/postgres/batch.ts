@@ -14,6 +14,7 @@ import { StoreUnavailable } from '../store.ts';
 import { grantRows } from './claim.ts';
 import type { Core } from './core.ts';
 import { type Lane, OutcomeUnknown, type Tx } from './lane.ts';
+import { keepLastNumber } from './node.ts';
 import { Pass } from './pass.ts';
 import { type LineNeed, Needs, NodeGone, Reads } from './reads.ts';
 
@@ -140,6 +141,8 @@ function write(pass: Pass, tx: Tx): void {
   pass.sendDigests(tx);
   pass.sendLines(tx);
   pass.ledger.write(tx, pass.core.node.slot);
+  const ahead = pass.numbers.aheadOf(pass.core.clock.nowMs());
+  if (ahead !== null) keepLastNumber(tx, ahead, pass.core.node.slot);
 }
 
 function committed(core: Core, pass: Pass): void {

@@ -9,6 +9,7 @@ import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
 import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
 import { Hosts } from './hosts.ts';
+import { inTime } from './in-time.ts';
 import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
@@ -170,7 +171,7 @@ export class Lane {
     const sql = postgres(url, { ...driverOptions(this.#options), max: 1, max_lifetime: null, onclose: breakOff });
     try {
       // The driver reserves only what is open already.
-      await inTime(sql.unsafe('SELECT 1'));
+      await inTime(sql.unsafe('SELECT 1'), CONNECT_TIMEOUT_MS);
       const reserved = await sql.reserve();
       link = { sql, reserved, broken, breakOff, isBroken: false };
       this.#link = link;
@@ -194,17 +195,6 @@ const PREPARED = { prepare: true };
 
 function closedError(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
-}
-
-/** As long as a connection may take to come. */
-async function inTime<T>(connecting: PromiseLike<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StoreUnavailable('the database does not answer')), CONNECT_TIMEOUT_MS);
-  try {
-    return await Promise.race([connecting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function pause(ms: number): Promise<void> {

@@ -120,7 +120,7 @@ export class Pass {
   constructor(core: Core, reads: Reads) {
     this.core = core;
     this.reads = reads;
-    this.numbers = core.node.numbers(reads.nowMs);
+    this.numbers = core.node.numbers(reads.nowMs, reads.lastNumber);
   }
 
   get nowMs(): number {

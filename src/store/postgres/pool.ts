@@ -8,6 +8,7 @@ import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
 import { type ConnectionOptions, driverOptions } from './connection.ts';
 import { Hosts } from './hosts.ts';
+import { inTime } from './in-time.ts';
 import { isConnectionError, isReadOnly, storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
@@ -62,18 +63,13 @@ export class Pool {
     if (this.#closed) throw new StoreUnavailable('the store is closed');
     this.#connections ??= this.#connect();
     const connections = this.#connections;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new StoreUnavailable('the database does not answer')), ANSWER_TIMEOUT_MS);
     try {
       const sent = connections.then((pool) => pool.unsafe(sql, values.map(toParameter), options));
-      const rows = await Promise.race([sent, late]);
-      return rows as unknown as Row[];
+      return (await inTime(sent, ANSWER_TIMEOUT_MS)) as unknown as Row[];
     } catch (error) {
       const isOver = error instanceof StoreUnavailable || isConnectionError(error) || isReadOnly(error);
       if (isOver) this.#leave(connections);
       throw storageError(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -13,6 +13,7 @@ import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { readLost } from './lost.ts';
+import { LAST_NUMBER_SQL } from './node.ts';
 import { Missed } from './routes.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
@@ -87,6 +88,8 @@ const DIGESTS_PER_STEP = 100;
 
 export class Reads {
   nowMs = 0;
+  /** Of those that ran ahead of the clock; 0: none did. */
+  lastNumber = 0;
   readonly versions = new Map<string, number>();
   /** Rows of runs that were ours: those that end are deleted already. By leaseKey. */
   readonly endings = new Map<string, Row>();
@@ -155,6 +158,7 @@ export class Reads {
     const { node, clock } = this.#core;
     const rows = await this.#tx.query(
       `SELECT ${NOW_SQL} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $1) AS is_alive,
+        ${LAST_NUMBER_SQL} AS last_number,
         (SELECT string_agg(owner_id || ' ' || version, ',') FROM versions WHERE owner_id = ANY($2::text[])) AS versions`,
       node.id,
       arrayLiteral([...owners]),
@@ -162,6 +166,7 @@ export class Reads {
     const row = rows[0] as Row;
     if (row.is_alive !== true) throw new NodeGone('this node was taken for gone');
     if (this.nowMs === 0) this.nowMs = clock.heard(row.now_ms as number);
+    this.lastNumber = (row.last_number as number | null) ?? 0;
     for (const ownerId of owners) this.versions.set(ownerId, 0);
     for (const pair of ((row.versions as string | null) ?? '').split(',')) {
       const [ownerId, version] = pair.split(' ') as [string, string | undefined];

@@ -5,6 +5,7 @@ import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../domain/limits.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
+import { keepLastNumber } from './node.ts';
 
 const EMISSIONS_PER_STEP = 500;
 const KEYS_PER_STEP = 5000;
@@ -71,17 +72,9 @@ async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
       doomed,
     ),
   ]);
+  // No number is given twice, also when the newest rows are gone and the clock was set back.
   keepLastNumber(tx, Math.max(...deleted.map((rows) => (rows[0]?.last as number | null) ?? 0)));
   return deleted[2][0]?.n as number;
-}
-
-/** No number is given twice, also when the newest rows are gone and the clock was set back. */
-function keepLastNumber(tx: Tx, number: number): void {
-  void tx.query(
-    `INSERT INTO meta (name, value) VALUES ('last_number', $1::text)
-      ON CONFLICT (name) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text`,
-    number,
-  );
 }
 
 async function forgetOld(core: Core): Promise<void> {

@@ -105,7 +105,10 @@ function removeTriggerSubscriptions(tx: Tx, of: Listener, kept: readonly Subscri
   );
 }
 
-/** Of a trigger that stands, what may change is changed. */
+/**
+ * Of a trigger that stands, what may change is changed. Its next tick goes back only with a new schedule: the one that the
+ * caller has read may have fired meanwhile, and would fire again.
+ */
 async function putTriggers(tx: Tx, triggers: readonly Trigger[]): Promise<void> {
   if (triggers.length === 0) return;
   const written = await tx.query(
@@ -114,7 +117,9 @@ async function putTriggers(tx: Tx, triggers: readonly Trigger[]): Promise<void> 
       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::boolean[],
         $8::text[], $9::text[], $10::bigint[])
       ON CONFLICT (id) DO UPDATE SET custom_response = excluded.custom_response, token_hash = excluded.token_hash,
-        schedule = excluded.schedule, next_at_ms = excluded.next_at_ms
+        schedule = excluded.schedule, next_at_ms = CASE WHEN excluded.next_at_ms IS NULL THEN NULL
+          WHEN triggers.schedule = excluded.schedule THEN greatest(triggers.next_at_ms, excluded.next_at_ms)
+          ELSE excluded.next_at_ms END
         WHERE triggers.runnable_id = excluded.runnable_id RETURNING id`,
     arrayLiteral(triggers.map((t) => t.id)),
     arrayLiteral(triggers.map((t) => t.ownerId)),

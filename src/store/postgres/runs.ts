@@ -100,7 +100,8 @@ function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
     ...standingOf(row),
     state: end.state,
     started_at_ms: row.started_at_ms as number | null,
-    ended_at_ms: end.endedAtMs,
+    // The numbers' clock, by which it was created and started, may be a little ahead.
+    ended_at_ms: Math.max(end.endedAtMs, (row.started_at_ms as number | null) ?? 0),
     summary: end.summary,
     error_entry: errorEntry,
     error_code: end.fault?.code ?? null,

@@ -4,6 +4,7 @@
 import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
 import { type ConnectionOptions, driverOptions } from './connection.ts';
+import { Hosts } from './hosts.ts';
 import { storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
@@ -14,9 +15,9 @@ export class Session {
   #reserved: postgres.ReservedSql | undefined;
   #isBroken = false;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(url: string, options: ConnectionOptions) {
     const { connection, ...driver } = driverOptions(options);
-    this.#sql = postgres(options.url, {
+    this.#sql = postgres(url, {
       ...driver,
       max: 1,
       max_lifetime: null,
@@ -29,7 +30,10 @@ export class Session {
 
   /** Throws `StoreUnavailable` when it cannot connect. */
   static async open(options: ConnectionOptions): Promise<Session> {
-    const session = new Session(options);
+    const url = await new Hosts(options).find().catch((error: unknown) => {
+      throw storageError(error);
+    });
+    const session = new Session(url, options);
     try {
       // The driver reserves only what is open already.
       await session.#sql.unsafe('SELECT 1');

@@ -7,7 +7,7 @@ import type { Admission, Claims } from '../store.ts';
 import { claimDeliveryRows, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
-import type { Tx } from './lane.ts';
+import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { moveStray } from './orphans.ts';
 import { Line, sendLines } from './pass.ts';
@@ -72,6 +72,7 @@ export async function claimDeliveries(
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
     dropAll(taken, admission);
+    if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import type { Admission, Claims } from '../store.ts';
 import { claimRunRows } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
-import type { Tx } from './lane.ts';
+import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { cancelOrphans } from './orphans.ts';
 import { Line, sendLines } from './pass.ts';
@@ -80,6 +80,7 @@ export async function claimRuns(core: Core, limit: number, admission: Admission)
     return { runs: claims.runs, deliveries: [], runsWaiting: claims.runsWaiting, deliveriesWaiting: false };
   } catch (error) {
     dropAll(taken, admission);
+    if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
     throw error;
   }
 }

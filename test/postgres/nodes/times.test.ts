@@ -1,0 +1,191 @@
+// What time brings, once, however many nodes look at the clock: schedule ticks, digests, retention.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
+import type { Errand } from '../../support/errand.ts';
+import { createSource, emissions } from '../../support/sources.ts';
+import { until } from '../../support/wait.ts';
+import { seenFrom, startNodes } from './nodes.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const WINDOW_MS = 10 * MINUTE_MS;
+const ECHO = 'export default ({ steps }) => steps.trigger.event';
+
+interface Ageing {
+  readonly all: readonly [Errand, Errand, Errand];
+  forward(ms: number): void;
+}
+
+/** Lets time pass. A change wakes all nodes at once, at which their polls would find out one after the other. */
+async function pass({ all, forward }: Ageing, ms: number): Promise<void> {
+  forward(ms);
+  await all[0].client.put('/v1/users/me', { name: `at ${ms}` });
+}
+
+function runsOf(node: Errand, workflow: Json): Promise<Json> {
+  return node.client.get(`/v1/workflows/${workflow.id}/runs?limit=100`);
+}
+
+async function allMails(nodes: readonly Errand[]): Promise<string[]> {
+  return (await Promise.all(nodes.map((node) => node.outbox()))).flat();
+}
+
+function mails(nodes: readonly Errand[], count: number): Promise<string[]> {
+  return until(`${count} mails`, async () => {
+    const found = await allMails(nodes);
+    return found.length >= count && found;
+  });
+}
+
+test('each tick fires once', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const triggers = Array.from({ length: 10 }, () => ({ type: 'schedule', interval_seconds: 60 }));
+  const workflow = await a.workflow(ECHO, { triggers });
+  for (let round = 1; round <= 5; round++) {
+    await pass(nodes, MINUTE_MS);
+    await b.runs(workflow.id, 10 * round);
+    await b.settled();
+  }
+  const { data, page_info } = await runsOf(b, workflow);
+  assert.equal(page_info.total_count, 50);
+  const byTrigger = Map.groupBy(data as Json[], (run) => run.emitter_id);
+  assert.deepEqual(
+    workflow.triggers.map(({ id }: Json) => byTrigger.get(id)?.length),
+    Array.from({ length: 10 }, () => 5),
+  );
+});
+
+test('a change at that moment fires no tick again', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const triggers = Array.from({ length: 10 }, () => ({ type: 'schedule', interval_seconds: 60 }));
+  const workflow = await a.workflow(ECHO, { triggers });
+  for (let round = 1; round <= 5; round++) {
+    nodes.forward(MINUTE_MS);
+    // Each of them wakes all nodes, while the others are under way.
+    await Promise.all(
+      [...nodes.all, ...nodes.all].map(({ client }, n) =>
+        client.put(`/v1/workflows/${workflow.id}`, { name: `change ${n} of round ${round}` }),
+      ),
+    );
+    await b.runs(workflow.id, 10 * round);
+    await b.settled();
+  }
+  assert.equal((await runsOf(b, workflow)).page_info.total_count, 50);
+});
+
+test('a cron fires once a minute', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const workflow = await a.workflow(ECHO, { triggers: [{ type: 'schedule', cron: '* * * * *' }] });
+  for (let round = 1; round <= 5; round++) {
+    await pass(nodes, MINUTE_MS);
+    await b.runs(workflow.id, round);
+  }
+  await b.settled();
+  const { data } = await runsOf(b, workflow);
+  const minutes = data.map((run: Json) => Math.floor(run.created_at_ms / MINUTE_MS));
+  assert.equal(new Set(minutes).size, minutes.length);
+});
+
+test('ticks that all nodes missed come once', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const workflow = await a.workflow(ECHO, { triggers: [{ type: 'schedule', interval_seconds: 60 }] });
+  await Promise.all(nodes.all.map((node) => node.stop()));
+  nodes.forward(DAY_MS);
+  await Promise.all(nodes.all.map((node) => node.restart()));
+  await b.runs(workflow.id, 1);
+  await pass(nodes, MINUTE_MS);
+  await b.runs(workflow.id, 2);
+  await b.settled();
+  assert.equal((await runsOf(b, workflow)).page_info.total_count, 2);
+});
+
+test('a schedule stops at once elsewhere', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b, c] = nodes.all;
+  const schedule = { triggers: [{ type: 'schedule', interval_seconds: 60 }] };
+  const [going, resting, gone] = [
+    await a.workflow(ECHO, schedule),
+    await a.workflow(ECHO, schedule),
+    await a.workflow(ECHO, schedule),
+  ];
+  await b.client.put(`/v1/workflows/${resting.id}`, { active: false });
+  await c.client.delete(`/v1/workflows/${gone.id}`);
+  await pass(nodes, MINUTE_MS);
+  await b.runs(going.id, 1);
+  assert.equal((await b.settled()).runs.total, 1);
+  await b.client.put(`/v1/workflows/${resting.id}`, { active: true });
+  await pass(nodes, MINUTE_MS);
+  await a.runs(resting.id, 1);
+  await a.runs(going.id, 2);
+  assert.equal((await a.settled()).runs.total, 3);
+});
+
+test("a source's timer fires once", async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const source = await createSource(
+    a,
+    `export default {
+      props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 60 } }, db: '$.service.db' },
+      run() {
+        const n = (this.db.get('n') ?? 0) + 1;
+        this.db.set('n', n);
+        this.$emit({ n });
+      },
+    };`,
+  );
+  for (let round = 1; round <= 5; round++) {
+    await pass(nodes, MINUTE_MS);
+    await emissions(b, source.id, round);
+    await b.settled();
+  }
+  const records = await emissions(b, source.id, 5);
+  assert.deepEqual(
+    records.map(({ event }) => event.n),
+    [5, 4, 3, 2, 1],
+  );
+});
+
+test('repeats from all nodes make one digest', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  await a.client.put('/v1/users/me', { digest_window_ms: WINDOW_MS });
+  const { global_error_workflow_id: globalId } = (await a.client.get('/v1/users/me')).data;
+  const workflow = await a.workflow('export default () => { throw new Error("again"); }', { name: 'Noisy' });
+  const fail = (): Promise<unknown> => Promise.all(nodes.all.map((node) => node.send(seenFrom(node, workflow), {})));
+  for (let round = 1; round <= 3; round++) {
+    // The first round opens the window with a mail; the digest that closes one opens the next.
+    await fail();
+    await b.runs(globalId, 3 * round);
+    await b.settled();
+    assert.equal((await allMails(nodes.all)).length, round);
+    await pass(nodes, WINDOW_MS);
+    await mails(nodes.all, round + 1);
+    await b.settled();
+  }
+  const digests = (await allMails(nodes.all)).map((mail) => /\+(\d+) more since/.exec(mail)?.[1] ?? 'first');
+  assert.deepEqual(digests.toSorted(), ['2', '3', '3', 'first']);
+});
+
+test('all nodes may forget at once', async () => {
+  await using nodes = await startNodes({}, {}, {});
+  const [a, b] = nodes.all;
+  const workflow = await a.workflow(ECHO);
+  for (let n = 0; n < 10; n++) {
+    await Promise.all(nodes.all.map((node) => node.send(seenFrom(node, workflow), { n })));
+  }
+  const before = await b.settled();
+  await Promise.all(nodes.all.map((node) => node.stop()));
+  nodes.forward(31 * DAY_MS);
+  await Promise.all(nodes.all.map((node) => node.restart()));
+  await until('nothing is left', async () => (await runsOf(b, workflow)).page_info.total_count === 0);
+  for (const { client } of nodes.all) assert.deepEqual((await client.get('/v1/ledger')).data, before);
+  const failed = nodes.all.flatMap(({ logged }) => logged.filter(({ level }) => level === 'error'));
+  assert.deepEqual(failed, []);
+});
