@@ -54,6 +54,23 @@ export function schedulesContract(harness: Harness): void {
       deepEqual(due[1], interval);
     });
 
+    it('do not tick again for a change that did not see the tick', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = stage.make.workflow();
+      const write = await stage.write({ workflow, triggers: [stage.make.timer(workflow.id, START_MS)] });
+      const timer = at(write.triggers, 0);
+      await fire(stage, timer, START_MS);
+      ok(await stage.store.updateWorkflow({ ...write, deployment: null }));
+      deepEqual(await dueIds(stage), []);
+      equal(await stage.store.nextDueAtMs(), START_MS + MINUTE_MS);
+      const schedule = { cron: null, intervalMs: SECOND_MS, timezone: 'UTC' };
+      const changed = [{ ...timer, schedule, nextAtMs: START_MS + SECOND_MS }];
+      ok(await stage.store.updateWorkflow({ ...write, deployment: null, triggers: changed }));
+      equal(await stage.store.nextDueAtMs(), START_MS + SECOND_MS);
+      ok(await stage.store.updateWorkflow({ ...write, deployment: null, triggers: [{ ...timer, nextAtMs: null }] }));
+      equal(await stage.store.nextDueAtMs(), null);
+    });
+
     it('that have no next tick are never due', async () => {
       await using stage = await Stage.open(harness);
       await scheduled(stage, null, false);

@@ -101,14 +101,20 @@ function removeTrigger(core: Core, ownerId: string, triggerId: string): void {
   core.writer.run('DELETE FROM idempotency WHERE trigger_id = ?', triggerId);
 }
 
+/**
+ * Of a trigger that stands, what may change is changed. Its next tick goes back only with a new schedule: the one that the
+ * caller has read may have fired meanwhile, and would fire again.
+ */
 function putTrigger(core: Core, trigger: Trigger): void {
-  const { customResponse, tokenHash, schedule, nextAtMs } = trigger;
+  const { customResponse, tokenHash, nextAtMs } = trigger;
+  const schedule = trigger.schedule === null ? null : JSON.stringify(trigger.schedule);
   const changed = core.writer.run(
-    `UPDATE triggers SET custom_response = ?, token_hash = ?, schedule = ?, next_at_ms = ?
-      WHERE id = ? AND runnable_id = ?`,
+    `UPDATE triggers SET custom_response = ?1, token_hash = ?2, schedule = ?3,
+        next_at_ms = CASE WHEN schedule IS ?3 AND next_at_ms > ?4 THEN next_at_ms ELSE ?4 END
+      WHERE id = ?5 AND runnable_id = ?6`,
     customResponse ? 1 : 0,
     tokenHash,
-    schedule === null ? null : JSON.stringify(schedule),
+    schedule,
     nextAtMs,
     trigger.id,
     trigger.runnableId,
@@ -125,7 +131,7 @@ function putTrigger(core: Core, trigger: Trigger): void {
     trigger.key,
     customResponse ? 1 : 0,
     tokenHash,
-    schedule === null ? null : JSON.stringify(schedule),
+    schedule,
     nextAtMs,
   );
 }
