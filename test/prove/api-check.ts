@@ -1,14 +1,14 @@
 // The same questions to the running server, as any caller could ask them.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Json } from '../support/client.ts';
+import type { Client, Json } from '../support/client.ts';
 import type { Arrangement } from './arrangement.ts';
 import { Findings } from './findings.ts';
 
 const PAUSE_MS = 50;
 
 /** Waits until nothing is queued, under way or due again. Rejects with the ledger when that takes too long. */
-export async function settle({ client }: Arrangement, deadlineMs: number): Promise<Json> {
+export async function settle(client: Client, deadlineMs: number): Promise<Json> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     const { data } = await client.get('/v1/ledger');
@@ -21,7 +21,7 @@ export async function settle({ client }: Arrangement, deadlineMs: number): Promi
 }
 
 /** What the lists and the ledger of a settled server say. */
-export async function checkOverApi({ client, a, b, w, global }: Arrangement): Promise<Findings> {
+export async function checkOverApi(client: Client, { a, b, w, global }: Arrangement): Promise<Findings> {
   const findings = new Findings();
   const { runs, deliveries, errors } = (await client.get('/v1/ledger')).data;
   const sum = (of: Json): number =>

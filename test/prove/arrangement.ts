@@ -4,8 +4,7 @@
 //   HTTP ──▶ A ──$errors──▶ B, the global error workflow, webhook W
 //             └──its own───▶ C, webhook W
 
-import { type Client, createClient } from '../support/client.ts';
-import { API_KEY } from './server.ts';
+import type { Client } from '../support/client.ts';
 
 /** What A does with an event. `late` kinds wait before that, so that a kill finds them under way. */
 export const KINDS = ['ok', 'emit', 'throw', 'emit-throw', 'exit', 'late', 'late-emit', 'late-throw'] as const;
@@ -36,18 +35,17 @@ const A = `export default async ({ steps, $ }) => {
 };`;
 
 export interface Arrangement {
-  readonly endpoint: string;
+  /** Of the HTTP trigger; the same at every server. */
+  readonly path: string;
   /** The ids by the letters above. */
   readonly a: string;
   readonly b: string;
   readonly c: string;
   readonly w: string;
   readonly global: string;
-  readonly client: Client;
 }
 
-export async function arrange(url: string, hookUrl: string): Promise<Arrangement> {
-  const client = createClient(url, API_KEY);
+export async function arrange(client: Client, hookUrl: string): Promise<Arrangement> {
   const settings = { concurrency: 64, queue_limit: 1_000_000 };
   const workflow = (name: string, code: string, triggers: object[] = []) =>
     client.post('/v1/workflows', { name, steps: [{ namespace: 'step', code }], triggers, settings });
@@ -61,6 +59,6 @@ export async function arrange(url: string, hookUrl: string): Promise<Arrangement
     await subscribe(listenerId, eventName);
   }
   const { data: me } = await client.get('/v1/users/me');
-  const endpoint = a.triggers[0].endpoint_url as string;
-  return { endpoint, a: a.id, b: b.id, c: c.id, w: w.id, global: me.global_error_workflow_id, client };
+  const path = new URL(a.triggers[0].endpoint_url).pathname;
+  return { path, a: a.id, b: b.id, c: c.id, w: w.id, global: me.global_error_workflow_id };
 }

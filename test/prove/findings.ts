@@ -17,6 +17,15 @@ export class Findings {
     if (finding.examples.length < EXAMPLES) finding.examples.push(example);
   }
 
+  addAll(others: Findings): void {
+    for (const [kind, { count, examples }] of others.byKind) {
+      const finding = this.byKind.get(kind) ?? { count: 0, examples: [] };
+      this.byKind.set(kind, finding);
+      finding.count += count;
+      finding.examples.push(...examples.slice(0, EXAMPLES - finding.examples.length));
+    }
+  }
+
   /** `expected` of each member, no more and no less. */
   equal(kind: string, found: unknown, expected: unknown): void {
     if (found !== expected) this.add(kind, `found ${found}, expected ${expected}`);

@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BURST, LIGHT, type Load } from './load.ts';
 import type { Dice } from './random.ts';
-import type { Receiver } from './receiver.ts';
-import type { Rescued, Server } from './server.ts';
+import { type Receiver, USUALLY_REFUSED_PART } from './receiver.ts';
+import { type Rescued, type Server, sumOf } from './server.ts';
 
 /**
  * `idle`: a few events a second. `burst`: as many as it takes. `start`: with a backlog, somewhere between the spawn and a
@@ -36,7 +36,6 @@ export interface Stage {
 // The first retry is due 5 s after the refusal, ±10 %, and the loop that sends it looks every second.
 const RETRY_DUE_MS = [4300, 6200] as const;
 const REFUSED_PART = 0.5;
-const USUALLY_REFUSED_PART = 0.02;
 const BACKLOG_MS = 400;
 const REFUSAL_DEADLINE_MS = 10_000;
 
@@ -57,7 +56,7 @@ export async function killOnce(stage: Stage, phase: Phase): Promise<Kill> {
   load.set(LIGHT);
   const life = server.start();
   await life.ready;
-  return Object.assign(kill, { rescued: life.rescued });
+  return Object.assign(kill, { rescued: sumOf(life.rescues) });
 }
 
 const APPROACHES: Readonly<Record<Phase, (stage: Stage) => Promise<void>>> = {

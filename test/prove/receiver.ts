@@ -5,6 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Dice } from './random.ts';
 
+/** Of the deliveries not seen before, so many are refused once. */
+export const USUALLY_REFUSED_PART = 0.02;
+
 export interface Sightings {
   /** Answered 2xx. */
   taken: number;

@@ -1,7 +1,7 @@
 // A result as text.
 
 import type { Kill } from './kills.ts';
-import type { Result } from './scenarios.ts';
+import type { Result } from './setting.ts';
 
 export function textOf(name: string, result: Result): string {
   const { lost, wrong, counts, notes, kills, statuses, complaints, settledMs } = result;

@@ -1,4 +1,5 @@
-// The store's rows, read from the file after the server has ended: lists over the API show the newest 100 only.
+// The store's rows, read from the file after the server has ended: lists over the API show the newest 100 only. Those of a
+// Postgres are in postgres/rows.ts.
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +22,6 @@ export interface RunRow {
   readonly state: string;
   readonly error_entry: number | null;
   readonly error_code: string | null;
-  readonly rescues: number;
 }
 
 export interface DeliveryRow {
@@ -41,8 +41,10 @@ export interface Rows {
   readonly withheld: ReadonlyMap<number, readonly string[]>;
   readonly attempts: ReadonlyMap<number, number>;
   readonly ledger: ReadonlyMap<string, number>;
-  /** `ok`, or what SQLite found. */
-  readonly integrity: string;
+  /** How often runs were taken over. */
+  readonly rescues: number;
+  /** What the database itself, or `errand store check`, found to be wrong. */
+  readonly flaws: readonly string[];
 }
 
 export function readRows(dataDir: string): Rows {
@@ -56,6 +58,7 @@ export function readRows(dataDir: string): Rows {
     new Map(all<{ of: never; n: number }>(sql).map(({ of, n }) => [of, n]));
   const tag = db.prepare("SELECT value FROM meta WHERE name = 'store_tag'").get() as { value: string };
   const check = db.prepare('PRAGMA integrity_check').get() as { integrity_check: string };
+  const { n: rescues } = db.prepare('SELECT coalesce(sum(rescues), 0) AS n FROM runs').get() as { n: number };
   const rows = {
     storeTag: tag.value,
     emissions: all<EmissionRow>('SELECT * FROM emissions ORDER BY entry'),
@@ -64,7 +67,8 @@ export function readRows(dataDir: string): Rows {
     withheld,
     attempts: counts('SELECT delivery AS of, count(*) AS n FROM attempts GROUP BY delivery'),
     ledger: counts('SELECT fact AS of, n FROM ledger'),
-    integrity: check.integrity_check,
+    rescues,
+    flaws: check.integrity_check === 'ok' ? [] : [check.integrity_check],
   };
   db.close();
   return rows;

@@ -1,4 +1,4 @@
-// What is tried. Each scenario has a data dir, a server and a load of its own, and ends in one verdict over the store.
+// What is tried on one server with its file. What is tried on several with one Postgres is in postgres/.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, statfsSync, writeSync } from 'node:fs';
@@ -6,55 +6,28 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkOverApi, settle } from './api-check.ts';
-import { type Arrangement, arrange } from './arrangement.ts';
-import { Findings } from './findings.ts';
-import { type Kill, killOnce, planPhases } from './kills.ts';
-import { BURST, LIGHT, Load, NONE } from './load.ts';
-import { createDice, type Dice } from './random.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { killOnce, planPhases } from './kills.ts';
+import { BURST, LIGHT } from './load.ts';
+import { createDice } from './random.ts';
 import { readRows } from './rows.ts';
 import { Server } from './server.ts';
-import { judge, type Verdict } from './verdict.ts';
-
-export interface Result extends Verdict {
-  /** What this scenario alone looks at. */
-  readonly notes: readonly string[];
-  readonly kills: readonly Kill[];
-  readonly statuses: ReadonlyMap<number, number>;
-  readonly complaints: ReadonlyMap<string, number>;
-  /** Milliseconds from the last event to nothing left to do. */
-  readonly settledMs: number;
-}
-
-interface Setting {
-  readonly server: Server;
-  readonly receiver: Receiver;
-  readonly arrangement: Arrangement;
-  readonly load: Load;
-  readonly dice: Dice;
-  readonly wrong: Findings;
-  readonly notes: string[];
-  readonly kills: Kill[];
-}
-
-type Act = (setting: Setting) => Promise<void>;
-
-const SETTLE_MS = 180_000;
-const WARM_UP_MS = 300;
+import { type Act, type Result, type Setting, WARM_UP_MS, within } from './setting.ts';
 
 /** `kills` kills at moments of all phases. */
 export function killed(seed: number, kills: number, burst: number): Promise<Result> {
-  return within(seed, async (setting) => {
+  return onFile(seed, async (setting) => {
+    const server = only(setting);
     for (const phase of planPhases(kills, setting.dice)) {
-      setting.kills.push(await killOnce({ ...setting, burst }, phase));
+      setting.kills.push(await killOnce({ ...setting, server, burst }, phase));
     }
   });
 }
 
 /** SIGTERM under full load, then a start on the same store. */
 export function terminated(seed: number, times: number): Promise<Result> {
-  return within(seed, async ({ server, load, dice, wrong, notes }) => {
+  return onFile(seed, async (setting) => {
+    const { load, dice, wrong, notes } = setting;
+    const server = only(setting);
     for (let time = 0; time < times; time++) {
       load.set(BURST, 4000);
       await pause(dice.between(100, 600));
@@ -85,15 +58,16 @@ export async function filledUp(seed: number): Promise<Result | string> {
     return `no small disk could be mounted: ${String((error as { stderr?: unknown }).stderr ?? error).trim()}`;
   }
   try {
-    return await within(seed, fillAndFree, join(disk, 'data'));
+    return await onFile(seed, fillAndFree, join(disk, 'data'));
   } finally {
     execFileSync('umount', ['-l', disk], { stdio: 'pipe' });
     await rm(disk, { recursive: true, force: true });
   }
 }
 
-async function fillAndFree({ server, load, wrong, notes }: Setting): Promise<void> {
-  const ballast = join(server.dataDir, 'ballast');
+async function fillAndFree(setting: Setting): Promise<void> {
+  const { load, wrong, notes } = setting;
+  const ballast = join(only(setting).dataDir, 'ballast');
   const refused = (): number => load.statuses.get(503) ?? 0;
   load.set(STEADY);
   await pause(BEFORE_FULL_MS);
@@ -106,7 +80,6 @@ async function fillAndFree({ server, load, wrong, notes }: Setting): Promise<voi
   await pause(FULL_MS);
   fillDisk(ballast);
   notes.push(`while full: ${refused()} answers of 503, ${load.accepted - acceptedBefore} of 200`);
-  wrong.equal('503 without Retry-After', load.retryAfterMissing, 0);
   const accepted = load.accepted;
   await rm(ballast);
   const freedAt = Date.now();
@@ -129,52 +102,24 @@ function fillDisk(path: string): void {
   closeSync(file);
 }
 
-async function within(seed: number, act: Act, given?: string): Promise<Result> {
+async function onFile(seed: number, act: Act, given?: string): Promise<Result> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'errand-prove-')));
-  const dice = createDice(seed);
-  const server = await Server.on(dataDir);
-  await using receiver = await startReceiver(dice);
-  let load: Load | undefined;
+  const server = await Server.on({ name: 'server', dataDir });
+  const world = {
+    servers: [server],
+    entrances: [server],
+    dice: createDice(seed),
+    readRows: async () => readRows(dataDir),
+    mayFailToStart: given !== undefined,
+  };
   try {
-    await server.start().ready;
-    const arrangement = await arrange(server.url, receiver.url);
-    load = new Load(arrangement.endpoint, dice);
-    const setting: Setting = { server, receiver, arrangement, load, dice, wrong: new Findings(), notes: [], kills: [] };
-    receiver.refuse(0.02);
-    load.set(LIGHT);
-    await pause(WARM_UP_MS);
-    await act(setting);
-    return await end(setting, given !== undefined);
-  } catch (error) {
-    const complaints = JSON.stringify([...server.complaints]);
-    throw new Error(`${(error as Error).message}\ncomplaints: ${complaints}\n${server.lastLines.join('\n')}`, {
-      cause: error,
-    });
+    return await within(world, act);
   } finally {
-    await load?.stop();
-    await server.kill();
     if (given === undefined) await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-/** Lets it come to rest, asks it, stops it in order, and reads what it left. */
-async function end(setting: Setting, mayFailToStart: boolean): Promise<Result> {
-  const { server, receiver, arrangement, load, wrong, notes, kills } = setting;
-  receiver.refuse(0);
-  load.set(NONE);
-  await load.stop();
-  const stoppedAt = Date.now();
-  await settle(arrangement, SETTLE_MS);
-  const settledMs = Date.now() - stoppedAt;
-  const online = mayFailToStart ? new Findings() : await checkOverApi(arrangement);
-  const { code } = await server.terminate();
-  wrong.equal('exit code at the end', code, 0);
-  const rows = readRows(server.dataDir);
-  const { sent } = load;
-  const verdict = judge({ rows, sent, seen: receiver.seen, arrangement, mayFailToStart });
-  for (const findings of [online, wrong]) {
-    for (const [kind, { count, examples }] of findings.byKind) verdict.wrong.byKind.set(kind, { count, examples });
-  }
-  const { statuses } = load;
-  return { ...verdict, notes, kills, statuses, complaints: server.complaints, settledMs };
+function only({ servers: [server] }: Setting): Server {
+  if (!server) throw new Error('there is no server');
+  return server;
 }

@@ -15,7 +15,7 @@ const shared = new Map<string, { readonly made: Promise<Database>; users: number
 
 /** Dropped with the last user of that data dir. Nothing is made when the settings name a database already. */
 export async function databaseFor(env: Readonly<Record<string, string>>, dataDir: string): Promise<TestDatabase> {
-  if (process.env.ERRAND_TEST_STORE !== 'postgres' || env.ERRAND_DATABASE_URL !== undefined) {
+  if (process.env.TEST_STORE !== 'postgres' || env.ERRAND_DATABASE_URL !== undefined) {
     return { settings: {}, [Symbol.asyncDispose]: async () => {} };
   }
   const entry = shared.get(dataDir) ?? { made: make(), users: 0 };

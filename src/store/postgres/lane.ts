@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../store.ts';
 import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
 import { Hosts } from './hosts.ts';
 import { inTime } from './in-time.ts';
+import { type Ask, Marks, type Outcome } from './mark.ts';
 import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
 import { type Row, toParameter, type Value } from './values.ts';
 
@@ -36,12 +37,16 @@ interface Link {
   isBroken: boolean;
 }
 
+/** What may go without a mark: were its commit lost, nothing would be. */
+const READS = /^\s*SELECT/i;
+
 /** The answer to a commit was lost, and nobody could say what became of it. */
 export class OutcomeUnknown extends StoreUnavailable {}
 
 export class Lane {
   readonly #options: ConnectionOptions;
   readonly #hosts: Hosts;
+  #marks: Marks | undefined;
   #link: Link | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -51,6 +56,14 @@ export class Lane {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#hosts = new Hosts(options);
+  }
+
+  /**
+   * From now on it can be told what became of a commit whose answer was lost; until then it is `OutcomeUnknown`. `name`:
+   * that no other lane has ever had. The schema must be there.
+   */
+  markAs(name: string): void {
+    this.#marks = new Marks(name);
   }
 
   /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
@@ -87,8 +100,9 @@ export class Lane {
     // Statements behind one that failed fail too, with nothing to say.
     let first: unknown;
     const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
-      if (link.isBroken) return Promise.reject(closedError());
-      const answer = Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
+      const answer = link.isBroken
+        ? Promise.reject(closedError())
+        : Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
       const rows = answer as unknown as Promise<Row[]>;
       rows.then(
         () => silence.refresh(),
@@ -100,18 +114,27 @@ export class Lane {
       return rows;
     };
     let xid: Promise<Row[]> | undefined;
+    let isWriting = false;
     try {
       send('BEGIN', []);
       xid = send('SELECT pg_current_xact_id()::text AS xid', []);
       const value = await work({
         query: (sql, ...values) => {
           this.statements.add(sql);
+          isWriting ||= !READS.test(sql);
           return send(sql, values);
         },
       });
       // Sent behind the last writes without waiting for them: when one of them fails, this only rolls back.
+      const mark = isWriting ? this.#marks?.leave(send) : undefined;
       send('COMMIT', []);
-      await Promise.all(sent).catch((error) => this.#resolve(error, xid as Promise<Row[]>));
+      await Promise.all(sent).catch(async (error) => {
+        if (!isConnectionError(error)) throw error;
+        this.#drop();
+        // Nothing was written: the same again.
+        if (!isWriting) throw closedError();
+        await this.#resolve({ xid: xid as Promise<Row[]>, mark });
+      });
       return value;
     } catch (error) {
       await this.#rollback(link, first ?? error);
@@ -127,34 +150,33 @@ export class Lane {
     await Promise.race([link.reserved.unsafe('ROLLBACK', [], PREPARED), link.broken]).catch(() => this.#drop());
   }
 
-  /** The commit was sent. When its answer was lost, the database knows by its number whether it happened. */
-  async #resolve(error: unknown, xid: Promise<Row[]>): Promise<void> {
-    if (!isConnectionError(error)) throw error;
-    this.#drop();
-    const known = await xid.catch(() => undefined);
-    const id = known?.[0]?.xid as string | undefined;
-    if (id === undefined) throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
+  /** The commit was sent, and its answer was lost. Returns if it has happened. */
+  async #resolve(of: { xid: Promise<Row[]>; mark: number | undefined }): Promise<void> {
+    const known = await of.xid.catch(() => undefined);
+    const xid = known?.[0]?.xid as string | undefined;
+    const { mark } = of;
     const until = performance.now() + RESOLVE_WITHIN_MS;
-    while (performance.now() < until) {
-      const status = await this.#statusOf(id).catch(() => 'unreachable');
-      if (status === 'committed') return;
-      // Nothing was written: the same again.
-      if (status === 'aborted') throw closedError();
+    while (this.#marks && mark !== undefined && performance.now() < until) {
+      const outcome = await this.#outcomeOf(this.#marks, { mark, xid });
+      if (outcome === 'committed') return;
+      if (outcome === 'aborted') throw closedError();
       await pause(RESOLVE_MS);
     }
     throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
   }
 
-  async #statusOf(id: string): Promise<string> {
-    const { reserved } = await this.#connect();
-    // A server that took over may never have heard of it. One that is still a standby may be about to.
-    const known = await reserved.unsafe(
-      `SELECT CASE WHEN pg_is_in_recovery() THEN 'unknown'
-        WHEN $1::text::numeric < pg_snapshot_xmax(pg_current_snapshot())::text::numeric
-        THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END AS status`,
-      [id],
-    );
-    return String(known[0]?.status);
+  async #outcomeOf(marks: Marks, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+    try {
+      const { reserved } = await this.#connect();
+      const ask: Ask = async (sql, ...values) => {
+        const rows = await inTime(reserved.unsafe(sql, values.map(toParameter)), CONNECT_TIMEOUT_MS);
+        return rows as unknown as Row[];
+      };
+      return await marks.outcomeOf(ask, of);
+    } catch {
+      this.#drop();
+      return 'unknown';
+    }
   }
 
   async #connect(): Promise<Link> {

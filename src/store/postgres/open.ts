@@ -10,6 +10,7 @@ import { Held } from './held.ts';
 import { refuseUnfinishedMove } from './import-mark.ts';
 import { Lane } from './lane.ts';
 import { logVerbs } from './log.ts';
+import { FORGET } from './mark.ts';
 import { Node } from './node.ts';
 import { nodeVerbs } from './nodes.ts';
 import { Notices } from './notify.ts';
@@ -39,6 +40,7 @@ export interface PostgresOptions {
   readonly log: Log;
 }
 
+const LANE_BYTES = 15;
 /** For reading and the odd write; with the lanes and the listener, a process has four more. */
 const POOL_CONNECTIONS = 6;
 
@@ -64,6 +66,8 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   };
   try {
     await migrate(lanes.config);
+    for (const lane of Object.values(lanes)) lane.markAs(Buffer.from(random.bytes(LANE_BYTES)).toString('base64url'));
+    await pool.write(FORGET);
     await node.register();
     // Behind it: a move into this database first leaves its mark and then looks for nodes.
     await refuseUnfinishedMove(pool);

@@ -7,7 +7,7 @@ import { SERVER_VARIABLE, startSharedPostgres } from './shared.ts';
 let server: PostgresServer | undefined;
 
 export async function globalSetup(): Promise<void> {
-  process.env.ERRAND_TEST_STORE = 'postgres';
+  process.env.TEST_STORE = 'postgres';
   if (process.env[SERVER_VARIABLE]) return;
   server = await startSharedPostgres();
   process.env[SERVER_VARIABLE] = server.url();

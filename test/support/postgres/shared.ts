@@ -6,7 +6,7 @@ import { type FreshDatabase, newDatabaseOn } from './fresh.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 
 /** The URL of its administrator, for the test files of a run. May be set by hand to a server that is there already. */
-export const SERVER_VARIABLE = 'ERRAND_TEST_POSTGRES';
+export const SERVER_VARIABLE = 'TEST_POSTGRES';
 
 /** Several files at once, and each store of theirs has connections of its own. */
 const CONNECTIONS = '500';

@@ -87,8 +87,8 @@ test('a fresh database has the schema alone', async () => {
 test('test files share the server of their run', async () => {
   await using folder = await createFolder();
   const file = join(folder.path, 'shared.test.mjs');
-  await writeFile(file, `console.log(process.env.ERRAND_TEST_STORE, process.env.ERRAND_TEST_POSTGRES)`);
-  const { NODE_TEST_CONTEXT: _, ERRAND_TEST_POSTGRES: __, ...env } = process.env;
+  await writeFile(file, `console.log(process.env.TEST_STORE, process.env.TEST_POSTGRES)`);
+  const { NODE_TEST_CONTEXT: _, TEST_POSTGRES: __, ...env } = process.env;
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ['--test', `--test-global-setup=${SETUP}`, file], { env });
   const url = /postgres (postgres:\S+)/.exec(stdout)?.[1];

@@ -1,0 +1,9 @@
+import { describe } from 'node:test';
+import { inShort } from '../../prove/postgres/scenarios.ts';
+import { proves } from './proves.ts';
+
+describe('a network between three nodes and Postgres', () => {
+  proves('loses nothing when connections are cut', inShort['connections cut']);
+  proves('loses nothing when a standby takes over', inShort['primary lost']);
+  proves('loses nothing when the primary falls silent', inShort['primary silent']);
+});

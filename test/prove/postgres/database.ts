@@ -1,0 +1,62 @@
+// Where the nodes of a scenario keep what they know: a Postgres of its own, whose commits survive its end.
+
+import { queryOn } from '../../support/postgres/databases.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres/server.ts';
+
+export const DATABASE = 'errand';
+
+export interface Database {
+  /** What the nodes are given. */
+  readonly url: string;
+  /** Straight to whoever takes writes now. */
+  readonly directUrl: () => string;
+  /** Folders of the servers, which name their processes. */
+  readonly folders: readonly string[];
+  readonly dispose: () => Promise<void>;
+}
+
+export interface OneServer extends Database {
+  readonly server: PostgresServer;
+}
+
+export async function startDatabase(): Promise<OneServer> {
+  const server = await startPostgres({ durable: true });
+  await server.createDatabase(DATABASE);
+  return onServer(server);
+}
+
+/** The nodes may be given another way to it. */
+export function onServer(server: PostgresServer, url = server.url(DATABASE)): OneServer {
+  const directUrl = (): string => server.url(DATABASE);
+  return { server, url, directUrl, folders: [server.dir], dispose: () => server.dispose() };
+}
+
+/** Runs and deliveries that a node holds, by the process that it is or was. */
+export async function heldBy({ directUrl }: Database, pid: number): Promise<{ runs: number; deliveries: number }> {
+  const node = `node IN (SELECT node FROM nodes WHERE name LIKE '%:${pid}')`;
+  const [row] = await queryOn(
+    directUrl(),
+    `SELECT (SELECT count(*)::int FROM open_runs WHERE ${node} AND state = 'running') AS runs,
+      (SELECT count(*)::int FROM open_deliveries WHERE ${node} AND state = 'sending') AS deliveries`,
+  );
+  return { runs: row?.runs ?? 0, deliveries: row?.deliveries ?? 0 };
+}
+
+/** What is open, and who is there, as JSON lines. */
+export async function stateOf({ directUrl }: Database): Promise<string> {
+  const rows = await queryOn(
+    directUrl(),
+    `SELECT row_to_json(o)::text AS line FROM open_runs AS o UNION ALL SELECT row_to_json(d)::text FROM open_deliveries AS d
+      UNION ALL SELECT row_to_json(l)::text FROM lines AS l UNION ALL SELECT row_to_json(n)::text FROM nodes AS n`,
+  );
+  return rows.map(({ line }) => line).join('\n');
+}
+
+/** Connections of all nodes. */
+export async function connectionsTo({ directUrl }: Database): Promise<number> {
+  const [row] = await queryOn(
+    directUrl(),
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND datname = current_database()",
+  );
+  return row?.n ?? 0;
+}
