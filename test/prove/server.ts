@@ -59,6 +59,9 @@ export class Server {
   readonly lastLines: string[] = [];
   /** Results that were refused, since the lease had gone to another one meanwhile. */
   readonly late = { runs: 0, deliveries: 0 };
+  /** Ends that nobody asked for. */
+  readonly deaths: Exit[] = [];
+  #isAskedToEnd = false;
   /** In all its lives. */
   readonly rescues: Rescue[] = [];
   /** The folder of the program that the next start runs. */
@@ -89,7 +92,11 @@ export class Server {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+    this.#isAskedToEnd = false;
+    const exited = once(child, 'exit').then(([code, signal]) => {
+      if (!this.#isAskedToEnd) this.deaths.push({ code, signal });
+      return { code, signal };
+    });
     const logRead = once(child.stderr, 'close');
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     const life: Life = { startedAt: Date.now(), readyAt: null, ready, exited, rescues: [] };
@@ -126,11 +133,13 @@ export class Server {
 
   /** SIGKILL: nothing that it wanted to do still happens. */
   async kill(): Promise<void> {
+    this.#isAskedToEnd = true;
     this.#child?.kill('SIGKILL');
     await this.#life?.exited;
   }
 
   async terminate(): Promise<Exit> {
+    this.#isAskedToEnd = true;
     this.#child?.kill('SIGTERM');
     return this.life.exited;
   }

@@ -117,6 +117,9 @@ async function end(setting: Setting, world: World): Promise<Result> {
 }
 
 async function endInOrder(server: Server, wrong: Findings): Promise<void> {
+  for (const { code, signal } of server.deaths) {
+    wrong.add('server that ended by itself', `${server.name}: ${code ?? signal}`);
+  }
   if (!server.isRunning) return;
   const { code, signal } = await server.terminate();
   wrong.equal('exit code at the end', code ?? signal, 0);

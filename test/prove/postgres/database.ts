@@ -31,9 +31,12 @@ export function onServer(server: PostgresServer, url = server.url(DATABASE)): On
   return { server, url, directUrl, folders: [server.dir], dispose: () => server.dispose() };
 }
 
-/** Runs and deliveries that a node holds, by the process that it is or was. */
-export async function heldBy({ directUrl }: Database, pid: number): Promise<{ runs: number; deliveries: number }> {
-  const node = `node IN (SELECT node FROM nodes WHERE name LIKE '%:${pid}')`;
+/** Runs and deliveries that nodes hold, by the processes that they are or were. */
+export async function heldBy(
+  { directUrl }: Database,
+  pids: readonly number[],
+): Promise<{ runs: number; deliveries: number }> {
+  const node = `node IN (SELECT node FROM nodes WHERE split_part(name, ':', 2)::int IN (${pids.join()}))`;
   const [row] = await queryOn(
     directUrl(),
     `SELECT (SELECT count(*)::int FROM open_runs WHERE ${node} AND state = 'running') AS runs,

@@ -1,4 +1,4 @@
-// One of three nodes is killed, again and again, at any moment.
+// One of three nodes is killed, again and again, at any moment, and now and then two at once.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dice } from '../random.ts';
@@ -10,32 +10,38 @@ import { onNodes } from './world.ts';
 
 /** What a node that was killed held is in other hands by then. */
 export const RESCUE_MS = 10_000;
-/** It comes back before the others have missed it. */
+/** They come back before the others have missed them. */
 const BACK_AT_ONCE_PART = 0.25;
+const TWO_PART = 0.25;
 
 export async function killed(seed: number, kills: number): Promise<Result> {
   const database = await startDatabase();
   return onNodes({ seed, database }, async (setting) => {
-    for (let n = 0; n < kills; n++) await killOne(setting, database);
+    for (let n = 0; n < kills; n++) await killSome(setting, database);
   });
 }
 
-async function killOne(setting: Setting, database: Database): Promise<void> {
+async function killSome(setting: Setting, database: Database): Promise<void> {
   const { servers, load, dice, notes } = setting;
   load.set(STEADY);
   await pause(dice.between(300, 1500));
-  const victim = anyOf(servers, dice);
-  const { pid } = victim;
+  const first = anyOf(servers, dice);
+  const others = servers.filter((server) => server !== first);
+  const victims = dice.next() < TWO_PART ? [first, anyOf(others, dice)] : [first];
   const at = Date.now();
-  await victim.kill();
-  const held = await heldBy(database, pid);
+  const { accepted } = load;
+  await Promise.all(victims.map((victim) => victim.kill()));
+  const pids = victims.map(({ pid }) => pid);
+  const held = await heldBy(database, pids);
   const isBackAtOnce = dice.next() < BACK_AT_ONCE_PART;
-  if (isBackAtOnce) await victim.start().ready;
+  const comeBack = () => Promise.all(victims.map((victim) => victim.start().ready));
+  if (isBackAtOnce) await comeBack();
   const rescue = await rescueAfter(setting, { at, held });
-  if (!isBackAtOnce) await victim.start().ready;
+  if (!isBackAtOnce) await comeBack();
+  const names = victims.map(({ name }) => name).join(' and ');
   const told = rescue ? `first rescue after ${rescue.at - at} ms` : 'no rescue';
   const back = isBackAtOnce ? ', back at once' : '';
-  notes.push(`${victim.name} killed at ${load.accepted} accepted${back}: held ${textOf(held)}; ${told}`);
+  notes.push(`${names} killed at ${accepted} accepted${back}: held ${textOf(held)}; ${told}`);
 }
 
 /** The first that a node tells of. Whatever was held must be in other hands in time; nothing comes when nothing was held. */

@@ -32,7 +32,7 @@ async function pauseOne(setting: Setting, database: Database, pauseMs: number): 
   sleeper.pause();
   const { accepted } = load;
   await pause(QUIET_MS);
-  const held = await heldBy(database, sleeper.pid);
+  const held = await heldBy(database, [sleeper.pid]);
   const rescue = await rescueAfter(setting, { at, held });
   await pause(Math.max(0, at + pauseMs - Date.now()));
   if (load.accepted === accepted) wrong.add('others who did not go on', `while ${sleeper.name} stood still`);

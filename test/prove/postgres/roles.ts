@@ -28,7 +28,7 @@ async function killRole(setting: Setting, database: Database, role: (typeof ROLE
   const { accepted } = load;
   const at = Date.now();
   await victim.kill();
-  const held = await heldBy(database, victim.pid);
+  const held = await heldBy(database, [victim.pid]);
   const rescue = await rescueAfter(setting, { at, held });
   const told = rescue ? `first rescue after ${rescue.at - at} ms` : 'no rescue';
   notes.push(`${victim.name} killed: held ${textOf(held)}; ${told}; ${load.accepted - accepted} × 200 meanwhile`);

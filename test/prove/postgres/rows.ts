@@ -54,7 +54,6 @@ const EMPTY: Readonly<Record<string, string>> = {
   'delivery that is open': 'SELECT delivery AS found FROM open_deliveries',
   'line that counts what is not there': `SELECT listener_id || ': ' || waiting || ' wait, ' || taken || ' taken' AS found
     FROM lines WHERE waiting <> 0 OR taken <> 0 OR ready_at_ms IS NOT NULL`,
-  'node that has ended and is not gone': 'SELECT name AS found FROM nodes WHERE gone_at_ms IS NULL',
 };
 
 async function openEnds(all: <T>(sql: string) => Promise<T[]>): Promise<string[]> {
