@@ -5,15 +5,29 @@
 import { StoreUnavailable } from '../store.ts';
 import type { Lane, Tx } from './lane.ts';
 import { FIRST } from './migrations/001-first.ts';
+import { isContention } from './storage-error.ts';
 
 const MIGRATIONS: readonly string[] = [FIRST];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** A migration waits for the locks of those who work meanwhile, and they for its: often enough it is the one to give way. */
+const MAX_ROUNDS = 6;
+
 /** Several processes may start at once: one migrates, the others wait for it. */
 export async function migrate(lane: Lane): Promise<void> {
-  await lane.transact(async (tx) => {
+  for (let round = 1; ; round++) {
+    try {
+      return await migrateOnce(lane);
+    } catch (error) {
+      if (round === MAX_ROUNDS || !isContention((error as Error).cause)) throw error;
+    }
+  }
+}
+
+function migrateOnce(lane: Lane): Promise<void> {
+  return lane.transact(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', 'errand schema');
     await tx.query(
       'CREATE TABLE IF NOT EXISTS errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',

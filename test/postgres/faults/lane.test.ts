@@ -1,0 +1,179 @@
+// One lane and a connection that breaks at a moment of the test's choice.
+
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { it } from 'node:test';
+import postgres from 'postgres';
+import { Lane, OutcomeUnknown } from '../../../src/store/postgres/lane.ts';
+import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
+import { queryOn } from '../../support/postgres/databases.ts';
+import { newDatabase } from '../../support/postgres/shared.ts';
+import { until } from '../../support/wait.ts';
+
+interface Place extends AsyncDisposable {
+  /** Straight to the database. */
+  readonly url: string;
+  readonly cutter: Cutter;
+  /** Over the cutter. */
+  readonly lane: Lane;
+  /** What was written to the table `notes`. */
+  notes(): Promise<string[]>;
+}
+
+async function makePlace(): Promise<Place> {
+  const { url, drop } = await newDatabase();
+  const { port, pathname } = new URL(url);
+  const cutter = await startCutter(Number(port));
+  const lane = new Lane({ url: cutter.url(pathname.slice(1)), name: 'errand test' });
+  await queryOn(url, 'CREATE TABLE notes (note text)');
+  return {
+    url,
+    cutter,
+    lane,
+    notes: async () => (await queryOn(url, 'SELECT note FROM notes ORDER BY note')).map(({ note }) => note),
+    async [Symbol.asyncDispose]() {
+      await lane.close();
+      await cutter.dispose();
+      await drop();
+    },
+  };
+}
+
+const write = (lane: Lane, note: string) =>
+  lane.transact(async (tx) => {
+    void tx.query('INSERT INTO notes VALUES ($1)', note);
+  });
+
+const isWaiting = async (url: string): Promise<boolean> => {
+  const rows = await queryOn(
+    url,
+    `SELECT 1 FROM pg_stat_activity
+      WHERE application_name = 'errand test' AND datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+};
+
+/** Whoever writes notes waits until `let` is called. */
+async function holdNotes(url: string): Promise<{ let: () => Promise<void> }> {
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  await sql.unsafe('BEGIN');
+  await sql.unsafe('LOCK TABLE notes IN SHARE MODE');
+  return {
+    let: async () => {
+      await sql.unsafe('COMMIT');
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+it('knows a commit whose answer was lost', async () => {
+  await using place = await makePlace();
+  const { url, cutter, lane } = place;
+  lane.markAs('one');
+  await write(lane, 'first');
+  cutter.hold('answers');
+  const written = write(lane, 'second');
+  await until('it is there', async () => (await place.notes()).length === 2);
+  cutter.cutAll();
+  cutter.resume();
+  await written;
+  deepEqual(await place.notes(), ['first', 'second']);
+  equal((await queryOn(url, "SELECT n FROM marks WHERE lane = 'one'"))[0]?.n, '2');
+});
+
+it('waits for a commit that is still to come', async () => {
+  await using place = await makePlace();
+  const { url, cutter, lane } = place;
+  lane.markAs('one');
+  await write(lane, 'first');
+  const held = await holdNotes(url);
+  const written = write(lane, 'second');
+  await until('it waits', () => isWaiting(url));
+  // The server does not notice, and goes on when it can.
+  cutter.cutAll();
+  await until('it asks what became of it', async () => {
+    return (await queryOn(url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'UPDATE marks SET n = n%'")).length > 0;
+  });
+  await held.let();
+  await written;
+  deepEqual(await place.notes(), ['first', 'second']);
+});
+
+it('writes again what the server gave up', async () => {
+  await using place = await makePlace();
+  const { url, cutter, lane } = place;
+  lane.markAs('one');
+  await write(lane, 'first');
+  const held = await holdNotes(url);
+  const written = write(lane, 'second');
+  await until('it waits', () => isWaiting(url));
+  cutter.hold('answers');
+  await queryOn(
+    url,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE application_name = 'errand test' AND datname = current_database()`,
+  );
+  cutter.cutAll();
+  cutter.resume();
+  await held.let();
+  await written;
+  deepEqual(await place.notes(), ['first', 'second']);
+});
+
+it('takes no other commit for its own', async () => {
+  await using place = await makePlace();
+  const { url, cutter, lane } = place;
+  lane.markAs('one');
+  await write(lane, 'first');
+  const held = await holdNotes(url);
+  const written = write(lane, 'second');
+  await until('it waits', () => isWaiting(url));
+  cutter.hold('answers');
+  await held.let();
+  // As after a failover: what it wrote is lost, and its id was given again, to somebody who committed.
+  await until('it is there', async () => (await place.notes()).length === 2);
+  await queryOn(url, "DELETE FROM notes WHERE note = 'second'; UPDATE marks SET n = 1 WHERE lane = 'one'");
+  cutter.cutAll();
+  cutter.resume();
+  await written;
+  deepEqual(await place.notes(), ['first', 'second']);
+});
+
+it('says so when nobody can tell', async () => {
+  await using place = await makePlace();
+  const { cutter, lane } = place;
+  await write(lane, 'first');
+  cutter.hold('answers');
+  const written = rejects(write(lane, 'second'), OutcomeUnknown);
+  await until('it is there', async () => (await place.notes()).length === 2);
+  cutter.cutAll();
+  cutter.resume();
+  await written;
+  deepEqual(await place.notes(), ['first', 'second']);
+});
+
+it('goes on when a table has got a column', async () => {
+  await using place = await makePlace();
+  const { url, lane } = place;
+  const read = () =>
+    lane.transact(async (tx) => (await tx.query('SELECT * FROM notes WHERE note = $1', 'first')).length);
+  await write(lane, 'first');
+  equal(await read(), 1);
+  await queryOn(url, 'ALTER TABLE notes ADD COLUMN at timestamptz');
+  equal(await read(), 1);
+});
+
+it('begins anew when the connection broke before the commit', async () => {
+  await using place = await makePlace();
+  const { cutter, lane } = place;
+  lane.markAs('one');
+  let runs = 0;
+  await lane.transact(async (tx) => {
+    runs++;
+    await tx.query('INSERT INTO notes VALUES ($1)', `of run ${runs}`);
+    if (runs > 1) return;
+    cutter.cutAll();
+    // Another one's close is heard behind ours.
+    await rejects(queryOn(cutter.url('none'), 'SELECT 1'));
+  });
+  deepEqual([runs, await place.notes()], [2, ['of run 2']]);
+});
