@@ -169,7 +169,9 @@ test('repeats from all nodes make one digest', async () => {
     await mails(nodes.all, round + 1);
     await b.settled();
   }
-  const digests = (await allMails(nodes.all)).map((mail) => /\+(\d+) more since/.exec(mail)?.[1] ?? 'first');
+  // A clock that leaps by a day makes nodes look gone to each other for a moment, so a mail may be sent again: as the same.
+  const byId = new Map((await allMails(nodes.all)).map((mail) => [/^message-id: *(.*)$/im.exec(mail)?.[1], mail]));
+  const digests = [...byId.values()].map((mail) => /\+(\d+) more since/.exec(mail)?.[1] ?? 'first');
   assert.deepEqual(digests.toSorted(), ['2', '3', '3', 'first']);
 });
 
