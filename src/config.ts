@@ -28,6 +28,11 @@ export interface Config {
   readonly maxBodyBytes: number;
   readonly retentionDays: number;
   readonly logLevel: string;
+  /** How user code is kept in. */
+  readonly isolation: 'process' | 'jail';
+  readonly jailNetwork: 'none' | 'full';
+  /** Who user code runs as where the server is root; null: as the server. */
+  readonly codeUser: { readonly uid: number; readonly gid: number } | null;
 }
 
 /** A setting that is wrong or unknown; the message names it and says what would be right. */
@@ -100,8 +105,20 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_ISOLATION',
     fallback: 'process',
-    about: 'How user code is kept in; this version has process',
-    read: readOneOf(['process']),
+    about: 'How user code is kept in: process, or jail (needs bubblewrap)',
+    read: readOneOf(['process', 'jail']),
+  },
+  {
+    name: 'ERRAND_JAIL_NETWORK',
+    fallback: 'none',
+    about: 'What code in a jail reaches: none, or full (what the server reaches)',
+    read: readOneOf(['none', 'full']),
+  },
+  {
+    name: 'ERRAND_CODE_USER',
+    fallback: '65534:65534',
+    about: 'Whom user code runs as when the server is root, uid:gid; server: as the server',
+    read: readCodeUser,
   },
   {
     name: 'ERRAND_ROLES',
@@ -143,6 +160,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
     logLevel: of('ERRAND_LOG_LEVEL'),
+    isolation: of('ERRAND_ISOLATION'),
+    jailNetwork: of('ERRAND_JAIL_NETWORK'),
+    codeUser: of('ERRAND_CODE_USER'),
   };
   if (config.databaseUrl === null && config.roles.size < ROLES.length) {
     throw new ConfigError(
@@ -229,6 +249,14 @@ function readOneOf(allowed: readonly string[]): (value: string) => string {
     if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
     return value;
   };
+}
+
+/** Root's own numbers are no way out: `server` says that aloud. */
+function readCodeUser(value: string): Config['codeUser'] {
+  if (value === 'server') return null;
+  const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
+  if (uid === undefined || gid === undefined) throw new Error('uid:gid in numbers, neither of them 0, or server');
+  return { uid, gid };
 }
 
 function readRoles(value: string): ReadonlySet<Role> {

@@ -1,8 +1,7 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
 import { mkdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
@@ -23,7 +22,6 @@ import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createIds } from './real-ports.ts';
-import { createRunner } from './runner/pool.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
@@ -67,7 +65,7 @@ function buildParts(surroundings: Surroundings) {
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const runner = createRunner({ log, clock, tmpDir: tmpDirOf(config) });
+  const runner = runnerOf(config, { log, clock });
   const metrics = new Metrics(slots, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
@@ -115,6 +113,7 @@ function buildParts(surroundings: Surroundings) {
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log } = ports;
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await closeDataDir(config, log);
   const addresses = readTargets(config.allowTargets);
   const store = await openStore(config, ports);
   const { clock } = store;
@@ -122,7 +121,13 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let url = '';
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
-  const parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
+  let parts: Parts;
+  try {
+    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   const { nodes, slots, actions, metrics } = parts;
   nodes.start();
   const { maxBodyBytes } = config;
@@ -133,6 +138,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
 
   let first: FirstOwner;
   try {
+    await tryIsolation(config, parts.runner);
     first = await ensureFirstOwner({ store, actions, config, ids });
     // What a process that is gone still held comes before anything new, so that nothing overtakes it.
     await nodes.rescue();
@@ -194,15 +200,6 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await Promise.all([poster.close(), mailer.close()]);
   await nodes.stop();
   await store.close();
-}
-
-/**
- * The runner clears away what processes left there that are gone, by their ids. Processes that share a database may be
- * given one data dir at several machines, and then those ids mean something else at each of them.
- */
-function tmpDirOf({ dataDir, databaseUrl }: Config): string {
-  const tmp = join(dataDir, 'tmp');
-  return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
 }
 
 /** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */

@@ -8,8 +8,8 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
+import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory } from './memory.ts';
-import { spawnChild } from './spawn.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
@@ -19,6 +19,7 @@ const STDERR_KEPT_CHARS = 16 * 1024;
 
 interface LinkOptions {
   readonly workdirs: Workdirs;
+  readonly isolation: Isolation;
   readonly deployment: Deployment;
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
@@ -44,7 +45,7 @@ export class ChildLink {
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
   readonly #writer: FrameWriter;
-  #child: ChildProcess | null = null;
+  #started: Started | null = null;
   #dir: string | null = null;
   /** Frames wait here until the code is written and the first message sent. */
   #held: Buffer[] | null = [];
@@ -66,7 +67,7 @@ export class ChildLink {
   }
 
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.#started?.pid();
   }
 
   postRun(message: RunMessage, event: Uint8Array): void {
@@ -80,7 +81,7 @@ export class ChildLink {
   /** At once and for good; `onDeath` follows. */
   kill(): void {
     this.#killed = true;
-    this.#child?.kill('SIGKILL');
+    this.#started?.kill();
   }
 
   /** Ends it when it uses more memory than it may. True when it did, this once. */
@@ -93,24 +94,24 @@ export class ChildLink {
   }
 
   async #start(): Promise<void> {
-    const { workdirs, deployment, memoryMb, env, mode } = this.#options;
+    const { workdirs, isolation, deployment, memoryMb, env, mode } = this.#options;
     const sourceId = deployment.runnableId.startsWith('dc_') ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
     if (this.#killed) throw new Error('it was ended before it was started');
-    const child = spawnChild({ dir, memoryMb, sourceId });
-    this.#child = child;
+    const started = isolation.start({ dir, memoryMb, sourceId });
+    this.#started = started;
+    const child = started.process;
     child.on('error', (error) => this.#fail(error));
     child.on('close', (code, signal) => this.#onClose(code, signal));
     this.#listen(child);
     if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
-    const steps = await workdirs.fill(dir, deployment);
+    const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
     this.#open({ t: 'init', mode, steps, env, limits: LIMITS });
   }
 
   #listen(child: ChildProcess): void {
     for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // of a dead process: nothing new
-    child.stdout?.resume();
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT_CHARS);
     });
@@ -147,7 +148,7 @@ export class ChildLink {
 
   #write(frame: Buffer): void {
     if (this.#held !== null) this.#held.push(frame);
-    else (this.#child?.stdio?.[3] as Socket | undefined)?.write(frame);
+    else (this.#started?.process.stdio?.[3] as Socket | undefined)?.write(frame);
   }
 
   #open(init: InitMessage): void {
@@ -159,7 +160,8 @@ export class ChildLink {
   #onClose(code: number | null, signal: string | null): void {
     const own = this.#garbage === null ? 'exit' : 'garbage';
     const kind = this.#isOverMemory ? 'memory' : own;
-    this.#die({ kind, code, signal, detail: this.#garbage ?? this.#stderr });
+    const ending = this.#started?.ending({ code, signal }) ?? { code, signal };
+    this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr });
   }
 
   /** It could not be started. */

@@ -4,6 +4,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { readBroken, readShape } from './inbound.ts';
+import type { Isolation } from './isolation.ts';
 import type { Described } from './runner.ts';
 import type { Workdirs } from './workdir.ts';
 
@@ -13,12 +14,14 @@ const AT_ONCE = 2;
 
 export class Describer {
   readonly #workdirs: Workdirs;
+  readonly #isolation: Isolation;
   readonly #links = new Set<ChildLink>();
   #ended: (() => void)[] = [];
   #stopping = false;
 
-  constructor(workdirs: Workdirs) {
+  constructor(workdirs: Workdirs, isolation: Isolation) {
     this.#workdirs = workdirs;
+    this.#isolation = isolation;
   }
 
   async describe(deployment: Deployment): Promise<Described> {
@@ -45,6 +48,7 @@ export class Describer {
         memoryMb: LIMITS.memoryMb,
         env: {},
         workdirs: this.#workdirs,
+        isolation: this.#isolation,
         mode: 'describe',
       } as const;
       const late = setTimeout(() => {

@@ -8,11 +8,16 @@
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
+import { CPU_LOOK_MS } from './cpu.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
+import type { Isolation, IsolationSettings } from './isolation.ts';
+import { Jails } from './jail.ts';
 import { MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
 import type { Described, Runner, RunnerStats, RunRequest } from './runner.ts';
+import { PlainProcesses } from './spawn.ts';
+import { tryOut } from './trial.ts';
 import { Waiting } from './waiting.ts';
 import { Workdirs } from './workdir.ts';
 
@@ -21,6 +26,7 @@ export interface RunnerOptions {
   readonly clock: Clock;
   /** A folder of the runner's own; what a killed server left there is cleared away. */
   readonly tmpDir: string;
+  readonly isolation: IsolationSettings;
   readonly maxProcesses?: number;
   /** A process that has had no run for so long is ended. */
   readonly idleMs?: number;
@@ -34,18 +40,26 @@ const GRACE_MS = 300;
 /** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
 const TURN_MS = 1000;
 
-export function createRunner(options: RunnerOptions): Runner {
+export interface ProcessRunner extends Runner {
+  /** Starts a process that does nothing. Null when that works here, else why not and what to do about it. */
+  trial(): Promise<string | null>;
+}
+
+/** Throws when its folder is not the server's own, or not within reach of who the code runs as. */
+export function createRunner(options: RunnerOptions): ProcessRunner {
   return new Pool(options);
 }
 
 type Env = Readonly<Record<string, string>>;
 
-class Pool implements Runner {
+class Pool implements ProcessRunner {
   readonly #options: Required<RunnerOptions>;
   readonly #workdirs: Workdirs;
+  readonly #isolation: Isolation;
   readonly #describer: Describer;
   readonly #sweep: NodeJS.Timeout;
   readonly #memoryLook: NodeJS.Timeout;
+  readonly #cpuLook: NodeJS.Timeout;
   readonly #flights = new Map<number, Flight>();
   /** In which process a flight is; none: it waits. */
   readonly #places = new Map<Flight, RunProcess>();
@@ -60,10 +74,15 @@ class Pool implements Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = { maxProcesses: MAX_PROCESSES, idleMs: IDLE_MS, graceMs: GRACE_MS, ...options };
-    this.#workdirs = new Workdirs(options.tmpDir);
-    this.#describer = new Describer(this.#workdirs);
+    const { isolation, tmpDir } = options;
+    this.#workdirs = new Workdirs(tmpDir, isolation.user);
+    this.#isolation = isolation.level === 'jail' ? new Jails(isolation) : new PlainProcesses(isolation.user);
+    this.#describer = new Describer(this.#workdirs, this.#isolation);
     this.#sweep = setInterval(() => this.#endIdle(), this.#options.idleMs / 2).unref();
     this.#memoryLook = setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS).unref();
+    this.#cpuLook = setInterval(() => {
+      for (const process of this.#processes) process.lookAtCpu();
+    }, CPU_LOOK_MS).unref();
     this.#workdirs.sweep().catch((error: unknown) => {
       options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
     });
@@ -118,6 +137,11 @@ class Pool implements Runner {
     await Promise.all([this.#describer.stop(), this.#empty()]);
     clearTimeout(cut);
     clearInterval(this.#memoryLook);
+    clearInterval(this.#cpuLook);
+  }
+
+  trial(): Promise<string | null> {
+    return tryOut({ workdirs: this.#workdirs, isolation: this.#isolation, settings: this.#options.isolation });
   }
 
   stats(): RunnerStats {
@@ -153,6 +177,7 @@ class Pool implements Runner {
       memoryMb,
       env,
       workdirs: this.#workdirs,
+      isolation: this.#isolation,
       clock,
       log,
       graceMs,

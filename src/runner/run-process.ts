@@ -10,8 +10,10 @@ import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import { ChildLink, type Death } from './child-link.ts';
+import { cpuMs, IDLE_CPU_MS } from './cpu.ts';
 import { type Flight, RETURNED } from './flight.ts';
 import { readAnswer, readBroken, readEnd, readStep, text } from './inbound.ts';
+import type { Isolation } from './isolation.ts';
 import type { RunRequest } from './runner.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
@@ -24,6 +26,7 @@ interface ProcessOptions {
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly workdirs: Workdirs;
+  readonly isolation: Isolation;
   readonly clock: Clock;
   readonly log: Log;
   /** How long it may take to answer a halt. */
@@ -51,15 +54,17 @@ export class RunProcess {
   #draining = false;
   #killed = false;
   #broken: Broken | null = null;
+  /** What it had used when it was first looked at without a run in it; null: it has had one since. */
+  #idleCpuMs: number | null = null;
   #runs = 0;
   #strays = 0;
 
   constructor(options: ProcessOptions) {
     this.options = options;
-    const { deployment, memoryMb, env, workdirs } = options;
+    const { deployment, memoryMb, env, workdirs, isolation } = options;
     const mode = deployment.runnableId.startsWith('dc_') ? 'source' : 'workflow';
     this.#link = new ChildLink(
-      { deployment, memoryMb, env, workdirs, mode },
+      { deployment, memoryMb, env, workdirs, isolation, mode },
       {
         onMessage: (message, take) => this.#receive(message, take),
         onDeath: (death, removed) => this.#onDeath(death, removed),
@@ -83,6 +88,7 @@ export class RunProcess {
   start(flight: Flight): void {
     const { run, event, context, attempt, timeoutMs, source } = flight.request;
     this.lastUsedAt = performance.now();
+    this.#idleCpuMs = null;
     this.#flights.set(run, flight);
     this.#runs++;
     if (this.#broken !== null) {
@@ -111,6 +117,15 @@ export class RunProcess {
   /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
   lookAtMemory(): void {
     if (this.#link.endIfOverMemory()) this.#draining = true;
+  }
+
+  /** Ends it when nothing runs in it, and code that runs have left behind keeps the CPU all the same. */
+  lookAtCpu(): void {
+    const { pid } = this.#link;
+    const usedMs = this.#flights.size > 0 || pid === undefined ? null : cpuMs(pid);
+    if (usedMs === null) return;
+    this.#idleCpuMs ??= usedMs;
+    if (usedMs - this.#idleCpuMs > IDLE_CPU_MS) this.drain();
   }
 
   /** At shutdown: what is still in flight goes back untried. */

@@ -1,37 +1,44 @@
-// The command line of a child process: what it may reach, and what it is given.
+// The level `process`: a child process as Node starts it. What keeps the code in is Node's permission model and, where
+// the server is root, another user.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { CHILD_FILE } from './workdir.ts';
+import { inheritedDescriptors } from './descriptors.ts';
+import {
+  type CodeUser,
+  environmentOf,
+  type Inside,
+  type Isolation,
+  nodeArguments,
+  STDIO,
+  type Started,
+  type StartOptions,
+} from './isolation.ts';
 
-/** Node 24 has no permission for the network, and refuses to start with a flag it does not know. */
-const NET_FLAGS = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
+const PIPE = 3;
 
-interface SpawnOptions {
-  /** The process's folder (workdir.ts). */
-  readonly dir: string;
-  readonly memoryMb: number;
-  /** Null for a workflow. */
-  readonly sourceId: string | null;
-}
+export class PlainProcesses implements Isolation {
+  readonly #user: CodeUser | null;
+  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
 
-/** The owner's variables are not among its environment: `NODE_OPTIONS` or `LD_PRELOAD` would undo the permissions. */
-export function spawnChild({ dir, memoryMb, sourceId }: SpawnOptions): ChildProcess {
-  const tmp = join(dir, 'tmp');
-  const flags = [
-    '--permission',
-    // The permission model does not cover node:sqlite, which would open any file, the store's too.
-    '--no-experimental-sqlite',
-    ...NET_FLAGS,
-    `--allow-fs-read=${join(dir, '*')}`,
-    `--allow-fs-write=${join(tmp, '*')}`,
-    `--max-old-space-size=${memoryMb}`,
-    '--no-warnings',
-  ];
-  const env = { TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };
-  return spawn(process.execPath, [...flags, join(dir, CHILD_FILE)], {
-    cwd: tmp,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-  });
+  constructor(user: CodeUser | null) {
+    this.#user = user;
+  }
+
+  inside(dir: string): Inside {
+    return { dir, tmp: join(dir, 'tmp') };
+  }
+
+  start({ dir, memoryMb, sourceId }: StartOptions): Started {
+    const inside = this.inside(dir);
+    const args = nodeArguments(inside, memoryMb, { close: this.#close, user: this.#user });
+    const env = environmentOf(inside, sourceId);
+    const child = spawn(process.execPath, args, { cwd: inside.tmp, env, stdio: [...STDIO] });
+    return {
+      process: child,
+      pid: () => child.pid,
+      kill: () => void child.kill('SIGKILL'),
+      ending: (ending) => ending,
+    };
+  }
 }

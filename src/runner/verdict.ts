@@ -11,6 +11,8 @@ interface Blame {
 }
 
 const SAYS_OUT_OF_MEMORY = /out of memory/i;
+/** How Node aborts: in a jail it is process 1, to which SIGABRT does nothing, and what abort() tries then are these. */
+const CRASHES: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGSEGV', 'SIGILL']);
 const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
 
 /** The process died. Only a run that had it to itself can be blamed, or one that was past its time already. */
@@ -73,7 +75,7 @@ function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome
 function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
   if (kind === 'garbage')
     return { code: 'WorkerLost', msg: 'The code broke the connection between its process and the server' };
-  const saysSo = SAYS_OUT_OF_MEMORY.test(detail) && (signal === 'SIGABRT' || signal === 'SIGTRAP' || (code ?? 0) > 128);
+  const saysSo = SAYS_OUT_OF_MEMORY.test(detail) && (CRASHES.has(signal) || (code ?? 0) > 128);
   if (kind === 'memory' || saysSo) {
     return { code: 'OutOfMemory', msg: `The code used more than its ${flight.request.memoryMb} MB of memory` };
   }

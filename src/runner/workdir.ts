@@ -1,25 +1,42 @@
 // Each child process has a folder: its program and `code` (the bundles of the steps), which it may read, and `tmp`, which
-// it may also write.
+// it may also write. Where it runs as another user than the server, the folder is that user's group's to read and nobody
+// else's, and `tmp` is that user's.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Deployment } from '../domain/resource.ts';
 import type { StepFile } from './child/protocol.ts';
 import { bundleChild } from './child-code.ts';
-
-export const CHILD_FILE = 'child.mjs';
+import { CHILD_FILE, type CodeUser } from './isolation.ts';
 
 const OWNER = /^(\d+)-/;
+const READABLE = 0o644;
 
 export class Workdirs {
   readonly #base: string;
+  readonly #user: CodeUser | null;
   readonly #childCode: Promise<string>;
 
-  constructor(base: string) {
+  /** `user`: who the processes run as; null: the server's own. Throws when the folder is not the server's, or not within that user's reach. */
+  constructor(base: string, user: CodeUser | null = null) {
     mkdirSync(base, { recursive: true });
+    if (user !== null && !lstatSync(base).isDirectory()) throw new Error(`${base} is a link`);
     // The permission model compares resolved paths.
     this.#base = realpathSync(resolve(base));
+    this.#user = user;
+    if (user !== null) openTo(this.#base, user);
     this.#childCode = bundleChild();
     this.#childCode.catch(() => {}); // it shows on whatever is started
   }
@@ -32,21 +49,26 @@ export class Workdirs {
     mkdirSync(join(dir, 'code'));
     mkdirSync(join(dir, 'tmp'));
     writeFileSync(join(dir, CHILD_FILE), code);
+    if (this.#user !== null) handOver(dir, this.#user);
     return dir;
   }
 
-  /** Writes the bundles, while the process is starting. */
-  async fill(dir: string, { steps }: Deployment): Promise<StepFile[]> {
-    const files = steps.map(({ id, namespace }) => {
+  /** Writes the bundles, while the process is starting. `inside`: where the process sees the folder. */
+  async fill(dir: string, { steps }: Deployment, inside: string = dir): Promise<StepFile[]> {
+    const writing = steps.flatMap(({ namespace, bundle, sourceMap }) => {
       const file = join(dir, 'code', `${namespace}.mjs`);
-      return { id, namespace, file, mapFile: `${file}.map` };
-    });
-    const writing = steps.flatMap(({ bundle, sourceMap }, index) => {
-      const { file, mapFile } = files[index] as StepFile;
-      return [writeFile(file, bundle), writeFile(mapFile, sourceMap)];
+      return [this.#write(file, bundle), this.#write(`${file}.map`, sourceMap)];
     });
     await Promise.all(writing);
-    return files;
+    return steps.map(({ id, namespace }) => {
+      const file = join(inside, 'code', `${namespace}.mjs`);
+      return { id, namespace, file, mapFile: `${file}.map` };
+    });
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    await writeFile(file, text);
+    if (this.#user !== null) await chmod(file, READABLE);
   }
 
   /** Remembers the process, for `sweep`. */
@@ -68,6 +90,29 @@ export class Workdirs {
       await this.remove(dir);
     }
   }
+}
+
+/**
+ * Other users may go through the folder and see no names in it. It may lie where everyone may make files, so it must be
+ * ours: in somebody else's folder that user could put other code in the place of what we write.
+ */
+function openTo(base: string, user: CodeUser): void {
+  const { uid, mode } = statSync(base);
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to somebody else`);
+  chmodSync(base, 0o711);
+  for (let dir = base; dir !== dirname(dir); dir = dirname(dir)) {
+    if ((statSync(dir).mode & 0o001) !== 0) continue;
+    throw new Error(`user ${user.uid} may not go through ${dir}: TMPDIR may name another place`);
+  }
+}
+
+function handOver(dir: string, { uid, gid }: CodeUser): void {
+  for (const folder of [dir, join(dir, 'code')]) {
+    chownSync(folder, -1, gid);
+    chmodSync(folder, 0o750);
+  }
+  chmodSync(join(dir, CHILD_FILE), READABLE);
+  chownSync(join(dir, 'tmp'), uid, gid);
 }
 
 function isAlive(pid: number): boolean {

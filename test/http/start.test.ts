@@ -144,6 +144,8 @@ test('a bad value stops the start', async () => {
     ['ERRAND_SMTP_URL', 'http://mail.example.com'],
     ['ERRAND_ALLOW_TARGETS', '10.0.0.0/8,10.0.0.0/40'],
     ['ERRAND_ISOLATION', 'hope'],
+    ['ERRAND_JAIL_NETWORK', 'some'],
+    ['ERRAND_CODE_USER', '0:0'],
     ['ERRAND_ROLES', 'api,cook'],
     ['ERRAND_MAX_BODY_BYTES', '-1'],
     ['ERRAND_RETENTION_DAYS', 'forever'],

@@ -4,6 +4,7 @@
 // and by the server, which believes nothing that the child says.
 
 import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { current } from './current.ts';
 import { platformError } from './errors.ts';
 
@@ -43,8 +44,17 @@ function blockExits(): void {
   });
 }
 
-/** The permission model does not cover signals, and the server runs as the same user. */
+/** The permission model does not cover signals and priorities, and the server may run as the same user. */
 function blockSignals(): void {
+  const setPriority = (): never => {
+    throw new Error('Code may not change priorities');
+  };
+  Object.defineProperty(os, 'setPriority', {
+    value: setPriority,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
   for (const name of ['_kill', '_debugProcess', '_debugEnd', '_getActiveHandles']) override(name, undefined);
 }
 

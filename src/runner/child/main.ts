@@ -2,6 +2,7 @@
 
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
+import { confine } from './confine.ts';
 import { captureConsole } from './console.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import { exitProcess, guardProcess } from './guard.ts';
@@ -13,6 +14,7 @@ const PIPE_FD = 3;
 /** The server is trusted; this only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
+confine();
 const socket = new Socket({ fd: PIPE_FD });
 const writer = new FrameWriter(
   (frame) => socket.write(frame),

@@ -45,6 +45,10 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_RETENTION_DAYS', '0'],
   ['ERRAND_LOG_LEVEL', 'loud'],
   ['ERRAND_ISOLATION', 'none'],
+  ['ERRAND_JAIL_NETWORK', 'public'],
+  ['ERRAND_CODE_USER', 'nobody'],
+  ['ERRAND_CODE_USER', '0:65534'],
+  ['ERRAND_CODE_USER', '65534:0'],
   ['ERRAND_ROLES', 'everything'],
   ['ERRAND_ROLES', 'api,'],
   ['ERRAND_ROLES', 'run'],
@@ -89,6 +93,18 @@ test('with SQLite the roles may be spelled out in any order', () => {
 test('single addresses count as their own range', () => {
   const { allowTargets } = readConfig({ ERRAND_ALLOW_TARGETS: '127.0.0.1, ::1, 10.0.0.0/8' });
   assert.deepEqual(allowTargets, ['127.0.0.1/32', '::1/128', '10.0.0.0/8']);
+});
+
+test('code runs as nobody, a user, or the server', () => {
+  const userOf = (ERRAND_CODE_USER: string) => readConfig({ ERRAND_CODE_USER }).codeUser;
+  assert.deepEqual(
+    [userOf(''), userOf('1001:1002')],
+    [
+      { uid: 65_534, gid: 65_534 },
+      { uid: 1001, gid: 1002 },
+    ],
+  );
+  assert.equal(userOf('server'), null);
 });
 
 test('an empty value means the default', () => {

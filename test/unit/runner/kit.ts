@@ -9,8 +9,9 @@ import type { TestContext } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
 import type { Fault, HttpAnswer, RunOutcome } from '../../../src/domain/run.ts';
 import { bundleStep } from '../../../src/runner/bundle.ts';
-import { createRunner, type RunnerOptions } from '../../../src/runner/pool.ts';
-import type { Runner, RunRequest, SourceInput } from '../../../src/runner/runner.ts';
+import type { IsolationSettings } from '../../../src/runner/isolation.ts';
+import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool.ts';
+import type { RunRequest, SourceInput } from '../../../src/runner/runner.ts';
 
 export interface LogEntry {
   readonly level: string;
@@ -19,7 +20,7 @@ export interface LogEntry {
 }
 
 export interface Kit {
-  readonly runner: Runner;
+  readonly runner: ProcessRunner;
   readonly tmpDir: string;
   readonly logged: LogEntry[];
   /** Runs one step's code, or several steps' (`one`, `two`, …), or a deployment. */
@@ -29,6 +30,13 @@ export interface Kit {
   /** Runs a source's code. */
   source(code: string, given?: Partial<SourceInput>, event?: string): Promise<RunOutcome>;
 }
+
+/** As the server would have it: root gives its code to nobody. */
+export const ISOLATION: IsolationSettings = {
+  level: 'process',
+  network: 'full',
+  user: process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null,
+};
 
 const EVALUATOR = `const node = (name) => process.getBuiltinModule('node:' + name);
   export default async ({ steps, $ }) => await eval('(async () => {' + steps.trigger.event + '})()')`;
@@ -41,7 +49,7 @@ export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
   const line = (level: string) => (fields: object, name: string) =>
     void logged.push({ level, name, fields: fields as Record<string, unknown> });
   const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-  const runner = createRunner({ log, clock: { nowMs: Date.now }, tmpDir, ...options });
+  const runner = createRunner({ log, clock: { nowMs: Date.now }, tmpDir, isolation: ISOLATION, ...options });
   t.after(async () => {
     await runner.stop(0);
     await rm(tmpDir, { recursive: true, force: true });

@@ -1,10 +1,16 @@
-// A process with a runner in it, to be killed: prints the number of the child process in which its run never ends.
+// A process with a runner in it, to be killed: prints the number of the child process in which its run never ends
+// (as that process sees it).
 
 import { createRunner } from '../../../src/runner/pool.ts';
-import { deploymentOf, requestOf } from './kit.ts';
+import { deploymentOf, ISOLATION, requestOf } from './kit.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const runner = createRunner({ log: silent, clock: { nowMs: Date.now }, tmpDir: process.argv[2] as string });
+const runner = createRunner({
+  log: silent,
+  clock: { nowMs: Date.now },
+  tmpDir: process.argv[2] as string,
+  isolation: process.argv[3] === 'jail' ? { ...ISOLATION, level: 'jail', network: 'none' } : ISOLATION,
+});
 const code = `export default async ({ $ }) => {
   await $.respond({ immediate: true, body: String(process.pid) });
   await new Promise(() => {});

@@ -1,0 +1,57 @@
+// What the settings say of how user code is kept in, on this machine: as whom it runs, and where its folders are.
+
+import { createHash } from 'node:crypto';
+import { chmod, stat } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, ConfigError } from './config.ts';
+import type { Log } from './ports.ts';
+import type { IsolationSettings } from './runner/isolation.ts';
+import { createRunner, type ProcessRunner, type RunnerOptions } from './runner/pool.ts';
+
+const OTHERS = 0o007;
+
+export function isolationOf({ isolation, jailNetwork, codeUser }: Config): IsolationSettings {
+  const network = isolation === 'jail' ? jailNetwork : 'full';
+  return { level: isolation, network, user: process.getuid?.() === 0 ? codeUser : null };
+}
+
+/** Throws `ConfigError` when the folders cannot be made as they must be. */
+export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clock'>): ProcessRunner {
+  const isolation = isolationOf(config);
+  try {
+    return createRunner({ ...ports, isolation, tmpDir: tmpDirOf(config, isolation) });
+  } catch (error) {
+    if (isolation.user === null) throw error;
+    throw new ConfigError(`ERRAND_CODE_USER: ${(error as Error).message}`);
+  }
+}
+
+/** Starts a process, where something could be in its way. Rejects with `ConfigError`. */
+export async function tryIsolation(config: Config, runner: ProcessRunner): Promise<void> {
+  const { level, user } = isolationOf(config);
+  if (level === 'process' && user === null) return;
+  const reason = await runner.trial();
+  if (reason === null) return;
+  throw new ConfigError(`${level === 'jail' ? 'ERRAND_ISOLATION: jail' : 'ERRAND_CODE_USER'}: ${reason}`);
+}
+
+/** Where code runs as another user than the server, the data dir is closed to that user. */
+export async function closeDataDir(config: Config, log: Log): Promise<void> {
+  if (isolationOf(config).user === null) return;
+  const { mode } = await stat(config.dataDir);
+  if ((mode & OTHERS) === 0) return;
+  await chmod(config.dataDir, mode & 0o7777 & ~OTHERS);
+  log.warn({ dir: config.dataDir }, 'the data dir was open to all users, and is not any more');
+}
+
+/**
+ * The runner clears away what processes left there that are gone, by their ids. Processes that share a database may be
+ * given one data dir at several machines, and then those ids mean something else at each of them. Who may not enter the
+ * data dir has its folders elsewhere, under a name that the next start finds again.
+ */
+function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings): string {
+  if (user !== null) return join(tmpdir(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
+  const tmp = join(dataDir, 'tmp');
+  return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
+}

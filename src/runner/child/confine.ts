@@ -1,0 +1,34 @@
+// The first thing that the program does: it gives up what it was started with and must not keep.
+
+import { closeSync } from 'node:fs';
+
+/** The program's only argument, as JSON. */
+export interface Confinement {
+  /** Descriptors that the server itself was started with, and that Node hands on to every process. */
+  readonly close: readonly number[];
+  /** The user to become, where the server is root; null: none. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+}
+
+/**
+ * Throws when it cannot become the user, and then nothing runs. (Rejected: having the process started as that user. It
+ * could not run a Node that lies in root's home. And one that changes its user itself is closed to other processes of
+ * that user: the system lets them neither trace it nor read its memory.)
+ */
+export function confine(): void {
+  const { close, user } = JSON.parse(process.argv[2] ?? '') as Confinement;
+  process.argv.length = 2;
+  delete process.env.PWD; // of the jail's making
+  for (const descriptor of close) {
+    try {
+      closeSync(descriptor);
+    } catch {
+      // not there any more
+    }
+  }
+  if (user === null) return;
+  process.setgroups?.([]);
+  process.setgid?.(user.gid);
+  process.setuid?.(user.uid);
+  if (process.getuid?.() !== user.uid || process.geteuid?.() !== user.uid) throw new Error('still the old user');
+}

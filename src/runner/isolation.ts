@@ -1,0 +1,92 @@
+// How a child process is kept in. One seam, two levels: spawn.ts (`process`) and jail.ts (`jail`).
+//
+// Both run the same program with Node's permission model, with no environment but what it needs, and with no descriptors
+// but 0 to 3. Where the server is root, both run it as another user, and its folders are that user's to read.
+
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { Confinement } from './child/confine.ts';
+
+/** A user of the system by its numbers. */
+export interface CodeUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface IsolationSettings {
+  readonly level: 'process' | 'jail';
+  /** What a jail reaches: nothing, or what the server reaches. At the level `process` it is always `full`. */
+  readonly network: 'none' | 'full';
+  /** Who the code runs as; null: the server's own user. */
+  readonly user: CodeUser | null;
+}
+
+/** What the process is told about itself; paths as it sees them. */
+export interface Inside {
+  readonly dir: string;
+  readonly tmp: string;
+}
+
+export interface StartOptions {
+  /** The process's folder (workdir.ts). */
+  readonly dir: string;
+  readonly memoryMb: number;
+  /** Null for a workflow. */
+  readonly sourceId: string | null;
+}
+
+export interface Started {
+  readonly process: ChildProcess;
+  /** Of the process that runs the code; undefined as long as it is not known. */
+  pid(): number | undefined;
+  /** At once and for good, with everything that it started. */
+  kill(): void;
+  /** How the process that runs the code ended, given how `process` did. */
+  ending(given: Ending): Ending;
+}
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface Isolation {
+  inside(dir: string): Inside;
+  start(options: StartOptions): Started;
+}
+
+export const CHILD_FILE = 'child.mjs';
+export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
+
+const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
+/** Node refuses to start with a flag that it does not know: 24 has no permission for the network, and no node:ffi. */
+const VERSION_FLAGS = [
+  ...(isKnown('--allow-net') ? ['--allow-net'] : []),
+  ...(isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : []),
+];
+
+/** The arguments of Node that run the program of a child process. */
+export function nodeArguments({ dir, tmp }: Inside, memoryMb: number, confinement: Confinement): string[] {
+  return [
+    '--permission',
+    // The permission model does not cover node:sqlite, which would open any file, the store's too.
+    '--no-experimental-sqlite',
+    '--no-addons',
+    ...VERSION_FLAGS,
+    `--allow-fs-read=${join(dir, '*')}`,
+    `--allow-fs-read=${join(tmp, '*')}`,
+    `--allow-fs-write=${join(tmp, '*')}`,
+    `--max-old-space-size=${memoryMb}`,
+    '--no-warnings',
+    join(dir, CHILD_FILE),
+    JSON.stringify(confinement),
+  ];
+}
+
+/**
+ * The whole environment of the process. The owner's variables are not in it: `NODE_OPTIONS` or `LD_PRELOAD` would undo
+ * the permissions.
+ */
+export function environmentOf({ tmp }: Inside, sourceId: string | null): Record<string, string> {
+  return { TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };
+}

@@ -1,0 +1,181 @@
+// The level `jail`: the same process inside bubblewrap, in user, mount, pid, ipc, uts and network namespaces of its own.
+//
+// It sees Node's binary, the libraries that this very process has loaded, its own folder, and a /tmp of its own, which
+// is memory and no larger than `memory_mb`; everything but /tmp is read-only. It is process 1 of its pid namespace, so
+// that whatever it starts dies with it, and bwrap's report (a pipe of its own) tells which process of the machine it is.
+//
+//   server ──spawns──▶ bwrap, which waits ──▶ node (process 1 inside)
+//
+// Killed is the inner one: bwrap then ends by itself, and tells how that one ended. (Rejected: killing bwrap, which ends
+// the inner one as well. That hides how it had ended, and while bwrap still builds the jail it leaves one behind.)
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { inheritedDescriptors } from './descriptors.ts';
+import {
+  type Ending,
+  environmentOf,
+  type Inside,
+  type Isolation,
+  type IsolationSettings,
+  nodeArguments,
+  STDIO,
+  type Started,
+  type StartOptions,
+} from './isolation.ts';
+
+const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
+const NODE = '/usr/bin/node';
+/** `nobody`, as whom the process sees itself. */
+const NOBODY = '65534';
+/** Where bwrap is looked for, which is not for the server's environment to say. */
+const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
+/** The descriptor of the report; bwrap closes it before it starts Node. */
+const REPORT = 4;
+const BYTES_PER_MB = 1024 * 1024;
+
+/** What looking up names and checking certificates takes. */
+const NETWORK_FILES = [
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/gai.conf',
+  '/etc/ssl/certs',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust/extracted',
+  '/usr/share/ca-certificates',
+  '/usr/local/share/ca-certificates',
+];
+
+export class Jails implements Isolation {
+  readonly #settings: IsolationSettings;
+  readonly #system: readonly string[];
+  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > REPORT);
+
+  constructor(settings: IsolationSettings) {
+    this.#settings = settings;
+    this.#system = systemArguments(settings.network);
+  }
+
+  inside(): Inside {
+    return INSIDE;
+  }
+
+  start({ dir, memoryMb, sourceId }: StartOptions): Started {
+    const { user } = this.#settings;
+    const node = nodeArguments(INSIDE, memoryMb, { close: this.#close, user: null });
+    const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
+    const args = [...this.#system, ...folderArguments(dir, memoryMb), ...env, '--', NODE, ...node];
+    const child = spawn('bwrap', args, {
+      cwd: '/',
+      env: { PATH },
+      stdio: [...STDIO, 'pipe'],
+      ...(user === null ? {} : user),
+    });
+    return jailed(child);
+  }
+}
+
+/** Those of bwrap's arguments that are the same for all processes. */
+export function systemArguments(network: IsolationSettings['network']): string[] {
+  return [...namespaces(network), ...systemFiles(network)];
+}
+
+function namespaces(network: IsolationSettings['network']): string[] {
+  return [
+    ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--disable-userns'],
+    ...[
+      '--unshare-pid',
+      '--as-pid-1',
+      '--unshare-ipc',
+      '--unshare-uts',
+      '--hostname',
+      'errand',
+      '--unshare-cgroup-try',
+    ],
+    ...(network === 'none' ? ['--unshare-net'] : []),
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv', '--info-fd', String(REPORT)],
+  ];
+}
+
+function systemFiles(network: IsolationSettings['network']): string[] {
+  const bound = (flag: string, paths: readonly string[]): string[] => paths.flatMap((path) => [flag, path, path]);
+  return [
+    ...['--ro-bind', process.execPath, NODE],
+    ...bound('--ro-bind', loadedLibraries()),
+    ...(network === 'full' ? bound('--ro-bind-try', NETWORK_FILES) : []),
+    ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+  ];
+}
+
+/** What this process needed to start is what that one needs. */
+function loadedLibraries(): string[] {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean };
+  const { excludeNetwork } = report;
+  report.excludeNetwork = true; // it would look names up
+  const { sharedObjects } = report.getReport() as unknown as { sharedObjects: string[] };
+  report.excludeNetwork = excludeNetwork;
+  return sharedObjects.filter((path) => path.startsWith('/') && !path.endsWith('.node'));
+}
+
+export function folderArguments(dir: string, memoryMb: number): string[] {
+  return [
+    ...['--ro-bind', dir, INSIDE.dir],
+    ...['--size', String(memoryMb * BYTES_PER_MB), '--tmpfs', INSIDE.tmp],
+    ...['--remount-ro', '/', '--chdir', INSIDE.tmp],
+  ];
+}
+
+function jailed(child: ChildProcess): Started {
+  let inner: number | undefined;
+  let isReported = false;
+  let isKilled = false;
+  let said = '';
+  const killInner = (): void => {
+    if (child.exitCode !== null || child.signalCode !== null) return; // and the number may be another process's
+    if (inner === undefined) child.kill('SIGKILL');
+    else sendKill(inner);
+  };
+  const report = child.stdio[REPORT] as Readable | null;
+  const onReport = (): void => {
+    isReported = true;
+    inner = innerOf(said);
+    if (isKilled) killInner();
+  };
+  report?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  report?.on('end', onReport).on('error', onReport);
+  return {
+    process: child,
+    pid: () => inner,
+    // Before the report it is not known whom to kill.
+    kill: () => {
+      isKilled = true;
+      if (isReported || child.pid === undefined) killInner();
+    },
+    ending: endingInside,
+  };
+}
+
+/** bwrap ends with 128 and the number of the signal that ended its process. */
+function endingInside({ code, signal }: Ending): Ending {
+  const number = (code ?? 0) - 128;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name === undefined ? { code, signal } : { code: null, signal: name };
+}
+
+/** The report is bwrap's, and read before the code runs. */
+function innerOf(report: string): number | undefined {
+  const found = /"child-pid":\s*(\d+)/.exec(report)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+function sendKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone by itself
+  }
+}

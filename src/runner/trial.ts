@@ -1,0 +1,60 @@
+// A process that does nothing, started once before all others: it shows whether code can be run here as it is set to.
+
+import { LIMITS } from '../domain/limits.ts';
+import { ChildLink, type Death } from './child-link.ts';
+import type { Isolation, IsolationSettings } from './isolation.ts';
+import type { Workdirs } from './workdir.ts';
+
+const LATE_MS = 10_000;
+const NOTHING = {
+  id: 'd_trial',
+  ownerId: 'u_trial',
+  runnableId: 'p_trial',
+  steps: [{ id: 'c_trial', namespace: 'trial', code: '', bundle: 'export default () => {}', sourceMap: '{}' }],
+  createdAtMs: 0,
+};
+
+interface TrialOptions {
+  readonly workdirs: Workdirs;
+  readonly isolation: Isolation;
+  readonly settings: IsolationSettings;
+}
+
+/** Null when it was started and spoke, else why not and what to do about it. */
+export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise<string | null> {
+  return new Promise((resolve) => {
+    let spoke = false;
+    const options = {
+      workdirs,
+      isolation,
+      deployment: NOTHING,
+      memoryMb: LIMITS.memoryMb,
+      env: {},
+      mode: 'describe',
+    } as const;
+    const late = setTimeout(() => link.kill(), LATE_MS);
+    const link = new ChildLink(options, {
+      onMessage: ({ t }) => {
+        spoke ||= t === 'shape';
+        link.kill();
+      },
+      onDeath: (death, removed) => {
+        clearTimeout(late);
+        const reason = spoke ? null : reasonOf(death, settings);
+        void removed.then(() => resolve(reason));
+      },
+    });
+  });
+}
+
+export function reasonOf({ detail, code, signal }: Death, { level, user }: IsolationSettings): string {
+  const said = detail.trim().split('\n').at(-1) || `it ended (${signal ?? `exit code ${code}`})`;
+  if (level === 'process') return `the server cannot run code as ${user?.uid}:${user?.gid}: ${said}`;
+  if (/spawn bwrap ENOENT/.test(detail))
+    return 'the program bwrap is missing: install the package bubblewrap (0.8 or newer)';
+  if (/unknown option/i.test(detail)) return `bwrap is older than 0.8 (${said}): update the package bubblewrap`;
+  if (/namespace|operation not permitted|permission denied|uid map|loopback/i.test(detail)) {
+    return `the system does not let bwrap (of the package bubblewrap) make a jail (${said}): docs/isolation.md says what it needs`;
+  }
+  return `bwrap (of the package bubblewrap) could not start Node: ${said}`;
+}

@@ -1,0 +1,42 @@
+// The corpus of escapes (escapes.ts), tried at both levels, and compared with what SECURITY.md says.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import type { IsolationSettings } from '../../../src/runner/isolation.ts';
+import { tableOf } from '../../demo/markdown.ts';
+import { ESCAPES, type Escape } from './escapes.ts';
+import { noJail } from './jail-kit.ts';
+import { ISOLATION, type Kit, kit, returned } from './kit.ts';
+import { createWorld, type World } from './world.ts';
+
+const LEVELS = ['process', 'jail'] as const;
+const skips: Readonly<Record<(typeof LEVELS)[number], string | false>> = { process: false, jail: await noJail() };
+if (skips.jail !== false) process.stdout.write(`# escapes from a jail are not tried: ${skips.jail}\n`);
+
+async function came(kitOf: Kit, world: World, { attempt }: Escape): Promise<boolean> {
+  if (typeof attempt !== 'string') return await attempt(kitOf, world);
+  const body = `const w = ${JSON.stringify(world)}; const [fs, os, net] = ['fs', 'os', 'net'].map(node);
+    const fail = () => { throw new Error() };
+    try { return await (async () => { ${attempt} })() === true } catch { return false }`;
+  return returned(await kitOf.evaluate(body, { memoryMb: 64 })) === true;
+}
+
+for (const level of LEVELS) {
+  const isolation: IsolationSettings = { ...ISOLATION, level, network: level === 'jail' ? 'none' : 'full' };
+  describe(`code at the level ${level}`, { skip: skips[level] }, () => {
+    for (const tried of ESCAPES) {
+      test(`${tried.name}: ${tried[level]}`, async (t) => {
+        const made = kit(t, { isolation });
+        const world = await createWorld(t, made);
+        assert.equal((await came(made, world, tried)) ? 'possible' : 'stopped', tried[level]);
+      });
+    }
+  });
+}
+
+test('SECURITY.md has a row for each attempt', async () => {
+  const text = await readFile(new URL('../../../SECURITY.md', import.meta.url), 'utf8');
+  const rows = ESCAPES.map(({ name, process, jail, by }) => [name, process, jail, by]);
+  assert.deepEqual(tableOf(text, 'Code in a step'), rows);
+});
