@@ -10,6 +10,7 @@ import { acceptToReceiver, footprint, listing, throwToListed } from './latency.t
 import { generator } from './load.ts';
 import { acceptAndRunShared, queuesOn, startDatabase, wear } from './postgres.ts';
 import { startBench } from './server.ts';
+import { coldStarts } from './start.ts';
 import { median, type Spread } from './stats.ts';
 import { prefill, storeSpeed } from './store.ts';
 import { acceptAlone, acceptAndRun, errorChain, type Flood, LOAD_ABOUT, type Times, yardstick } from './throughput.ts';
@@ -283,6 +284,15 @@ async function worn(): Promise<void> {
   addSpread('11 list of 100 errors with events, then', listed, { p99: 10 });
 }
 
+async function start(): Promise<void> {
+  for (const level of ['process', 'jail'] as const) {
+    const { cold, warm, reason } = await coldStarts(level, 40);
+    if (reason !== null) process.stdout.write(`12 ${level} is left out: ${reason}\n`);
+    else addSpread(`12 cold start → first result, ${level}`, cold, {});
+    if (reason === null) addSpread(`12   … the process there, ${level}`, warm, {});
+  }
+}
+
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: stores,
   footprint: small,
@@ -292,6 +302,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   throughput,
   postgres: onPostgres,
   worn,
+  start,
 };
 
 const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? '?'}, Node ${process.version}`;
