@@ -138,6 +138,7 @@ class Pool implements ProcessRunner {
     clearTimeout(cut);
     clearInterval(this.#memoryLook);
     clearInterval(this.#cpuLook);
+    this.#workdirs.close();
   }
 
   trial(): Promise<string | null> {

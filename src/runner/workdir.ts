@@ -11,7 +11,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  statSync,
+  rmdirSync,
   writeFileSync,
 } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
@@ -31,12 +31,10 @@ export class Workdirs {
 
   /** `user`: who the processes run as; null: the server's own. Throws when the folder is not the server's, or not within that user's reach. */
   constructor(base: string, user: CodeUser | null = null) {
-    mkdirSync(base, { recursive: true });
-    if (user !== null && !lstatSync(base).isDirectory()) throw new Error(`${base} is a link`);
+    this.#user = user;
+    openBase(base, user);
     // The permission model compares resolved paths.
     this.#base = realpathSync(resolve(base));
-    this.#user = user;
-    if (user !== null) openTo(this.#base, user);
     this.#childCode = bundleChild();
     this.#childCode.catch(() => {}); // it shows on whatever is started
   }
@@ -44,6 +42,7 @@ export class Workdirs {
   /** The name tells whose it is. */
   async make(): Promise<string> {
     const code = await this.#childCode;
+    if (this.#user !== null) openBase(this.#base, this.#user); // another server that used it may have ended
     // Synchronous: some hundred microseconds, where each asynchronous call would cost the start a turn.
     const dir = mkdtempSync(join(this.#base, `${process.pid}-`));
     mkdirSync(join(dir, 'code'));
@@ -80,6 +79,16 @@ export class Workdirs {
     await rm(dir, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
   }
 
+  /** Its own folder goes too, where nobody else would ever clear it away; not as long as another server uses it. */
+  close(): void {
+    if (this.#user === null) return;
+    try {
+      rmdirSync(this.#base);
+    } catch {
+      // it is not empty, or gone
+    }
+  }
+
   /** Clears away what a server left that was killed: its folders, and a process in an endless loop, which cannot notice. */
   async sweep(): Promise<void> {
     for (const name of readdirSync(this.#base)) {
@@ -96,14 +105,21 @@ export class Workdirs {
  * Other users may go through the folder and see no names in it. It may lie where everyone may make files, so it must be
  * ours: in somebody else's folder that user could put other code in the place of what we write.
  */
-function openTo(base: string, user: CodeUser): void {
-  const { uid, mode } = statSync(base);
-  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to somebody else`);
+function openBase(base: string, user: CodeUser | null): void {
+  mkdirSync(base, { recursive: true });
+  if (user === null) return;
+  const { uid, mode, isLink } = look(base);
+  if (isLink || uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to somebody else`);
   chmodSync(base, 0o711);
-  for (let dir = base; dir !== dirname(dir); dir = dirname(dir)) {
-    if ((statSync(dir).mode & 0o001) !== 0) continue;
+  for (let dir = realpathSync(base); dir !== dirname(dir); dir = dirname(dir)) {
+    if ((look(dir).mode & 0o001) !== 0) continue;
     throw new Error(`user ${user.uid} may not go through ${dir}: TMPDIR may name another place`);
   }
+}
+
+function look(path: string): { readonly uid: number; readonly mode: number; readonly isLink: boolean } {
+  const stats = lstatSync(path);
+  return { uid: stats.uid, mode: stats.mode, isLink: stats.isSymbolicLink() };
 }
 
 function handOver(dir: string, { uid, gid }: CodeUser): void {

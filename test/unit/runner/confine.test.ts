@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +111,23 @@ test('folders within reach of others are refused', { skip }, (t) => {
   mkdirSync(join(dir, 'open'));
   chmodSync(join(dir, 'open'), 0o777);
   assert.throws(() => new Workdirs(join(dir, 'open'), user), /belongs to somebody else/);
+  symlinkSync(tmpdir(), join(dir, 'link'));
+  assert.throws(() => new Workdirs(join(dir, 'link'), user), /belongs to somebody else/);
   mkdirSync(join(dir, 'shut', 'inner'), { recursive: true });
   chmodSync(join(dir, 'shut'), 0o700);
   assert.throws(() => new Workdirs(join(dir, 'shut', 'inner'), user), /may not go through/);
+});
+
+test('a shared folder outlives one of its servers', { skip }, async (t) => {
+  const base = join(folder(t), 'base');
+  const { user } = ISOLATION;
+  chmodSync(join(base, '..'), 0o711);
+  const [one, two] = [new Workdirs(base, user), new Workdirs(base, user)];
+  await one.remove(await one.make());
+  one.close();
+  assert.equal(existsSync(base), false);
+  const dir = await two.make();
+  two.close();
+  assert.equal(existsSync(dir), true);
+  await two.remove(dir);
 });

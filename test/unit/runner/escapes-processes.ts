@@ -39,7 +39,8 @@ export const PROCESSES: readonly Escape[] = [
     process: 'stopped',
     jail: 'stopped',
     by: 'the functions are taken away; in a jail there are no other processes',
-    attempt: `const ways = [process.kill, process._kill, process._debugProcess, (await import('node:process')).kill];
+    attempt: `const unborn = () => { if (new (node('child_process').ChildProcess)()._handle.kill(0) !== 0) fail() };
+      const ways = [process.kill, process._kill, process._debugProcess, (await import('node:process')).kill, unborn];
       return ways.some((kill) => [w.serverPid, process.ppid].some((pid) => { try { kill(pid, 0); return pid > 1 } catch {} }))`,
   },
   {
