@@ -51,7 +51,12 @@ export async function closeDataDir(config: Config, log: Log): Promise<void> {
  * data dir has its folders elsewhere, under a name that the next start finds again.
  */
 function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings): string {
-  if (user !== null) return join(tmpdir(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
+  if (user !== null) return folderOutside(dataDir);
   const tmp = join(dataDir, 'tmp');
   return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
+}
+
+/** The folder of the processes of a server that is root. */
+export function folderOutside(dataDir: string): string {
+  return join(tmpdir(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
 }

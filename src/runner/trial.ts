@@ -6,6 +6,7 @@ import type { Isolation, IsolationSettings } from './isolation.ts';
 import type { Workdirs } from './workdir.ts';
 
 const LATE_MS = 10_000;
+const SAYS_WHY = /^bwrap: |^\w*Error: /;
 const NOTHING = {
   id: 'd_trial',
   ownerId: 'u_trial',
@@ -48,7 +49,9 @@ export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise
 }
 
 export function reasonOf({ detail, code, signal }: Death, { level, user }: IsolationSettings): string {
-  const said = detail.trim().split('\n').at(-1) || `it ended (${signal ?? `exit code ${code}`})`;
+  const lines = detail.trim().split('\n');
+  const said =
+    lines.find((line) => SAYS_WHY.test(line)) || lines.at(-1) || `it ended (${signal ?? `exit code ${code}`})`;
   if (level === 'process') return `the server cannot run code as ${user?.uid}:${user?.gid}: ${said}`;
   if (/spawn bwrap ENOENT/.test(detail))
     return 'the program bwrap is missing: install the package bubblewrap (0.8 or newer)';

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { folderOutside } from '../../src/code-isolation.ts';
 import { killOnce, planPhases } from './kills.ts';
 import { BURST, LIGHT } from './load.ts';
 import { createDice } from './random.ts';
@@ -116,6 +117,7 @@ async function onFile(seed: number, act: Act, given?: string): Promise<Result> {
     return await within(world, act);
   } finally {
     if (given === undefined) await rm(dataDir, { recursive: true, force: true });
+    await rm(folderOutside(dataDir), { recursive: true, force: true });
   }
 }
 

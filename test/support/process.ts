@@ -2,7 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { folderOutside } from '../../src/code-isolation.ts';
 import { databaseFor } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,6 +51,8 @@ export async function spawnErrand(env: Record<string, string>): Promise<ErrandPr
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await exited;
+      // What a killed server left outside its data dir.
+      await rm(folderOutside(env.ERRAND_DATA_DIR ?? ''), { recursive: true, force: true });
       await database[Symbol.asyncDispose]();
     },
   };

@@ -34,7 +34,12 @@ test('each reason says what to do', () => {
 });
 
 test('a user that cannot be become is named', () => {
-  const death: Death = { kind: 'exit', code: 1, signal: null, detail: 'Error: EPERM, Operation not permitted' };
+  const death: Death = {
+    kind: 'exit',
+    code: 1,
+    signal: null,
+    detail: 'file:1\nError: EPERM, Operation not permitted\n  at x\n\nNode.js v26',
+  };
   const settings = { level: 'process', network: 'full', user: { uid: 65_534, gid: 65_534 } } as const;
   assert.match(reasonOf(death, settings), /cannot run code as 65534:65534: .*EPERM/);
 });
