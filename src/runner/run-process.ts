@@ -119,10 +119,10 @@ export class RunProcess {
     if (this.#link.endIfOverMemory()) this.#draining = true;
   }
 
-  /** Ends it when nothing runs in it, and code that runs have left behind keeps the CPU all the same. */
+  /** Ends it when nothing runs in it, and code that runs have left behind keeps the CPU all the same. Loading may take its time. */
   lookAtCpu(): void {
     const { pid } = this.#link;
-    const usedMs = this.#flights.size > 0 || pid === undefined ? null : cpuMs(pid);
+    const usedMs = this.#flights.size > 0 || this.#runs === 0 || pid === undefined ? null : cpuMs(pid);
     if (usedMs === null) return;
     this.#idleCpuMs ??= usedMs;
     if (usedMs - this.#idleCpuMs > IDLE_CPU_MS) this.drain();
