@@ -1,11 +1,13 @@
 // The server's process: settings, ports of the real world, signals.
 
 import { pino } from 'pino';
+import { isolationOf } from './code-isolation.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { databaseLabel } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
 import { clock, random } from './real-ports.ts';
+import type { IsolationSettings } from './runner/isolation.ts';
 import { type Service, startService } from './service.ts';
 import { StoreUnavailable } from './store/store.ts';
 
@@ -36,10 +38,17 @@ function greet(service: Service, config: Config): void {
     `  roles  ${[...config.roles].join(', ')}`,
     `  store  ${databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`}`,
     `  data   ${dataDir}`,
+    `  code   ${describeIsolation(isolationOf(config))}`,
     `  key    ${describeKey(service, config)}`,
     `  mail   ${smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`}`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function describeIsolation({ level, network, user }: IsolationSettings): string {
+  const who = user === null ? "the server's own user" : `user ${user.uid}`;
+  if (level === 'process') return `in processes of ${who}`;
+  return `in jails of ${who}, ${network === 'none' ? 'without a network' : 'with the network'}`;
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {

@@ -37,6 +37,19 @@ test('code in a jail has no network by default', { skip }, async () => {
   assert.match(error.event.error.msg, /fetch failed/);
 });
 
+test('the start says how code is kept in', { skip }, async () => {
+  await using folder = await createFolder();
+  const start = async (env: Record<string, string>): Promise<string> => {
+    await using errand = await spawnErrand({ ERRAND_DATA_DIR: folder.path, ...env });
+    return /^ {2}code +(.*)$/m.exec(errand.stdout())?.[1] ?? errand.stdout();
+  };
+  assert.match(await start({ ERRAND_DATABASE_URL: '' }), /^in processes of /);
+  assert.match(
+    await start({ ERRAND_ISOLATION: 'jail', ERRAND_DATABASE_URL: '' }),
+    /^in jails of .*, without a network$/,
+  );
+});
+
 test('a root server runs code as nobody', { skip: !isRoot && 'needs root' }, async () => {
   await using errand = await startErrand();
   const workflow = await errand.workflow(WHO);
