@@ -55,6 +55,7 @@ export const PROCESSES: readonly Escape[] = [
     process: 'stopped',
     jail: 'stopped',
     by: 'the system; where the server is root, the process has given that up',
+    unhindered: false,
     attempt: `const before = process.getuid();
       for (const way of [() => process.setgroups([0]), () => process.setgid(0), () => process.setegid(0), () => process.seteuid(0), () => process.setuid(0)])
         try { way() } catch {}
@@ -80,6 +81,7 @@ export const PROCESSES: readonly Escape[] = [
     process: 'stopped',
     jail: 'stopped',
     by: `${PERMISSION}, before the first one`,
+    unhindered: false,
     attempt: `const cp = node('child_process');
       let started = 0;
       for (let n = 0; n < 1000; n++) try { if (cp.spawn(process.execPath, ['-e', '0']).pid) started++ } catch {}

@@ -1,7 +1,10 @@
 // The corpus of escapes (escapes.ts), tried at both levels, and compared with what SECURITY.md says.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { IsolationSettings } from '../../../src/runner/isolation.ts';
 import { tableOf } from '../../demo/markdown.ts';
@@ -14,12 +17,25 @@ const LEVELS = ['process', 'jail'] as const;
 const skips: Readonly<Record<(typeof LEVELS)[number], string | false>> = { process: false, jail: await noJail() };
 if (skips.jail !== false) process.stdout.write(`# escapes from a jail are not tried: ${skips.jail}\n`);
 
+const bodyOf = (attempt: string, world: World): string => `const w = ${JSON.stringify(world)};
+  const [fs, os, net] = ['fs', 'os', 'net'].map(node);
+  const fail = () => { throw new Error() };
+  try { return await (async () => { ${attempt} })() === true } catch { return false }`;
+
 async function came(kitOf: Kit, world: World, { attempt }: Escape): Promise<boolean> {
   if (typeof attempt !== 'string') return await attempt(kitOf, world);
-  const body = `const w = ${JSON.stringify(world)}; const [fs, os, net] = ['fs', 'os', 'net'].map(node);
-    const fail = () => { throw new Error() };
-    try { return await (async () => { ${attempt} })() === true } catch { return false }`;
-  return returned(await kitOf.evaluate(body, { memoryMb: 64 })) === true;
+  return returned(await kitOf.evaluate(bodyOf(attempt, world), { memoryMb: 64 })) === true;
+}
+
+/** The same in a Node without any of this, in an empty folder, with the server's environment. */
+function cameUnhindered(attempt: string, world: World, cwd: string): Promise<boolean> {
+  const code = `const node = (name) => process.getBuiltinModule('node:' + name);
+    process.stdout.write(String(await (async () => { ${bodyOf(attempt, world)} })()), () => process.exit());`;
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--input-type=module', '-e', code], { cwd }, (_error, stdout) =>
+      resolve(stdout === 'true'),
+    );
+  });
 }
 
 for (const level of LEVELS) {
@@ -34,6 +50,17 @@ for (const level of LEVELS) {
     }
   });
 }
+
+describe('an attempt comes through where nothing stops it', () => {
+  for (const { name, attempt, process: verdict, unhindered = true } of ESCAPES) {
+    if (typeof attempt !== 'string' || verdict === 'possible' || !unhindered) continue;
+    test(name, async (t) => {
+      const world = await createWorld(t, kit(t));
+      const cwd = mkdtempSync(join(world.openDir, 'cwd-'));
+      assert.equal(await cameUnhindered(attempt, world, cwd), true);
+    });
+  }
+});
 
 test('SECURITY.md has a row for each attempt', async () => {
   const text = await readFile(new URL('../../../SECURITY.md', import.meta.url), 'utf8');

@@ -21,6 +21,8 @@ export interface Escape {
    * true; it did not when it throws or returns anything else. A function judges from outside, by what came of it.
    */
   readonly attempt: string | ((kit: Kit, world: World) => Promise<boolean>);
+  /** False: it would harm this machine, or something else than the levels stops it. */
+  readonly unhindered?: false;
 }
 
 export const ESCAPES: readonly Escape[] = [...FILES, ...PROCESSES, ...NETWORK, ...SHARED];
