@@ -27,6 +27,8 @@ export interface Config {
   readonly allowTargets: readonly string[];
   readonly maxBodyBytes: number;
   readonly retentionDays: number;
+  /** Folder of workflow files; absolute. */
+  readonly workflowsDir: string | null;
   readonly logLevel: string;
 }
 
@@ -110,6 +112,12 @@ export const SETTINGS: readonly Setting[] = [
     read: readRoles,
   },
   {
+    name: 'ERRAND_WORKFLOWS_DIR',
+    fallback: '',
+    about: 'Folder of workflow files, deployed at the start and when they change',
+    read: (v) => resolve(v),
+  },
+  {
     name: 'ERRAND_DATABASE_URL',
     fallback: '',
     about: 'Postgres, shared by several processes; none: SQLite in the data dir',
@@ -142,6 +150,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     allowTargets: of<string[] | null>('ERRAND_ALLOW_TARGETS') ?? [],
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
+    workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
     logLevel: of('ERRAND_LOG_LEVEL'),
   };
   if (config.databaseUrl === null && config.roles.size < ROLES.length) {

@@ -10,6 +10,8 @@ import { Answers } from './engine/answers.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
+import { createFileDeployer, type FileDeps } from './engine/files/deploy.ts';
+import { WorkflowFolder } from './engine/files/folder.ts';
 import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
@@ -19,6 +21,7 @@ import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
@@ -108,7 +111,19 @@ function buildParts(surroundings: Surroundings) {
     wakeDeliveries: () => deliveries.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
-  return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, actions };
+  const files = buildFiles(surroundings, { runner, workflows: actions });
+  return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, files, actions };
+}
+
+/** Null without a folder. Its files are the first owner's. */
+function buildFiles(
+  { config, store, clock, ids, random, log }: Surroundings,
+  engine: Pick<FileDeps, 'runner' | 'workflows'>,
+): WorkflowFolder | null {
+  if (config.workflowsDir === null) return null;
+  const deployer = createFileDeployer({ store, clock, ids, ...engine, readFile: fileInput });
+  const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
+  return new WorkflowFolder({ deployer, dir: config.workflowsDir, ownerId, random, log });
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
@@ -136,6 +151,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     first = await ensureFirstOwner({ store, actions, config, ids });
     // What a process that is gone still held comes before anything new, so that nothing overtakes it.
     await nodes.rescue();
+    await startFiles(parts);
     const { port } = await http.listen({ host: config.host, port: config.port });
     url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   } catch (error) {
@@ -166,6 +182,13 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   return { url, publicUrl: publicUrl(), first, drain, stop };
 }
 
+/** Before anybody can call: what is in the folder is there from the first request on. */
+async function startFiles({ files }: Parts): Promise<void> {
+  await files?.start().catch((error: unknown) => {
+    throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
+  });
+}
+
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts({ runs, deliveries, times, answers }: Parts, { roles, databaseUrl }: Config): void {
   if (roles.has('run')) {
@@ -177,16 +200,18 @@ function startParts({ runs, deliveries, times, answers }: Parts, { roles, databa
 }
 
 /**
- * The order matters: nothing new comes in; nothing new is taken; what runs ends, and its end is written; then what it
- * caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive for the
- * others; the store is last, since all of them write to it.
+ * The order matters: nothing new comes in or is deployed; nothing new is taken; what runs ends, and its end is written;
+ * then what it caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive
+ * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, times, answers, nodes, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, times, answers, nodes, files, poster, mailer } = parts;
   slots.close();
+  const filesStopped = files?.stop();
   await times.stop();
   const httpStopped = http.stop();
   await runner.stop(graceMs);
+  await filesStopped;
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;

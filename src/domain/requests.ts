@@ -29,6 +29,8 @@ export interface WorkflowInput {
   readonly name?: string;
   readonly active?: boolean;
   readonly steps?: readonly StepInput[];
+  /** Bundled already, instead of steps; a new workflow gets the id that it names. Callers of HTTP cannot give one. */
+  readonly ready?: Deployment;
   readonly triggers?: readonly TriggerInput[];
   readonly settings?: Partial<Settings>;
 }

@@ -65,9 +65,7 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
       plugins: [fileModules],
     });
     const inputs = inputsOf(result.metafile, dir);
-    // Without a format: nothing but types and comments.
-    const isEmpty = result.metafile.inputs[path]?.format === undefined;
-    if (isEmpty || result.warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
+    if (isEmpty(result.metafile, path) || result.warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
     const text = (suffix: string): string => result.outputFiles.find((file) => file.path.endsWith(suffix))?.text ?? '';
     const bundle = text('.mjs');
     const bytes = Buffer.byteLength(bundle);
@@ -99,6 +97,12 @@ function inputsOf({ inputs }: Metafile, dir: string): string[] {
   return Object.keys(inputs)
     .filter((input) => !input.startsWith(`${NAMESPACE}:`) && !`/${input}`.includes('/node_modules/'))
     .map((input) => resolve(dir, input.replaceAll('/', sep)));
+}
+
+/** Nothing but types and comments: that has no format. (The path itself may be a link to another.) */
+function isEmpty({ inputs }: Metafile, path: string): boolean {
+  const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
+  return entry !== undefined && inputs[entry.path]?.format === undefined;
 }
 
 function isWithoutDefault({ id, location }: Message): boolean {
