@@ -13,7 +13,7 @@ import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
-const TYPED = ['workflows', 'error-handling', 'sources', 'webhooks', 'operations', 'scaling'].map(
+const TYPED = ['workflows', 'code-first', 'error-handling', 'sources', 'webhooks', 'operations', 'scaling'].map(
   (name) => `docs/${name}.md`,
 );
 
