@@ -10,8 +10,9 @@ import { Answers } from './engine/answers.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
-import { createFileDeployer, type FileDeps } from './engine/files/deploy.ts';
+import { createFileDeployer, type FileDeployer } from './engine/files/deploy.ts';
 import { WorkflowFolder } from './engine/files/folder.ts';
+import { createFileUploads } from './engine/files/upload.ts';
 import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
@@ -94,7 +95,7 @@ function buildParts(surroundings: Surroundings) {
     schedules: () => times.wake(),
     answers: () => answers.wake(),
   });
-  const actions = createActions({
+  const acts = createActions({
     clock,
     random,
     ids,
@@ -111,17 +112,15 @@ function buildParts(surroundings: Surroundings) {
     wakeDeliveries: () => deliveries.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
-  const files = buildFiles(surroundings, { runner, workflows: actions });
+  const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
+  const files = buildFolder(surroundings, deployer);
+  const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
   return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, files, actions };
 }
 
 /** Null without a folder. Its files are the first owner's. */
-function buildFiles(
-  { config, store, clock, ids, random, log }: Surroundings,
-  engine: Pick<FileDeps, 'runner' | 'workflows'>,
-): WorkflowFolder | null {
+function buildFolder({ config, store, random, log }: Surroundings, deployer: FileDeployer): WorkflowFolder | null {
   if (config.workflowsDir === null) return null;
-  const deployer = createFileDeployer({ store, clock, ids, ...engine, readFile: fileInput });
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
   return new WorkflowFolder({ deployer, dir: config.workflowsDir, ownerId, random, log });
 }

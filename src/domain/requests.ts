@@ -35,6 +35,21 @@ export interface WorkflowInput {
   readonly settings?: Partial<Settings>;
 }
 
+/** A workflow file, bundled by the caller. */
+export interface WorkflowFileInput {
+  /** In its folder, with slashes. The owner's file of this path is this one. */
+  readonly path: string;
+  readonly source: string;
+  readonly bundle: string;
+  readonly sourceMap: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface DeployedWorkflowFile {
+  readonly result: 'made' | 'changed' | 'same';
+  readonly whole: WholeWorkflow;
+}
+
 export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;

@@ -4,10 +4,12 @@
 import type { NewEmission } from '../domain/emission.ts';
 import type {
   Answered,
+  DeployedWorkflowFile,
   SourceInput,
   WebhookInput,
   WholeSource,
   WholeWorkflow,
+  WorkflowFileInput,
   WorkflowInput,
 } from '../domain/requests.ts';
 import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
@@ -54,6 +56,8 @@ export interface Actions {
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
   updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;
   deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
+  /** Makes the workflow of that file, or changes it. */
+  deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile>;
   getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
   activateDeployment(ownerId: string, workflowId: string, deploymentId: string): Promise<WholeWorkflow>;
   /** `event`: the bytes as sent. */

@@ -17,10 +17,12 @@ import { addSourceRoutes } from './routes/sources.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
 import { addUserRoutes } from './routes/users.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
+import { addWorkflowFileRoutes } from './routes/workflow-files.ts';
 import { addWorkflowRoutes } from './routes/workflows.ts';
 
 export function addRoutes(app: App, deps: HttpDeps): void {
   addWorkflowRoutes(app, deps);
+  addWorkflowFileRoutes(app, deps);
   addDeploymentRoutes(app, deps);
   addErrorRoutes(app, deps);
   addEventRoutes(app, deps);

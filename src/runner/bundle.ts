@@ -67,6 +67,10 @@ function noDefault(file: string): CodeProblem {
   return { file, line: 1, column: 1, text };
 }
 
+export function placed({ file, line, column, text }: CodeProblem): string {
+  return `${file}:${line}:${column}: ${text}`;
+}
+
 /** The bundler counts columns from 0, and in bytes. */
 export function problemOf({ text, location }: Message, file: string): CodeProblem {
   if (location === null) return { file, line: 1, column: 1, text };

@@ -6,6 +6,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Step } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
+import type { CodeProblem } from '../../runner/bundle.ts';
 import { stepBundles } from '../../runner/bundle-file.ts';
 import type { Described, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
@@ -43,10 +44,13 @@ export interface FileCode {
 
 export type DeployedFile =
   | { readonly kind: 'made' | 'changed' | 'same'; readonly workflowId: string; readonly deploymentId: string }
-  | { readonly kind: 'refused'; readonly message: string; readonly stack: string };
+  /** `refusal`: it is well, but what it asks for cannot be. Otherwise it could not be loaded. */
+  | { readonly kind: 'refused'; readonly problem: CodeProblem; readonly refusal: Refusal | null };
 
 const TRIES = 3;
 const PAGE = 100;
+
+export type FileDeployer = ReturnType<typeof createFileDeployer>;
 
 export function createFileDeployer(deps: FileDeps) {
   const { store } = deps;
@@ -79,9 +83,9 @@ export function createFileDeployer(deps: FileDeps) {
         const input = await describe(deps, { ownerId, file, standing });
         return await write(deps, { ownerId, file, mark, standing, input });
       } catch (error) {
-        if (error instanceof Refused) return { kind: 'refused', message: error.message, stack: error.frames };
-        if (error instanceof Refusal) return { kind: 'refused', message: error.message, stack: '' };
-        throw error;
+        if (!(error instanceof Refused || error instanceof Refusal)) throw error;
+        const problem = problemOf(error, file.key);
+        return { kind: 'refused', problem, refusal: error instanceof Refusal ? error : null };
       }
     });
   }
@@ -135,6 +139,13 @@ async function againIfTaken<T>(act: () => Promise<T>): Promise<T> {
       if (tries === TRIES || error instanceof StoreUnavailable || error instanceof Refusal) throw error;
     }
   }
+}
+
+/** The place is the first frame's, when there is one. */
+function problemOf(error: Refused | Refusal, key: string): CodeProblem {
+  const frames = error instanceof Refused ? error.frames : '';
+  const [, file = key, line = 1, column = 1] = /([^\s()]+):(\d+):(\d+)\)?$/m.exec(frames) ?? [];
+  return { file, line: Number(line), column: Number(column), text: error.message };
 }
 
 /** The newest deployment is read first: who writes between the two reads takes the id that we would give the next one. */

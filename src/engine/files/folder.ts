@@ -10,14 +10,16 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Log, Random } from '../../ports.ts';
+import { placed } from '../../runner/bundle.ts';
 import { bundleFile } from '../../runner/bundle-file.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { Loop } from '../loop.ts';
-import type { createFileDeployer, DeployedFile } from './deploy.ts';
+import type { FileDeployer } from './deploy.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
+import { isUploaded } from './upload.ts';
 
 export interface FolderDeps {
-  readonly deployer: ReturnType<typeof createFileDeployer>;
+  readonly deployer: FileDeployer;
   readonly dir: string;
   readonly ownerId: () => Promise<string>;
   readonly random: Random;
@@ -83,7 +85,7 @@ export class WorkflowFolder {
     this.#watch(scan.folders);
     const ownerId = await this.#deps.ownerId();
     const isFirst = this.#standing === null;
-    this.#standing ??= new Set(await this.#deps.deployer.listFiles(ownerId));
+    this.#standing ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
     const env = await this.#env();
     const due = await Promise.all(paths.map(async (path) => ((await this.#isDue(path, scan)) ? path : null)));
@@ -138,10 +140,7 @@ export class WorkflowFolder {
       this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
     };
     if (bundled.kind === 'broken') {
-      this.#refuse(
-        path,
-        bundled.problems.map(({ file, line, column, text }) => `${file}:${line}:${column}: ${text}`),
-      );
+      this.#refuse(path, bundled.problems.map(placed));
       return know(null);
     }
     if (bundled.kind === 'module') {
@@ -152,7 +151,7 @@ export class WorkflowFolder {
     const deployed = await deployer.deployFile(ownerId, { key: path, source, bundle, sourceMap, env });
     if (this.#stopped) return;
     if (deployed.kind === 'refused') {
-      this.#refuse(path, [placed(path, deployed)]);
+      this.#refuse(path, [deployed.problem].map(placed));
       return know(null);
     }
     await know(inputs);
@@ -231,10 +230,4 @@ export class WorkflowFolder {
     clearTimeout(this.#quiet);
     if (!this.#stopped) this.#quiet = setTimeout(() => this.#loop.wake(), QUIET_MS);
   }
-}
-
-/** The place is the first frame's, when there is one. */
-function placed(path: string, { message, stack }: Extract<DeployedFile, { kind: 'refused' }>): string {
-  const place = /([^\s()]+:\d+:\d+)\)?$/m.exec(stack)?.[1] ?? `${path}:1:1`;
-  return `${place}: ${message}`;
 }
