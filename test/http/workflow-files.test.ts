@@ -221,6 +221,19 @@ test('a removed file switches its workflow off', async () => {
   assert.equal((await started.named('A')).active, true);
 });
 
+test('an empty folder switches nothing off', async () => {
+  const files = { 'a.ts': answering('A', '1'), 'b.ts': answering('B', '1') };
+  await using started = await start(files);
+  const { errand, folder } = started;
+  for (const path of Object.keys(files)) await folder.remove(path);
+  await until('it is told', () => errand.logged.some(({ name }) => /is empty: nothing is switched off$/.test(name)));
+  await errand.restart();
+  assert.equal(await call(await started.named('A')), '200 1');
+  await folder.write({ 'b.ts': files['b.ts'] });
+  await until('one is gone', async () => (await started.named('A')).active === false);
+  assert.equal(await call(await started.named('B')), '200 1');
+});
+
 test('a restart keeps ids and endpoints', async () => {
   await using started = await start({ 'order.ts': ORDER, 'a.ts': answering('A', '1') });
   const { errand, folder } = started;

@@ -37,6 +37,9 @@ const POLL_MS = 2000;
 const QUIET_MS = 100;
 const GONE_MS = 300;
 const AT_ONCE = 4;
+/** Of what is told, what is about no file: their paths are never absolute. */
+const UNREADABLE = '/unreadable';
+const EMPTY = '/empty';
 
 export class WorkflowFolder {
   readonly #deps: FolderDeps;
@@ -47,6 +50,7 @@ export class WorkflowFolder {
   readonly #told = new Map<string, string>();
   /** Keys whose workflows stand; null before they were asked for. */
   #standing: Set<string> | null = null;
+  #ownerId: string | null = null;
   #missing = new Set<string>();
   #watchers = new Map<string, FSWatcher>();
   #quiet: NodeJS.Timeout | undefined;
@@ -83,7 +87,8 @@ export class WorkflowFolder {
     const scan = await this.#scan();
     if (scan === null) return POLL_MS;
     this.#watch(scan.folders);
-    const ownerId = await this.#deps.ownerId();
+    this.#ownerId ??= await this.#deps.ownerId();
+    const ownerId = this.#ownerId;
     const isFirst = this.#standing === null;
     this.#standing ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
@@ -98,6 +103,7 @@ export class WorkflowFolder {
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, take));
     const failed = ended.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
+    if (this.#isEmptied(scan)) return POLL_MS;
     return await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
   }
 
@@ -105,10 +111,10 @@ export class WorkflowFolder {
   async #scan(): Promise<Scan | null> {
     try {
       const scan = await scanFolder(this.#dir);
-      this.#told.delete('');
+      this.#told.delete(UNREADABLE);
       return scan;
     } catch (error) {
-      this.#tell('', String(error), (problem) => {
+      this.#tell(UNREADABLE, String(error), (problem) => {
         this.#deps.log.error({ dir: this.#dir, problem }, 'the folder of workflow files cannot be read');
       });
       return null;
@@ -160,6 +166,18 @@ export class WorkflowFolder {
     if (deployed.kind === 'same') return;
     const { workflowId, deploymentId } = deployed;
     this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
+  }
+
+  /** Several workflows and not one file any more: more likely a folder that is not mounted than one that was emptied. */
+  #isEmptied({ stamps }: Scan): boolean {
+    const isEmptied = stamps.size === 0 && (this.#standing?.size ?? 0) > 1;
+    if (!isEmptied) this.#told.delete(EMPTY);
+    else {
+      this.#tell(EMPTY, 'empty', () => {
+        this.#deps.log.error({ dir: this.#dir }, 'the folder of workflow files is empty: nothing is switched off');
+      });
+    }
+    return isEmptied;
   }
 
   async #removeGone(ownerId: string, now: { paths: ReadonlySet<string>; isFirst: boolean }): Promise<number> {

@@ -23,9 +23,9 @@ export async function scanFolder(dir: string): Promise<Scan> {
   const stamps = new Map<string, string>();
   const folders = [dir];
   for (const folder of folders) {
-    // One that went away while we looked is no error; the folder itself is.
-    const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-      if (folder === dir) throw error;
+    // One that went away while we looked is no error. Any other failure is: what cannot be read is not gone.
+    const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (folder === dir || error.code !== 'ENOENT') throw error;
       return [];
     });
     for (const entry of entries) {
