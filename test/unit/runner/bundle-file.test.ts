@@ -82,6 +82,15 @@ test('packages and other files are bundled along', async (t) => {
   assert.deepEqual(returned(await kit(t).run(deployment)), [3, 19, '\n', '/', 'string']);
 });
 
+test('a file may wait at its top, or be CommonJS', async (t) => {
+  const waiting = workflow('{ a: () => two }', 'const two = await Promise.resolve(2);');
+  const common = `const { defineWorkflow } = require('errand/workflow');
+module.exports = defineWorkflow({ name: 'x', steps: { a: () => require('node:path').sep } });`;
+  const { run } = kit(t);
+  assert.equal(returned(await run(await deployed(t, { 'order.ts': waiting }, ['a']))), 2);
+  assert.equal(returned(await run({ ...(await deployed(t, { 'order.ts': common }, ['a'])), id: 'd_2' })), '/');
+});
+
 test('steps share the state of their module', async (t) => {
   const code = workflow(
     `(flow) => flow.step('a', () => ++count).step('b', () => ++count).step('c', () => ++count)`,
