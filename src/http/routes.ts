@@ -10,12 +10,15 @@ import { addEventRoutes } from './routes/events.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addLedgerRoutes } from './routes/ledger.ts';
+import { addOperationRoutes } from './routes/operations.ts';
 import { addOwnerRoutes } from './routes/owners.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addRunRoutes } from './routes/runs.ts';
 import { addSourceRoutes } from './routes/sources.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
 import { addUserRoutes } from './routes/users.ts';
+import { addWebhookSecretRoutes } from './routes/webhook-secrets.ts';
+import { addWebhookTestRoutes } from './routes/webhook-tests.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 import { addWorkflowRoutes } from './routes/workflows.ts';
 
@@ -27,7 +30,10 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
   addWebhookRoutes(app, deps);
+  addWebhookSecretRoutes(app, deps);
+  addWebhookTestRoutes(app, deps);
   addDeliveryRoutes(app, deps);
+  addOperationRoutes(app, deps);
   addSubscriptionRoutes(app, deps);
   addUserRoutes(app, deps);
   addKeyRoutes(app, deps);
