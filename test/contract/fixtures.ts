@@ -32,7 +32,12 @@ export interface Writer extends AsyncDisposable {
 export interface Harness {
   open(options: { clock: Clock }): Promise<Opened>;
   startWriter(): Promise<Writer>;
+  /** Share of random runs and crowds: 1 in full; less where each transaction takes its time. */
+  readonly effort: number;
 }
+
+/** So many of `full` random runs, or of a crowd. */
+export const shareOf = ({ effort }: Pick<Harness, 'effort'>, full: number): number => Math.ceil(full * effort);
 
 /** Noon of a day, so that a test may go back and forth within it. */
 export const START_MS = Date.UTC(2027, 0, 15, 12);

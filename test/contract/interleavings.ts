@@ -9,7 +9,7 @@ import { RESENDABLE } from '../../src/domain/operation.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../src/domain/run.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
-import { emit, ended, failed, Hands, type Harness, mail, succeeded, timesInTurn } from './fixtures.ts';
+import { emit, ended, failed, Hands, type Harness, mail, shareOf, succeeded, timesInTurn } from './fixtures.ts';
 import { change, putOff, record } from './sending.ts';
 import { Stage } from './stage.ts';
 
@@ -207,7 +207,7 @@ export function interleavingsContract(harness: Harness): void {
           await assertLedgerAddsUp(stage);
           await assertOneErrorPerFailure(stage);
         }),
-        { numRuns: 40 },
+        { numRuns: shareOf(harness, 40) },
       );
     });
   });

@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Claims } from '../../src/store/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';
-import { all, at, defined, type Harness, none, only, START_MS, timesInTurn } from './fixtures.ts';
+import { all, at, defined, type Harness, none, only, START_MS, shareOf, timesInTurn } from './fixtures.ts';
 import {
   change,
   FAILED,
@@ -280,7 +280,7 @@ export function orderingContract(harness: Harness): void {
           );
           await assertLedgerAddsUp(stage);
         }),
-        { numRuns: 15 },
+        { numRuns: shareOf(harness, 15) },
       );
     });
   });

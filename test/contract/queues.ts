@@ -9,7 +9,7 @@ import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import type { Claims, DeliveryRecord } from '../../src/store/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';
-import { all, at, defined, type Harness, none, sameMembers, timesInTurn, upTo } from './fixtures.ts';
+import { all, at, defined, type Harness, none, sameMembers, shareOf, timesInTurn, upTo } from './fixtures.ts';
 import { change, FAILED, healthOf, listed, numbersOf, putOff, record } from './sending.ts';
 import { Stage } from './stage.ts';
 
@@ -213,7 +213,7 @@ export function queuesContract(harness: Harness): void {
           await play.finish();
           await assertLedgerAddsUp(stage);
         }),
-        { numRuns: 25 },
+        { numRuns: shareOf(harness, 25) },
       );
     });
   });

@@ -91,7 +91,7 @@ async function startWriter(): Promise<Writer> {
   };
 }
 
-const harness: Harness = { open, startWriter };
+const harness: Harness = { open, startWriter, effort: 1 };
 
 if (process.argv[2] === 'writer') await writeUntilKilled(await openIn(String(process.argv[3]), new TestClock()));
 else {

@@ -10,7 +10,7 @@ import { type Databases, queryOn } from './databases.ts';
 import { newDatabaseOn } from './fresh.ts';
 import { openTestStore } from './store.ts';
 
-export function postgresHarness(server: () => Promise<Databases>): Harness {
+export function postgresHarness(server: () => Promise<Databases>, effort: number): Harness {
   const newDatabase = async () => newDatabaseOn(await server());
 
   async function open({ clock }: { clock: Clock }): Promise<Opened> {
@@ -61,7 +61,7 @@ export function postgresHarness(server: () => Promise<Databases>): Harness {
     };
   }
 
-  return { open, startWriter };
+  return { open, startWriter, effort };
 }
 
 /**
