@@ -21,6 +21,8 @@ export interface Config {
   /** Never empty; with SQLite all of them. */
   readonly roles: ReadonlySet<Role>;
   readonly apiKey: string | null;
+  /** Null: the file in the data dir, if any. */
+  readonly secretKey: string | null;
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly mailTo: string | null;
@@ -68,7 +70,14 @@ export const SETTINGS: readonly Setting[] = [
     name: 'ERRAND_API_KEY',
     fallback: '',
     about: "The first owner's key on a new store; none: one is made",
-    read: readKey,
+    read: readKey(LIMITS.apiKeyChars),
+    isSecret: true,
+  },
+  {
+    name: 'ERRAND_SECRET_KEY',
+    fallback: '',
+    about: 'Opens the secrets in the store; none: the file secret-key in the data dir',
+    read: readSecretKey,
     isSecret: true,
   },
   {
@@ -144,6 +153,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: of('ERRAND_DATABASE_URL'),
     roles: of('ERRAND_ROLES'),
     apiKey: of('ERRAND_API_KEY'),
+    secretKey: of('ERRAND_SECRET_KEY'),
     smtpUrl: of('ERRAND_SMTP_URL'),
     mailFrom: of('ERRAND_MAIL_FROM'),
     mailTo: of('ERRAND_MAIL_TO'),
@@ -162,11 +172,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** Files in the data dir. */
-export function dataPaths(dataDir: string): { store: string; outbox: string; apiKey: string; running: string } {
+export function dataPaths(
+  dataDir: string,
+): Readonly<Record<'store' | 'outbox' | 'apiKey' | 'secretKey' | 'running', string>> {
   return {
     store: join(dataDir, 'errand.db'),
     outbox: join(dataDir, 'outbox'),
     apiKey: join(dataDir, 'api-key'),
+    secretKey: join(dataDir, 'secret-key'),
     running: join(dataDir, 'running.json'),
   };
 }
@@ -213,11 +226,18 @@ function readUrl(protocols: readonly string[]): (value: string) => string {
   };
 }
 
-function readKey(value: string): string {
-  if (value.length < LIMITS.apiKeyChars || /[^\x21-\x7e]/.test(value)) {
-    throw new Error(`a key of at least ${LIMITS.apiKeyChars} visible ASCII characters`);
-  }
-  return value;
+/** Throws with what would be right. */
+export function readSecretKey(value: string): string {
+  return readKey(LIMITS.secretKeyChars)(value);
+}
+
+function readKey(minChars: number): (value: string) => string {
+  return (value) => {
+    if (value.length < minChars || /[^\x21-\x7e]/.test(value)) {
+      throw new Error(`a key of at least ${minChars} visible ASCII characters`);
+    }
+    return value;
+  };
 }
 
 function readCidrs(value: string): string[] {

@@ -1,5 +1,6 @@
 // The server's process: settings, ports of the real world, signals.
 
+import './thread-pool.ts';
 import { pino } from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { databaseLabel } from './database-url.ts';

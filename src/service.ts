@@ -16,6 +16,7 @@ import { createFileUploads } from './engine/files/upload.ts';
 import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
+import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { Times } from './engine/times.ts';
@@ -33,7 +34,7 @@ import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createPoster } from './webhook/post.ts';
-import { newSecret } from './webhook/sign.ts';
+import { newSecret, newSigningKey } from './webhook/sign.ts';
 
 export type Ports = StorePorts;
 
@@ -80,7 +81,10 @@ function buildParts(surroundings: Surroundings) {
   const shared = { store, slots, dispatch, metrics, clock, random, log };
   const nodes = new Nodes({ ...shared, runner });
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl });
-  const deliveries = new Deliveries({ ...shared, lines, post: poster.post, mail: mailer.send });
+  const { post, probe } = poster;
+  const wakeOperations = (): void => operations.refill();
+  const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
+  const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
@@ -104,18 +108,22 @@ function buildParts(surroundings: Surroundings) {
     waiters,
     emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
+    newSigningKey,
+    probe: (delivery) => deliveries.probe(delivery),
     reasonAgainst: (target) => {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
+    wakeOperations: () => operations.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
   const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
-  return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, files, actions };
+  const loops = { nodes, answers, runs, deliveries, operations, times, files };
+  return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
 /** Null without a folder. Its files are the first owner's. */
@@ -189,12 +197,16 @@ async function startFiles({ files }: Parts): Promise<void> {
 }
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
-function startParts({ runs, deliveries, times, answers }: Parts, { roles, databaseUrl }: Config): void {
+function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
+  const { runs, deliveries, operations, times, answers } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
   }
-  if (roles.has('deliver')) deliveries.start();
+  if (roles.has('deliver')) {
+    deliveries.start();
+    operations.start();
+  }
   if (databaseUrl !== null) answers.start();
 }
 
@@ -204,10 +216,10 @@ function startParts({ runs, deliveries, times, answers }: Parts, { roles, databa
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, times, answers, nodes, files, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer } = parts;
   slots.close();
   const filesStopped = files?.stop();
-  await times.stop();
+  await Promise.all([times.stop(), operations.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await filesStopped;

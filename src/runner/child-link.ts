@@ -8,6 +8,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
+import { isOverMemory } from './memory.ts';
 import { spawnChild } from './spawn.ts';
 import type { Workdirs } from './workdir.ts';
 
@@ -25,7 +26,8 @@ interface LinkOptions {
 }
 
 export interface Death {
-  readonly kind: 'exit' | 'start' | 'garbage';
+  /** `memory`: it was ended, since it used more than it may. */
+  readonly kind: 'exit' | 'start' | 'garbage' | 'memory';
   readonly code: number | null;
   readonly signal: string | null;
   readonly detail: string;
@@ -48,6 +50,7 @@ export class ChildLink {
   #held: Buffer[] | null = [];
   #stderr = '';
   #garbage: string | null = null;
+  #isOverMemory = false;
   #killed = false;
   #dead = false;
 
@@ -78,6 +81,15 @@ export class ChildLink {
   kill(): void {
     this.#killed = true;
     this.#child?.kill('SIGKILL');
+  }
+
+  /** Ends it when it uses more memory than it may. True when it did, this once. */
+  endIfOverMemory(): boolean {
+    const { pid } = this;
+    if (this.#killed || pid === undefined || !isOverMemory(pid, this.#options.memoryMb)) return false;
+    this.#isOverMemory = true;
+    this.kill();
+    return true;
   }
 
   async #start(): Promise<void> {
@@ -145,7 +157,8 @@ export class ChildLink {
   }
 
   #onClose(code: number | null, signal: string | null): void {
-    const kind = this.#garbage === null ? 'exit' : 'garbage';
+    const own = this.#garbage === null ? 'exit' : 'garbage';
+    const kind = this.#isOverMemory ? 'memory' : own;
     this.#die({ kind, code, signal, detail: this.#garbage ?? this.#stderr });
   }
 

@@ -27,6 +27,10 @@ export class Describer {
     return await this.#ask({ ...deployment, steps: deployment.steps.slice(0, 1) }, env);
   }
 
+  lookAtMemory(): void {
+    for (const link of this.#links) link.endIfOverMemory();
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const link of this.#links) link.kill();
@@ -83,5 +87,6 @@ function refused(message: string, stack: string): Described {
 
 function whyDead({ kind, code, signal, detail }: Death): string {
   if (kind === 'start') return `The process could not be started: ${detail}`;
+  if (kind === 'memory') return `The code used more than ${LIMITS.memoryMb} MB of memory while it was loaded`;
   return `The process ended while loading the code (${signal ?? `exit code ${code}`})`;
 }

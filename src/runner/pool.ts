@@ -10,6 +10,7 @@ import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
+import { MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
 import type { Described, Runner, RunnerStats, RunRequest } from './runner.ts';
 import { Waiting } from './waiting.ts';
@@ -44,6 +45,7 @@ class Pool implements Runner {
   readonly #workdirs: Workdirs;
   readonly #describer: Describer;
   readonly #sweep: NodeJS.Timeout;
+  readonly #memoryLook: NodeJS.Timeout;
   readonly #flights = new Map<number, Flight>();
   /** In which process a flight is; none: it waits. */
   readonly #places = new Map<Flight, RunProcess>();
@@ -61,6 +63,7 @@ class Pool implements Runner {
     this.#workdirs = new Workdirs(options.tmpDir);
     this.#describer = new Describer(this.#workdirs);
     this.#sweep = setInterval(() => this.#endIdle(), this.#options.idleMs / 2).unref();
+    this.#memoryLook = setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS).unref();
     this.#workdirs.sweep().catch((error: unknown) => {
       options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
     });
@@ -114,6 +117,7 @@ class Pool implements Runner {
     }, graceMs);
     await Promise.all([this.#describer.stop(), this.#empty()]);
     clearTimeout(cut);
+    clearInterval(this.#memoryLook);
   }
 
   stats(): RunnerStats {
@@ -195,6 +199,11 @@ class Pool implements Runner {
       this.#turn = undefined;
       this.#makeRoom();
     }, TURN_MS);
+  }
+
+  #lookAtMemory(): void {
+    for (const process of this.#processes) process.lookAtMemory();
+    this.#describer.lookAtMemory();
   }
 
   #endIdle(): void {

@@ -108,6 +108,11 @@ export class RunProcess {
     if (this.#flights.size === 0) this.#kill();
   }
 
+  /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
+  lookAtMemory(): void {
+    if (this.#link.endIfOverMemory()) this.#draining = true;
+  }
+
   /** At shutdown: what is still in flight goes back untried. */
   abandon(): void {
     this.#draining = true;

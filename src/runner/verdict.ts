@@ -10,7 +10,7 @@ interface Blame {
   readonly msg: string;
 }
 
-const OUT_OF_MEMORY = /out of memory/i;
+const SAYS_OUT_OF_MEMORY = /out of memory/i;
 const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
 
 /** The process died. Only a run that had it to itself can be blamed, or one that was past its time already. */
@@ -73,7 +73,8 @@ function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome
 function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
   if (kind === 'garbage')
     return { code: 'WorkerLost', msg: 'The code broke the connection between its process and the server' };
-  if (OUT_OF_MEMORY.test(detail) && (signal === 'SIGABRT' || signal === 'SIGTRAP' || (code ?? 0) > 128)) {
+  const saysSo = SAYS_OUT_OF_MEMORY.test(detail) && (signal === 'SIGABRT' || signal === 'SIGTRAP' || (code ?? 0) > 128);
+  if (kind === 'memory' || saysSo) {
     return { code: 'OutOfMemory', msg: `The code used more than its ${flight.request.memoryMb} MB of memory` };
   }
   if (signal !== null) return { code: 'WorkerLost', msg: `The process was ended from outside, by ${signal}` };
