@@ -51,10 +51,10 @@ export class Lines {
   #turn = 1;
   /** The last turn in which anybody was refused a hand. */
   #refusedIn = 0;
-  /** Who was refused one in this turn because their share was spent … */
-  readonly #short = new Set<Footing>();
+  /** How many were refused one in this turn because their share was spent … */
+  readonly #short = new Map<Footing, number>();
   /** … and in the one before: they wait until the claim that goes on has come to them. */
-  readonly #shortBefore = new Set<Footing>();
+  readonly #shortBefore = new Map<Footing, number>();
   #sweptAt = Number.NEGATIVE_INFINITY;
   #forgetAtSize: number = KEPT_LINES;
 
@@ -70,8 +70,7 @@ export class Lines {
 
   /**
    * A hand for a delivery that is being claimed: it ends in `join` or in `drop`. `webhook` is null for the owner's mail.
-   * Never the last one of a share that somebody waits for: whoever has just freed it would have it again and again, as long
-   * as anything waits for him.
+   * None that others wait for: who has just freed it would have it again and again, as long as anything waits for him.
    */
   take(listenerId: string, webhook: Webhook | null): boolean {
     return this.#take(listenerId, webhook, false);
@@ -94,7 +93,7 @@ export class Lines {
     }
     if (!this.#isWithinRate(line)) return false;
     if ((!isInTurn && this.#isSpokenFor(line.footing)) || !this.#shares.take(line.footing)) {
-      this.#short.add(line.footing);
+      more(this.#short, line.footing, 1);
       this.#refusedIn = this.#turn;
       return false;
     }
@@ -187,7 +186,7 @@ export class Lines {
   /** What is due is claimed now: whoever is refused a hand from now on still wants one. */
   beginTurn(): void {
     this.#turn++;
-    for (const footing of this.#short) this.#shortBefore.add(footing);
+    for (const [footing, count] of this.#short) more(this.#shortBefore, footing, count);
     this.#short.clear();
     // One that is still to come is kept: a claim does not look at all lines.
     if (this.#freeAt <= this.#now()) this.#freeAt = Number.POSITIVE_INFINITY;
@@ -207,7 +206,7 @@ export class Lines {
   isWanted(listenerId: string): boolean {
     const line = this.#of(listenerId);
     if (line.refusedIn === this.#turn && !isStopped(line) && line.held < heldLimit(line)) return true;
-    for (const footing of this.#short) if (this.#shares.isFree(footing)) return true;
+    for (const footing of this.#short.keys()) if (this.#shares.roomFor(footing) > 0) return true;
     return false;
   }
 
@@ -216,10 +215,10 @@ export class Lines {
     return Math.max(0, Math.ceil(this.#freeAt - this.#now()));
   }
 
-  /** Whether somebody who waits for a hand would not find one any more, if one of that footing took one. */
+  /** Whether those who wait would have one less, if one of that footing took one. */
   #isSpokenFor(footing: Footing): boolean {
-    for (const refused of [this.#short, this.#shortBefore]) {
-      for (const short of refused) if (this.#shares.isLast(short, footing)) return true;
+    for (const waiting of [this.#short, this.#shortBefore]) {
+      for (const [short, count] of waiting) if (this.#shares.isAmongLast(count, short, footing)) return true;
     }
     return false;
   }
@@ -287,4 +286,8 @@ export class Lines {
     }
     this.#forgetAtSize = Math.max(KEPT_LINES, this.#lines.size + KEPT_LINES / 10);
   }
+}
+
+function more(counts: Map<Footing, number>, footing: Footing, by: number): void {
+  counts.set(footing, (counts.get(footing) ?? 0) + by);
 }

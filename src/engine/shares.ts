@@ -12,6 +12,8 @@ const MAX_WEAK = MAX_DELIVERIES / 2;
 const MAX_NOT_WELL = (MAX_DELIVERIES * 3) / 4;
 /** What turns weak while it holds hands may hold more than its share; the others get theirs all the same, up to this. */
 const MAX_EVER = MAX_DELIVERIES * 2;
+/** And those that have not answered up to this. */
+const MAX_EVER_NOT_WELL = MAX_EVER - (MAX_DELIVERIES - MAX_NOT_WELL);
 
 export class Shares {
   readonly #held: Record<Footing, number> = { well: 0, unknown: 0, weak: 0 };
@@ -22,7 +24,7 @@ export class Shares {
   }
 
   take(footing: Footing): boolean {
-    if (!this.isFree(footing)) return false;
+    if (this.roomFor(footing) <= 0) return false;
     this.#held[footing]++;
     return true;
   }
@@ -37,21 +39,27 @@ export class Shares {
     this.#held[to] += count;
   }
 
-  isFree(footing: Footing): boolean {
+  /** How many hands are free for it; none, too, when it holds more than it may. */
+  roomFor(footing: Footing): number {
     const { well, unknown, weak } = this.#held;
+    const { total } = this;
     if (footing === 'well') {
-      return well + Math.min(unknown + weak, MAX_NOT_WELL) < MAX_DELIVERIES && this.total < MAX_EVER;
+      return Math.min(MAX_DELIVERIES - well - Math.min(unknown + weak, MAX_NOT_WELL), MAX_EVER - total);
     }
-    if (this.total >= MAX_DELIVERIES || unknown + weak >= MAX_NOT_WELL) return false;
-    return footing === 'unknown' || weak < MAX_WEAK;
+    if (footing === 'weak') {
+      return Math.min(MAX_DELIVERIES - total, MAX_NOT_WELL - unknown - weak, MAX_WEAK - weak);
+    }
+    const others = unknown + Math.min(weak, MAX_WEAK);
+    return Math.min(MAX_DELIVERIES - well - others, MAX_NOT_WELL - others, MAX_EVER_NOT_WELL - total);
   }
 
-  /** Whether a hand is free for the one, and none any more when one is taken by the other. */
-  isLast(footing: Footing, takenBy: Footing): boolean {
-    if (!this.isFree(footing)) return false;
+  /** Whether so many who wait for a hand would find one less, if `takenBy` took one. */
+  isAmongLast(count: number, footing: Footing, takenBy: Footing): boolean {
+    const room = this.roomFor(footing);
+    if (room <= 0 || room > count) return false;
     this.#held[takenBy]++;
-    const isLast = !this.isFree(footing);
+    const isLess = this.roomFor(footing) < room;
     this.#held[takenBy]--;
-    return isLast;
+    return isLess;
   }
 }

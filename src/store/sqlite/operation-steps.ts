@@ -38,7 +38,15 @@ export function stepOperation(core: Core, tx: Transaction): Step {
     const room = roomFor(core, tx, row);
     if (room > 0) return resend(core, tx, { row, room });
   }
+  if (running.length === MAX_CONSIDERED) toTheEnd(core, tx, running);
   return { isResent: false, isMore: false };
+}
+
+/** All of them wait for something else: those behind them are considered next. */
+function toTheEnd(core: Core, tx: Transaction, waiting: readonly Row[]): void {
+  for (const row of waiting) {
+    core.writer.run('UPDATE operations SET turn = ? WHERE id = ?', tx.number(), row.id as string);
+  }
 }
 
 /** Their webhook was deleted. */

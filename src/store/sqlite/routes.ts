@@ -80,7 +80,8 @@ export class Routes {
     const subscriptions: Subscription[] = [];
     for (const covering of coveringEmitters(emitterId, ownerId)) {
       const rows = this.#writer.all(
-        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY id',
+        // `+id`: not by the index that has them in this order already, but all of the owner's.
+        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
         ownerId,
         covering,
       );

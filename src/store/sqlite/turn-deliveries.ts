@@ -1,6 +1,7 @@
 // Claiming due deliveries in turn over their listeners: one each, until nobody may take more or the limit is reached. First
-// attempts of all come before retries of any, so that failures do not starve new events; and of one listener, one hand in
-// LIMITS.inFlightPerWebhook goes to a retry that is due, so that new events do not starve its retries for ever.
+// attempts of all come before retries of any, so that failures do not starve new events; but one hand in
+// LIMITS.inFlightPerWebhook goes to a retry that is due, of one listener and of all that claims give: so new events do not
+// starve its retries for ever, and those for hundreds of dead webhooks not the retries of one that is well again.
 //
 // A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
 // turns.ts. Whoever was served goes to the end of the line.
@@ -104,21 +105,34 @@ export function handOver(core: Core, w: Writing, listenerId: string): void {
 
 /** True: some lines were not looked at, and not because of the limit. */
 function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
+  const { turns } = core;
   let rest = limit;
   for (const state of ['pending', 'retrying'] as const) {
-    let round: Iterable<Line> = core.turns.ready(state);
+    let round: Iterable<Line> = turns.ready(state);
     for (let isOver = false; !isOver; ) {
       const again: Line[] = [];
       for (const line of round) {
         if (rest === 0) return false;
         if (taker.inVain >= MAX_IN_VAIN) return true;
+        if (state === 'pending' && turns.isTurnOfRetries() && grantRetry(core, taker)) rest--;
+        if (rest === 0) return false;
         if (taker.take(line, state) !== 'taken') continue;
         again.push(line);
         rest--;
+        if (state === 'pending') turns.firstWent();
       }
       isOver = again.length === 0;
       round = again;
     }
+  }
+  return false;
+}
+
+/** Of the first line that may have one. */
+function grantRetry(core: Core, taker: Taker): boolean {
+  for (const line of core.turns.ready('retrying')) {
+    if (taker.inVain >= MAX_IN_VAIN) return false;
+    if (taker.take(line, 'retrying') === 'taken') return true;
   }
   return false;
 }

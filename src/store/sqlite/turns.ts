@@ -10,6 +10,7 @@
 //   that was touched back as it was.
 
 import type { DeliveryState } from '../../domain/delivery.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { Later } from './later.ts';
 
 export interface Line {
@@ -59,6 +60,8 @@ export class Turns {
   #nowMs = 0;
   /** Lines that were looked at in vain since one was served. */
   #inVain = 0;
+  /** First attempts that claims gave, one after the other, while some line had a retry due. */
+  #firstsInRow = 0;
 
   /** A transaction begins. */
   begin(nowMs: number): void {
@@ -172,6 +175,18 @@ export class Turns {
       this.#later.shift();
       if (top.atMs === top.item.wakeAtMs) this.#placeAnew(top.item);
     }
+  }
+
+  /** A claim gave a first attempt. */
+  firstWent(): void {
+    this.#firstsInRow = this.#ready.retrying.size > 0 ? this.#firstsInRow + 1 : 0;
+  }
+
+  /** Whether so many went that a retry may go before the next one: of any line, as far as one has a hand. Asked once. */
+  isTurnOfRetries(): boolean {
+    if (this.#firstsInRow < LIMITS.inFlightPerWebhook - 1) return false;
+    this.#firstsInRow = 0;
+    return true;
   }
 
   /** Lines with something that may be due, in turn. They may be changed while this is walked. */
