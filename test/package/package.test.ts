@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
@@ -16,8 +16,9 @@ before(async () => {
 });
 after(() => installed?.[Symbol.asyncDispose]());
 
-function startServer(name: string) {
+function startServer(name: string, env: Readonly<Record<string, string>> = {}) {
   return installed.start({
+    ...env,
     ERRAND_PORT: '0',
     ERRAND_DATA_DIR: join(installed.dir, name),
     ERRAND_API_KEY: KEY,
@@ -30,7 +31,7 @@ test('The package holds programs, documents and the licence', () => {
   for (const path of ['LICENSE', 'README.md', 'dist/errand.js', 'dist/runner/child/main.js']) {
     assert.ok(packed.includes(path), path);
   }
-  const known = /^dist\/.*\.js$|^dist\/verifier\/\w+\.d\.ts$|^docs\/|^[A-Z]+(\.md)?$|^package\.json$/;
+  const known = /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^[A-Z]+(\.md)?$|^package\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],
@@ -94,8 +95,26 @@ test('Plain JavaScript verifies what the installed server delivers', async () =>
   assert.deepEqual(await installed.program(program, given), [true, false]);
 });
 
-test('Every entry of the verifier can be imported', async () => {
-  const entries = Object.keys(manifest.exports).filter((path) => path.startsWith('./webhooks'));
+test('The installed server deploys a folder of files', async () => {
+  const dir = join(installed.dir, 'flows');
+  await mkdir(dir);
+  const file = `import { defineWorkflow } from 'errand/workflow';
+    export default defineWorkflow({
+      name: 'from a file',
+      triggers: [{ type: 'http', custom_response: true }],
+      steps: (flow) => flow.step('answer', ({ $ }) => $.respond({ body: 'from a file' })),
+    });`;
+  await writeFile(join(dir, 'one.ts'), file);
+  await using server = await startServer('files', { ERRAND_WORKFLOWS_DIR: dir });
+  const client = createClient(server.url, KEY);
+  const { data } = await client.get('/v1/workflows?name=from+a+file');
+  const whole = await client.get(`/v1/workflows/${data[0].id}`);
+  const answer = await fetch(whole.data.triggers[0].endpoint_url, { method: 'POST' });
+  assert.equal(await answer.text(), 'from a file');
+});
+
+test('Every entry of the package can be imported', async () => {
+  const entries = Object.keys(manifest.exports).filter((path) => path !== './package.json');
   const names = entries.map((path) => `errand${path.slice(1)}`);
   const program = `
     const modules = await Promise.all(${JSON.stringify(names)}.map((name) => import(name)));
