@@ -25,6 +25,8 @@ import type { ResourceStore } from './resources.ts';
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  /** Whether the write happened is not known. */
+  readonly mayBeWritten: boolean = false;
 }
 
 /**

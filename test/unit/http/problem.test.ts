@@ -96,3 +96,11 @@ test('a path that cannot be decoded answers 400', async (t) => {
   assert.equal(status, 400);
   assert.match(json.type, /#malformed$/);
 });
+
+test('a write that may have happened is not denied', () => {
+  class Unknown extends StoreUnavailable {
+    override readonly mayBeWritten = true;
+  }
+  assert.match(refusalOf(new StoreUnavailable('disk'))?.message ?? '', /nothing was written/);
+  assert.match(refusalOf(new Unknown('cut'))?.message ?? '', /may have happened/);
+});
