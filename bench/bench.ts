@@ -1,28 +1,21 @@
 // Measures the service against its goals, and against doing nothing: `npm run bench -- [--json file] [--rounds N]
-// [--seconds N] [--only name,name]`. Figures of one run compare; figures of different machines, or of one that does
-// something else meanwhile, do not.
+// [--seconds N] [--only name,name]`; README.md lists the parts, and what changes their sizes. Figures of one run compare;
+// figures of different machines, or of one that does something else meanwhile, do not.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { deliveryParts } from './delivery-parts.ts';
+import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
-import { acceptAndRunShared, queuesOn, startDatabase, wear } from './postgres.ts';
+import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
 import { coldStarts } from './start.ts';
-import { median, type Spread } from './stats.ts';
+import { median } from './stats.ts';
 import { prefill, storeSpeed } from './store.ts';
 import { acceptAlone, acceptAndRun, errorChain, type Flood, LOAD_ABOUT, type Times, yardstick } from './throughput.ts';
-
-interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly note?: string;
-  /** Met, or not; left out where there is no goal. */
-  readonly goal?: { readonly text: string; readonly isMet: boolean };
-}
 
 const { values: options } = parseArgs({
   options: {
@@ -32,29 +25,13 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     emissions: { type: 'string', default: '1000000' },
     jobs: { type: 'string', default: '20000' },
+    deliveries: { type: 'string', default: '20000' },
+    webhooks: { type: 'string', default: '10000' },
+    listeners: { type: 'string', default: '5000' },
   },
 });
 const ROUNDS = Number(options.rounds);
 const TIMES: Times = { warmUpSeconds: 2, seconds: Number(options.seconds) };
-const figures: Figure[] = [];
-
-function add(figure: Figure): void {
-  figures.push(figure);
-  const { name, value, unit, note, goal } = figure;
-  const shown = value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);
-  const against = goal ? `  ${goal.isMet ? 'met' : 'NOT MET'} (${goal.text})` : '';
-  process.stdout.write(
-    `${name.padEnd(46)} ${shown.padStart(8)} ${unit.padEnd(9)}${against}${note ? `  ${note}` : ''}\n`,
-  );
-}
-
-function atLeast(value: number, goal: number, unit: string): { goal: NonNullable<Figure['goal']> } {
-  return { goal: { text: `at least ${goal} ${unit}`, isMet: value >= goal } };
-}
-
-function below(value: number, goal: number, unit: string): { goal: NonNullable<Figure['goal']> } {
-  return { goal: { text: `below ${goal} ${unit}`, isMet: value < goal } };
-}
 
 /** Each round measures everything once, so that a machine that grows slow does so for all of them. */
 async function throughput(): Promise<void> {
@@ -159,18 +136,6 @@ async function throughputOnce() {
   };
 }
 
-function addSpread(name: string, spread: Spread, goals: { p50?: number; p99?: number }): void {
-  const { p50, p99, count } = spread;
-  add({
-    name: `${name}, p50`,
-    value: p50,
-    unit: 'ms',
-    ...(goals.p50 === undefined ? {} : below(p50, goals.p50, 'ms')),
-  });
-  const judged = goals.p99 === undefined ? {} : below(p99, goals.p99, 'ms');
-  add({ name: `${name}, p99`, value: p99, unit: 'ms', note: `of ${count}`, ...judged });
-}
-
 async function listed(): Promise<void> {
   const spread = await throwToListed(200, TIMES.seconds * 2);
   addSpread('5 throw → listed, at 200 errors/s', spread, { p50: 5, p99: 50 });
@@ -225,71 +190,12 @@ async function stores(): Promise<void> {
   }
 }
 
-const PROCESSES = [1, 2, 4];
-
-/** One round: SQLite, then Postgres with one, two and four processes, then the job queues on the same server. */
-async function postgresOnce() {
-  await using server = await startDatabase();
-  const shared = [];
-  for (const processes of PROCESSES) {
-    await server.createDatabase(`errand_${processes}`);
-    shared.push(await acceptAndRunShared(server.url(`errand_${processes}`), processes, TIMES));
-  }
-  for (const name of ['graphile', 'boss']) await server.createDatabase(name);
-  const queues = await queuesOn((database) => server.url(database), Number(options.jobs));
-  return { sqlite: await acceptAndRun(TIMES, 1000), shared, queues };
-}
-
-async function onPostgres(): Promise<void> {
-  const rounds: Awaited<ReturnType<typeof postgresOnce>>[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await postgresOnce());
-  type Round = (typeof rounds)[number];
-  const of = (read: (round: Round) => number): number => median(rounds.map(read));
-  const rate = (name: string, read: (round: Round) => number, note?: string): void => {
-    const ratio = `${of((r) => read(r) / r.sqlite.finishedPerSecond).toFixed(2)} of SQLite`;
-    const all = rounds.map((r) => Math.round(read(r))).join(', ');
-    add({ name, value: of(read), unit: '/s', note: [ratio, `rounds: ${all}`, note].filter(Boolean).join('; ') });
-  };
-  rate('10 accept → finished, SQLite', (r) => r.sqlite.finishedPerSecond);
-  PROCESSES.forEach((processes, i) => {
-    const at = (r: Round) => r.shared[i] as Round['shared'][number];
-    const note = `answer p50 ${of((r) => at(r).p50Ms).toFixed(1)} ms, p99 ${of((r) => at(r).p99Ms).toFixed(1)} ms; per event ${of((r) => at(r).statementsPerEvent).toFixed(2)} statements, ${of((r) => at(r).transactionsPerEvent).toFixed(2)} transactions; ${of((r) => at(r).failures)} failed`;
-    rate(
-      `10 … Postgres, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
-      (r) => at(r).finishedPerSecond,
-      note,
-    );
-  });
-  rate('10 … graphile-worker, add → run → done', (r) => r.queues.graphile.perSecond);
-  rate('10 … pg-boss, the same', (r) => r.queues.boss.perSecond);
-}
-
-async function worn(): Promise<void> {
-  await using server = await startDatabase();
-  await server.createDatabase('worn');
-  const {
-    events,
-    perSecond,
-    walBytes,
-    diskBytes,
-    tables,
-    listing: listed,
-  } = await wear(server.url('worn'), Number(options.emissions));
-  add({ name: '11 events in fast motion', value: events, unit: '', note: `${Math.round(perSecond)}/s into the store` });
-  add({ name: '11 … write-ahead log for one', value: walBytes, unit: 'bytes' });
-  add({ name: '11 … disk for one', value: diskBytes, unit: 'bytes' });
-  for (const { name, megabytes, deadRows } of tables) {
-    add({ name: `11 … most of ${name}`, value: megabytes, unit: 'MB', note: `${deadRows} dead rows at the most` });
-  }
-  addSpread('11 list of 100 errors with events, then', listed, { p99: 10 });
-}
-
 async function start(): Promise<void> {
   for (const level of ['process', 'jail'] as const) {
     const { cold, warm, reason } = await coldStarts(level, 40);
-    if (reason !== null) process.stdout.write(`12 ${level} is left out: ${reason}\n`);
-    else addSpread(`12 cold start → first result, ${level}`, cold, {});
-    if (reason === null) addSpread(`12   … the process there, ${level}`, warm, {});
+    if (reason !== null) process.stdout.write(`17 ${level} is left out: ${reason}\n`);
+    else addSpread(`17 cold start → first result, ${level}`, cold, {});
+    if (reason === null) addSpread(`17   … the process there, ${level}`, warm, {});
   }
 }
 
@@ -300,17 +206,32 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   listed,
   many: manyStored,
   throughput,
-  postgres: onPostgres,
-  worn,
   start,
+  ...postgresParts({
+    rounds: ROUNDS,
+    times: TIMES,
+    jobs: Number(options.jobs),
+    emissions: Number(options.emissions),
+  }),
+  ...deliveryParts({
+    rounds: ROUNDS,
+    seconds: TIMES.seconds,
+    deliveries: Number(options.deliveries),
+    webhooks: Number(options.webhooks),
+    listeners: Number(options.listeners),
+  }),
 };
+
+const wanted = options.only?.split(',') ?? Object.keys(PARTS);
+const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
 
 const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? '?'}, Node ${process.version}`;
 process.stdout.write(
   `${machine}; ${LOAD_ABOUT} by ${await generator()}; load average before: ${loadavg()[0]?.toFixed(1)}\n`,
 );
 for (const [name, part] of Object.entries(PARTS)) {
-  if (options.only === undefined || options.only.split(',').includes(name)) await part();
+  if (wanted.includes(name)) await part();
 }
 if (options.json !== undefined) {
   await writeFile(options.json, `${JSON.stringify({ machine, at: new Date().toISOString(), figures }, null, 2)}\n`);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { BODY } from './load.ts';
 import { sharedNowMs, startReceiver } from './receiver.ts';
-import { API_KEY, childrenOf, memoryOf, startBench } from './server.ts';
+import { API_KEY, childrenOf, type Env, memoryOf, startBench } from './server.ts';
 import { median, type Spread, spreadOf } from './stats.ts';
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -22,8 +22,12 @@ async function postTo(pool: Dispatcher, path: string): Promise<string> {
 }
 
 /** From the start of the request to the moment when a caller that lists all the time has the error in hand. */
-export async function throwToListed(perSecond: number, seconds: number): Promise<Spread & { polls: Spread }> {
-  await using bench = await startBench();
+export async function throwToListed(
+  perSecond: number,
+  seconds: number,
+  env?: Env,
+): Promise<Spread & { polls: Spread }> {
+  await using bench = await startBench(undefined, env);
   const workflow = await bench.workflow('export default () => { throw new Error("listed"); };', { concurrency: 100 });
   const { origin, pathname } = new URL(workflow.endpoint);
   await using pool = poolTo(origin, 64);
@@ -64,9 +68,9 @@ export async function throwToListed(perSecond: number, seconds: number): Promise
 }
 
 /** From the start of the request to its headers at a webhook's receiver, one event at a time. */
-export async function acceptToReceiver(events: number, everyMs: number): Promise<Spread> {
+export async function acceptToReceiver(events: number, everyMs: number, env?: Env): Promise<Spread> {
   await using receiver = await startReceiver();
-  await using bench = await startBench();
+  await using bench = await startBench(undefined, env);
   const workflow = await bench.workflow('export default () => 1;');
   await bench.subscribe(workflow.hi, await bench.webhook(receiver.url));
   const { origin, pathname } = new URL(workflow.endpoint);

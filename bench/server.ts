@@ -1,6 +1,6 @@
 // The server under load, in a process of its own on a data dir of its own, and what /proc says of it.
 
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +8,8 @@ import { type Client, createClient, type Json } from '../test/support/client.ts'
 import { type ErrandProcess, spawnErrand } from '../test/support/process.ts';
 
 export const API_KEY = 'bench-key-bench-key-bench-key';
+/** Seals nothing worth keeping. */
+const SECRET_KEY = 'bench-secret-key-bench-secret-key-bench-secret-key';
 
 export interface Bench extends AsyncDisposable {
   readonly client: Client;
@@ -27,6 +29,9 @@ export interface Bench extends AsyncDisposable {
   settled(): Promise<Json>;
 }
 
+/** More settings for the server; none: SQLite. */
+export type Env = Readonly<Record<string, string>>;
+
 /** A limit for what floods put into the queue. */
 export const MANY = 1_000_000;
 
@@ -34,7 +39,7 @@ const SETTLE_MS = 120_000;
 const POLL_MS = 10;
 
 /** `dataDir`: one that is there already, and stays. `env`: more settings. */
-export async function startBench(dataDir?: string, env: Readonly<Record<string, string>> = {}): Promise<Bench> {
+export async function startBench(dataDir?: string, env: Env = {}): Promise<Bench> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'errand-bench-')));
   const before = performance.now();
   const server = await spawnErrand({
@@ -42,6 +47,7 @@ export async function startBench(dataDir?: string, env: Readonly<Record<string, 
     ERRAND_API_KEY: API_KEY,
     ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
     ERRAND_LOG_LEVEL: 'warn',
+    ERRAND_SECRET_KEY: SECRET_KEY,
     ...env,
   });
   await fetch(`${server.url}/readyz`).then((answer) => answer.arrayBuffer());
@@ -100,6 +106,17 @@ export async function memoryOf(pid: number): Promise<{ rssMb: number; ownMb: num
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kib = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(rollup)?.[1] ?? 0);
   return { rssMb: kib('Rss') / 1024, ownMb: (kib('Private_Clean') + kib('Private_Dirty')) / 1024 };
+}
+
+/** Lets `peakMemoryMb` begin anew. */
+export function startPeak(pid: number): Promise<void> {
+  return writeFile(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** The most that was resident since `startPeak`. */
+export async function peakMemoryMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
 /** The processes that run user code; the bundler is a child too. */

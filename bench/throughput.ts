@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CONNECTIONS, type Loaded, load } from './load.ts';
 import { type Receiver, sharedNowMs, startReceiver } from './receiver.ts';
-import { type Bench, childrenOf, cpuSecondsOf, startBench } from './server.ts';
+import { type Bench, childrenOf, cpuSecondsOf, type Env, startBench } from './server.ts';
 import { startYardstick } from './yardstick.ts';
 
 export interface Flood extends Loaded {
@@ -47,8 +47,8 @@ async function cpuMeter(bench: Bench): Promise<(events: number) => Promise<Pick<
 }
 
 /** Accept alone: each event is written with a queued run, and no run is executed but one that never ends. */
-export async function acceptAlone(times: Times): Promise<Loaded> {
-  await using bench = await startBench();
+export async function acceptAlone(times: Times, env?: Env): Promise<Loaded> {
+  await using bench = await startBench(undefined, env);
   const { endpoint } = await bench.workflow(NEVER_DONE, { concurrency: 1, timeout_ms: 60_000 });
   await load(endpoint, times.warmUpSeconds);
   const loaded = await load(endpoint, times.seconds);
@@ -57,8 +57,8 @@ export async function acceptAlone(times: Times): Promise<Loaded> {
 }
 
 /** Accept, run, finish: as many runs at once as `concurrency` says. */
-export async function acceptAndRun(times: Times, concurrency: number): Promise<Flood> {
-  await using bench = await startBench();
+export async function acceptAndRun(times: Times, concurrency: number, env?: Env): Promise<Flood> {
+  await using bench = await startBench(undefined, env);
   const { endpoint } = await bench.workflow(RETURNS, { concurrency });
   await load(endpoint, times.warmUpSeconds);
   const before = (await bench.settled()).runs.succeeded;
@@ -77,12 +77,13 @@ export interface ChainOptions {
   readonly notify: boolean;
   /** The webhook hears the error itself, beside the forwarded run, and not what that run emits. */
   readonly direct?: boolean;
+  readonly env?: Env;
 }
 
 /** Throw → `$errors` → a workflow hears of it and emits → a webhook gets that. */
-export async function errorChain(times: Times, { notify, direct = false }: ChainOptions): Promise<Flood> {
+export async function errorChain(times: Times, { notify, direct = false, env }: ChainOptions): Promise<Flood> {
   await using receiver = await startReceiver();
-  await using bench = await startBench();
+  await using bench = await startBench(undefined, env);
   const failing = await bench.workflow(THROWS, { concurrency: 100, notify });
   const forwarding = await bench.workflow(direct ? RETURNS : FORWARDS, { concurrency: 100 });
   const webhook = await bench.webhook(receiver.url);

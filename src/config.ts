@@ -21,12 +21,16 @@ export interface Config {
   /** Never empty; with SQLite all of them. */
   readonly roles: ReadonlySet<Role>;
   readonly apiKey: string | null;
+  /** Null: the file in the data dir, if any. */
+  readonly secretKey: string | null;
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly mailTo: string | null;
   readonly allowTargets: readonly string[];
   readonly maxBodyBytes: number;
   readonly retentionDays: number;
+  /** Folder of workflow files; absolute. */
+  readonly workflowsDir: string | null;
   readonly logLevel: string;
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
@@ -71,7 +75,14 @@ export const SETTINGS: readonly Setting[] = [
     name: 'ERRAND_API_KEY',
     fallback: '',
     about: "The first owner's key on a new store; none: one is made",
-    read: readKey,
+    read: readKey(LIMITS.apiKeyChars),
+    isSecret: true,
+  },
+  {
+    name: 'ERRAND_SECRET_KEY',
+    fallback: '',
+    about: 'Opens the secrets in the store; none: the file secret-key in the data dir',
+    read: readSecretKey,
     isSecret: true,
   },
   {
@@ -127,6 +138,12 @@ export const SETTINGS: readonly Setting[] = [
     read: readRoles,
   },
   {
+    name: 'ERRAND_WORKFLOWS_DIR',
+    fallback: '',
+    about: 'Folder of workflow files, deployed at the start and when they change',
+    read: (v) => resolve(v),
+  },
+  {
     name: 'ERRAND_DATABASE_URL',
     fallback: '',
     about: 'Postgres, shared by several processes; none: SQLite in the data dir',
@@ -153,12 +170,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: of('ERRAND_DATABASE_URL'),
     roles: of('ERRAND_ROLES'),
     apiKey: of('ERRAND_API_KEY'),
+    secretKey: of('ERRAND_SECRET_KEY'),
     smtpUrl: of('ERRAND_SMTP_URL'),
     mailFrom: of('ERRAND_MAIL_FROM'),
     mailTo: of('ERRAND_MAIL_TO'),
     allowTargets: of<string[] | null>('ERRAND_ALLOW_TARGETS') ?? [],
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
+    workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
     logLevel: of('ERRAND_LOG_LEVEL'),
     isolation: of('ERRAND_ISOLATION'),
     jailNetwork: of('ERRAND_JAIL_NETWORK'),
@@ -173,11 +192,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** Files in the data dir. */
-export function dataPaths(dataDir: string): { store: string; outbox: string; apiKey: string; running: string } {
+export function dataPaths(
+  dataDir: string,
+): Readonly<Record<'store' | 'outbox' | 'apiKey' | 'secretKey' | 'running', string>> {
   return {
     store: join(dataDir, 'errand.db'),
     outbox: join(dataDir, 'outbox'),
     apiKey: join(dataDir, 'api-key'),
+    secretKey: join(dataDir, 'secret-key'),
     running: join(dataDir, 'running.json'),
   };
 }
@@ -224,11 +246,18 @@ function readUrl(protocols: readonly string[]): (value: string) => string {
   };
 }
 
-function readKey(value: string): string {
-  if (value.length < LIMITS.apiKeyChars || /[^\x21-\x7e]/.test(value)) {
-    throw new Error(`a key of at least ${LIMITS.apiKeyChars} visible ASCII characters`);
-  }
-  return value;
+/** Throws with what would be right. */
+export function readSecretKey(value: string): string {
+  return readKey(LIMITS.secretKeyChars)(value);
+}
+
+function readKey(minChars: number): (value: string) => string {
+  return (value) => {
+    if (value.length < minChars || /[^\x21-\x7e]/.test(value)) {
+      throw new Error(`a key of at least ${minChars} visible ASCII characters`);
+    }
+    return value;
+  };
 }
 
 function readCidrs(value: string): string[] {

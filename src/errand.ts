@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 // The command line: `errand start` is the server; the other commands talk to it.
 
+import { realpath } from 'node:fs/promises';
 import { Command } from 'commander';
 import { administer } from './administration.ts';
-import { CliError } from './cli/api.ts';
+import { type Api, CliError, connect, findServer } from './cli/api.ts';
 import { addConfig } from './cli/config.ts';
+import { addDeploy, type Bundled } from './cli/deploy.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
 import { addKeys, addOwners } from './cli/owners.ts';
 import { addStore } from './cli/store.ts';
@@ -44,9 +46,33 @@ const deps = {
     process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   },
 };
+/** Bundling loads much that the other commands do not need. */
+const deploying = {
+  api: async (url: string | null): Promise<Api> => {
+    const config = readConfig(process.env);
+    if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY');
+    const api = url === null ? await findServer(config) : connect(url, config.apiKey as string);
+    if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`);
+    return api;
+  },
+  list: async (dir: string): Promise<string[]> => {
+    const { mayBeWorkflow, scanFolder } = await import('./engine/files/scan.ts');
+    return [...(await scanFolder(dir)).stamps.keys()].filter(mayBeWorkflow);
+  },
+  bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
+    const { bundleFile } = await import('./runner/bundle-file.ts');
+    const { placed } = await import('./runner/bundle.ts');
+    const bundled = await bundleFile({ ...file, dir: await realpath(file.dir) });
+    return bundled.kind === 'broken' ? { kind: 'broken', problems: bundled.problems.map(placed) } : bundled;
+  },
+  print: deps.print,
+  complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),
+};
+
 addOwners(program, deps);
 addKeys(program, deps);
 addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
+addDeploy(program, deploying);
 addConfig(program, process.env);
 addExplainUrl(program, () => readConfig(process.env).allowTargets);
 

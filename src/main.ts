@@ -1,5 +1,6 @@
 // The server's process: settings, ports of the real world, signals.
 
+import './thread-pool.ts';
 import { pino } from 'pino';
 import { isolationOf } from './code-isolation.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';

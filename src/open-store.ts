@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { type Config, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import type { Clock, Log, Random } from './ports.ts';
+import { makeSecretKeyFile, secretKeysOf } from './secret-key.ts';
 import { refuseMoved } from './store/sqlite/moved.ts';
 import { openSqliteStore, type SqliteOptions } from './store/sqlite/open.ts';
 import type { Store } from './store/store.ts';
@@ -16,10 +17,19 @@ export interface StorePorts {
   readonly databaseClock?: Clock;
 }
 
-/** The data dir must exist. Rejects with `StoreUnavailable`. */
+/** The data dir must exist. Rejects with `StoreUnavailable`, or `ConfigError` for a file without a key. */
 export async function openStore(config: Config, ports: StorePorts): Promise<Store> {
   const { clock, random, log } = ports;
-  if (config.databaseUrl === null) return openFile({ path: dataPaths(config.dataDir).store, clock, random });
+  const secretKeys = secretKeysOf(config);
+  const { store: path, secretKey: file } = dataPaths(config.dataDir);
+  if (config.databaseUrl === null) {
+    const makeSecretKey = () => {
+      const made = makeSecretKeyFile(file, random);
+      log.info({ file }, 'made a key for the secrets of this store');
+      return made;
+    };
+    return openFile({ path, clock, random, log, secretKeys, makeSecretKey });
+  }
   // Loaded only here: whoever uses SQLite pays nothing for the driver.
   const { openPostgresStore } = await import('./store/postgres/open.ts');
   return openPostgresStore({
@@ -29,6 +39,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     nodeName: `${hostname()}:${process.pid}`,
     version: VERSION,
     log,
+    secretKeys,
   });
 }
 

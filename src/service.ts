@@ -9,15 +9,20 @@ import { Answers } from './engine/answers.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
+import { createFileDeployer, type FileDeployer } from './engine/files/deploy.ts';
+import { WorkflowFolder } from './engine/files/folder.ts';
+import { createFileUploads } from './engine/files/upload.ts';
 import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
+import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
@@ -27,7 +32,7 @@ import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createPoster } from './webhook/post.ts';
-import { newSecret } from './webhook/sign.ts';
+import { newSecret, newSigningKey } from './webhook/sign.ts';
 
 export type Ports = StorePorts;
 
@@ -74,7 +79,10 @@ function buildParts(surroundings: Surroundings) {
   const shared = { store, slots, dispatch, metrics, clock, random, log };
   const nodes = new Nodes({ ...shared, runner });
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl });
-  const deliveries = new Deliveries({ ...shared, lines, post: poster.post, mail: mailer.send });
+  const { post, probe } = poster;
+  const wakeOperations = (): void => operations.refill();
+  const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
+  const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
@@ -89,7 +97,7 @@ function buildParts(surroundings: Surroundings) {
     schedules: () => times.wake(),
     answers: () => answers.wake(),
   });
-  const actions = createActions({
+  const acts = createActions({
     clock,
     random,
     ids,
@@ -98,15 +106,29 @@ function buildParts(surroundings: Surroundings) {
     waiters,
     emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
+    newSigningKey,
+    probe: (delivery) => deliveries.probe(delivery),
     reasonAgainst: (target) => {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
+    wakeOperations: () => operations.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
-  return { store, slots, runner, metrics, poster, mailer, nodes, answers, runs, deliveries, times, actions };
+  const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
+  const files = buildFolder(surroundings, deployer);
+  const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
+  const loops = { nodes, answers, runs, deliveries, operations, times, files };
+  return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
+}
+
+/** Null without a folder. Its files are the first owner's. */
+function buildFolder({ config, store, random, log }: Surroundings, deployer: FileDeployer): WorkflowFolder | null {
+  if (config.workflowsDir === null) return null;
+  const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
+  return new WorkflowFolder({ deployer, dir: config.workflowsDir, ownerId, random, log });
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
@@ -142,6 +164,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     first = await ensureFirstOwner({ store, actions, config, ids });
     // What a process that is gone still held comes before anything new, so that nothing overtakes it.
     await nodes.rescue();
+    await startFiles(parts);
     const { port } = await http.listen({ host: config.host, port: config.port });
     url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   } catch (error) {
@@ -172,27 +195,40 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   return { url, publicUrl: publicUrl(), first, drain, stop };
 }
 
+/** Before anybody can call: what is in the folder is there from the first request on. */
+async function startFiles({ files }: Parts): Promise<void> {
+  await files?.start().catch((error: unknown) => {
+    throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
+  });
+}
+
 /** What this process is for. Schedules, digests and retention are for those that run. */
-function startParts({ runs, deliveries, times, answers }: Parts, { roles, databaseUrl }: Config): void {
+function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
+  const { runs, deliveries, operations, times, answers } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
   }
-  if (roles.has('deliver')) deliveries.start();
+  if (roles.has('deliver')) {
+    deliveries.start();
+    operations.start();
+  }
   if (databaseUrl !== null) answers.start();
 }
 
 /**
- * The order matters: nothing new comes in; nothing new is taken; what runs ends, and its end is written; then what it
- * caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive for the
- * others; the store is last, since all of them write to it.
+ * The order matters: nothing new comes in or is deployed; nothing new is taken; what runs ends, and its end is written;
+ * then what it caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive
+ * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, times, answers, nodes, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer } = parts;
   slots.close();
-  await times.stop();
+  const filesStopped = files?.stop();
+  await Promise.all([times.stop(), operations.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
+  await filesStopped;
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;

@@ -1,17 +1,21 @@
 // What `errand store` does, on the store that the settings name. The driver for Postgres is loaded only when it is needed.
 
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError } from './cli/api.ts';
 import type { StoreCommands } from './cli/store.ts';
-import { type Config, dataPaths } from './config.ts';
+import { type Config, dataPaths, readSecretKey } from './config.ts';
 import { databaseLabel, readDatabaseUrl } from './database-url.ts';
+import { secretKeysOf } from './secret-key.ts';
 import type { ExportedStore } from './store/export.ts';
 import type { Import } from './store/postgres/import.ts';
+import type { SecretKey } from './store/seal-key.ts';
 import { backupSqlite } from './store/sqlite/backup.ts';
 import { checkSqlite } from './store/sqlite/check.ts';
 import { openExport } from './store/sqlite/export.ts';
 import { unmarkMoved } from './store/sqlite/moved.ts';
+import { rekeySqlite } from './store/sqlite/seal-key.ts';
 
 const TOLD_EVERY_MS = 1000;
 
@@ -21,21 +25,32 @@ export function createStoreCommands(config: Config): StoreCommands {
   return {
     backup: async (file) => {
       if (databaseUrl !== null) throw new CliError(adviceFor(databaseUrl, file));
-      return backupSqlite(path, resolve(file));
+      return backupSqlite(path, resolve(file), secretKeysOf(config));
     },
 
     check: async () => {
-      const { ok, ...report } = databaseUrl === null ? await checkSqlite(path) : await checkDatabase(databaseUrl);
-      const store = databaseUrl === null ? `SQLite in ${config.dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
-      return { ok, store, ...report };
+      const keys = secretKeysOf(config);
+      const { ok, ...report } =
+        databaseUrl === null ? await checkSqlite(path, keys) : await checkDatabase(databaseUrl, keys);
+      return { ok, store: labelOf(config), ...report };
     },
 
-    move: (to, tell) => move(path, targetOf(to, databaseUrl), tell),
+    move: (to, tell) => move(config, targetOf(to, databaseUrl), tell),
 
     undoMove: async () => {
       const from = unmarkMoved(path);
       if (from === null) throw new CliError(`the store ${path} was not moved`);
       return { store: path, undone: from };
+    },
+
+    rekey: async (text) => {
+      const to = newKeyOf(text);
+      const keys = secretKeysOf(config);
+      if (databaseUrl === null) {
+        if (!existsSync(path)) throw new CliError(`there is no store at ${path}`);
+        rekeySqlite(path, keys, to);
+      } else await rekeyDatabase(databaseUrl, keys, to);
+      return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
     },
   };
 }
@@ -46,12 +61,38 @@ function adviceFor(url: string, file: string): string {
   const bare = `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
   const quoted = [file, bare].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   return `ERRAND_DATABASE_URL is set, and Postgres has a backup of its own, of one moment and while servers run:
-  pg_dump --format=custom --no-owner --file ${quoted.join(' ')}`;
+  pg_dump --format=custom --no-owner --file ${quoted.join(' ')}
+What is secret in it opens only with ERRAND_SECRET_KEY, where servers are given one: keep that apart.`;
 }
 
-async function checkDatabase(url: string) {
+function labelOf({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
+}
+
+function newKeyOf(text: string): string {
+  try {
+    return readSecretKey(text.trim());
+  } catch (error) {
+    throw new CliError(`the new key: what was read is not ${(error as Error).message}`);
+  }
+}
+
+async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string): Promise<void> {
+  const [{ Pool }, { rekeyPostgres }] = await Promise.all([
+    import('./store/postgres/pool.ts'),
+    import('./store/postgres/seal-key.ts'),
+  ]);
+  const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
+  try {
+    await rekeyPostgres(pool, keys, to);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function checkDatabase(url: string, keys: readonly SecretKey[]) {
   const { checkPostgres } = await import('./store/postgres/check.ts');
-  return checkPostgres(url);
+  return checkPostgres(url, keys);
 }
 
 function targetOf(to: string | null, databaseUrl: string | null): string {
@@ -63,11 +104,13 @@ function targetOf(to: string | null, databaseUrl: string | null): string {
   }
 }
 
-async function move(path: string, url: string, tell: (line: string) => void): Promise<object> {
+async function move(config: Config, url: string, tell: (line: string) => void): Promise<object> {
   const { Import } = await import('./store/postgres/import.ts');
   const label = databaseLabel(url);
   const startedAtMs = performance.now();
-  const source = openExport(path, label);
+  // The file in the data dir is what a server with SQLite would take, whatever the database's settings are.
+  const secretKeys = secretKeysOf(config);
+  const source = openExport(dataPaths(config.dataDir).store, { to: label, secretKeys });
   try {
     const target = await Import.begin({ url, label, source });
     try {

@@ -26,6 +26,10 @@ export async function findServer(config: Config): Promise<Api | null> {
   if (!isAlive) return null;
   const key = config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
   if (!key) throw new CliError(`no API key: set ERRAND_API_KEY, or run this where ${paths.apiKey} can be read`);
+  return connect(url, key);
+}
+
+export function connect(url: string, key: string): Api {
   return { call: (method, path, body) => call({ url: url + path, key, method, body }) };
 }
 

@@ -1,5 +1,7 @@
-// errand store backup FILE | check | move
+// errand store backup FILE | check | move | rekey
 
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { CliError } from './api.ts';
 
@@ -10,6 +12,8 @@ export interface StoreCommands {
   /** `to`: where, or null: ERRAND_DATABASE_URL. `tell`: how far it is. */
   move(to: string | null, tell: (line: string) => void): Promise<object>;
   undoMove(): Promise<object>;
+  /** `newKey`: as somebody wrote it. */
+  rekey(newKey: string): Promise<object>;
 }
 
 export interface StoreDeps {
@@ -41,4 +45,17 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
       if (options.undo) return print(await commands().undoMove());
       print(await commands().move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
     });
+  store
+    .command('rekey')
+    .description("seal the store's secrets with another key of yours; stop the server before when the store is SQLite")
+    .option('--to-file <file>', 'a file with the new key; without it, the key is read from standard input')
+    .action(async ({ toFile }: { toFile?: string }) => print(await commands().rekey(await readNewKey(toFile))));
+}
+
+/** Never an argument: the list of processes shows those to everybody on the machine. */
+async function readNewKey(file: string | undefined): Promise<string> {
+  if (file === undefined) return text(process.stdin);
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new CliError(`${file} cannot be read: ${error.message}`);
+  });
 }

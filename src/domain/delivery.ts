@@ -36,8 +36,10 @@ export interface ClaimedDelivery extends DeliveryLease {
   readonly webhook: Webhook | null;
   /** Where a mail goes; null: only into the outbox folder. */
   readonly mailTo: string | null;
-  /** Number of this attempt, from 1. */
+  /** Number of this attempt, from 1; one that the receiver put off (Retry-After) was not counted. */
   readonly attempt: number;
+  /** Delays of the schedule that were used up: attempts that failed since it was accepted, or since it was sent again by hand. */
+  readonly tries: number;
   readonly trigger: AttemptTrigger;
 }
 
@@ -62,22 +64,31 @@ export interface Attempt {
   readonly detail: string;
   /** Mail: a reply that will never change (SMTP 5xx). */
   readonly permanent: boolean;
+  /** The receiver answered 429 or 503 and asked to be left alone for so long; null: it did not. Absent: recorded by an older version. */
+  readonly retryAfterMs?: number | null;
 }
+
+/** Why a delivery is due when it is. */
+export type DueBy = 'event' | 'schedule' | 'retry_after' | 'resend';
 
 export type Decision =
   | { readonly state: 'delivered' }
-  | { readonly state: 'retrying'; readonly inMs: number }
+  /** `isPause`: the whole webhook waits that long, and the attempt does not count. */
+  | { readonly state: 'retrying'; readonly inMs: number; readonly isPause: boolean }
   | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
 
-/** What follows from an attempt. `attempt` counts from 1; `jitter` is uniform in [0, 1). */
-export function decide(attempt: number, made: Attempt, jitter: number): Decision {
+/** What follows from an attempt. `jitter` is uniform in [0, 1). */
+export function decide({ tries, webhook }: ClaimedDelivery, made: Attempt, jitter: number): Decision {
   if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
   if (made.outcome === 'answered' && made.status !== null) {
     if (made.status >= 200 && made.status < 300) return { state: 'delivered' };
     if (made.status === 410) return { state: 'exhausted', code: 'WebhookGone' };
   }
   if (made.permanent) return { state: 'exhausted', code: 'DeliveryExhausted' };
-  const delayMs = LIMITS.retryDelaysMs[attempt - 1];
+  // No jitter: never earlier than was asked for.
+  if (made.retryAfterMs) return { state: 'retrying', inMs: made.retryAfterMs, isPause: true };
+  const delayMs = (webhook?.settings.retryDelaysMs ?? LIMITS.retryDelaysMs)[tries];
   if (delayMs === undefined) return { state: 'exhausted', code: 'DeliveryExhausted' };
-  return { state: 'retrying', inMs: Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1))) };
+  const inMs = Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1)));
+  return { state: 'retrying', inMs, isPause: false };
 }

@@ -44,8 +44,16 @@ export function failureOfRun(
   return errorEmission({ emission, emitterId: runnable.id, context, causeRun: run, causeDelivery: null }, fault);
 }
 
-/** The `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail. */
-export function failureOfDelivery(delivery: ClaimedDelivery, made: Attempt, code: string): NewEmission {
+/**
+ * The `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail. With `msg`:
+ * of the webhook's health, told with the delivery that showed it.
+ */
+export function failureOfDelivery(
+  delivery: ClaimedDelivery,
+  made: Attempt,
+  failed: { code: string; msg?: string },
+): NewEmission {
+  const { code } = failed;
   const { emission, webhook } = delivery;
   const emitterId = webhook?.id ?? emission.emitterId;
   const context = {
@@ -67,7 +75,9 @@ export function failureOfDelivery(delivery: ClaimedDelivery, made: Attempt, code
   };
   const fault: Fault = {
     code,
-    msg: `${webhook ? 'Webhook' : 'Mail'} not delivered after ${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}: ${made.detail}`,
+    msg:
+      failed.msg ??
+      `${webhook ? 'Webhook' : 'Mail'} not delivered after ${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}: ${made.detail}`,
     cellId: '',
     namespace: '',
     tsMs: made.startedAtMs + made.tookMs,

@@ -63,5 +63,7 @@ export const PLATFORM_CODES = [
   'DeliveryExhausted',
   'DeliveryRefused',
   'WebhookGone',
+  'WebhookFailing',
+  'WebhookDisabled',
   'Internal',
 ] as const;

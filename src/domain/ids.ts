@@ -22,6 +22,7 @@ export const PREFIX = {
   timerTrigger: 'ti_',
   run: 'r_',
   delivery: 'dl_',
+  operation: 'op_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

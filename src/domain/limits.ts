@@ -23,6 +23,7 @@ export const LIMITS = {
   codeBytes: 1024 * KIB,
   apiBodyBytes: 8 * 1024 * KIB,
   apiKeyChars: 24,
+  secretKeyChars: 32,
 
   // events
   idempotencyKeyChars: 255,
@@ -74,6 +75,29 @@ export const LIMITS = {
     24 * HOUR_MS,
   ],
   retryJitter: 0.1,
+  retries: 32,
+  maxRetryDelayMs: 7 * DAY_MS,
+  maxInFlightPerWebhook: 256,
+  /** Requests in an interval of a webhook's rate limit, and the interval. */
+  maxRate: 10_000,
+  maxRateIntervalMs: DAY_MS,
+  headersPerWebhook: 32,
+  headerNameChars: 128,
+  headerValueChars: 4096,
+  secretOverlapMs: DAY_MS,
+  maxSecretOverlapMs: 30 * DAY_MS,
+  secretsPerWebhook: 10,
+
+  // a webhook's health
+  exhaustedInRow: 3,
+  failingMs: DAY_MS,
+  disablingMs: 5 * DAY_MS,
+
+  // resending many
+  /** Deliveries looked at in one transaction. */
+  operationStep: 500,
+  /** Deliveries of one webhook that wait at a time because of an operation. */
+  resendsWaiting: 256,
 
   // nodes that share a database
   nodes: 32,

@@ -1,6 +1,17 @@
 // What callers ask for and are given: shared by HTTP, which reads and shows it, and the engine, which does it.
 
-import type { Deployment, Schedule, Settings, Source, Subscription, Trigger, Workflow } from './resource.ts';
+import type { Attempt } from './delivery.ts';
+import type { ResendableState } from './operation.ts';
+import type {
+  Deployment,
+  Schedule,
+  Settings,
+  Source,
+  Subscription,
+  Trigger,
+  WebhookSettings,
+  Workflow,
+} from './resource.ts';
 import type { HttpAnswer } from './run.ts';
 
 /** How the run behind an HTTP trigger with `custom_response` ended, as far as its caller is concerned. */
@@ -29,8 +40,25 @@ export interface WorkflowInput {
   readonly name?: string;
   readonly active?: boolean;
   readonly steps?: readonly StepInput[];
+  /** Bundled already, instead of steps; a new workflow gets the id that it names. Callers of HTTP cannot give one. */
+  readonly ready?: Deployment;
   readonly triggers?: readonly TriggerInput[];
   readonly settings?: Partial<Settings>;
+}
+
+/** A workflow file, bundled by the caller. */
+export interface WorkflowFileInput {
+  /** In its folder, with slashes. The owner's file of this path is this one. */
+  readonly path: string;
+  readonly source: string;
+  readonly bundle: string;
+  readonly sourceMap: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface DeployedWorkflowFile {
+  readonly result: 'made' | 'changed' | 'same';
+  readonly whole: WholeWorkflow;
 }
 
 export interface SourceInput {
@@ -45,6 +73,30 @@ export interface WebhookInput {
   readonly name?: string | null;
   readonly description?: string | null;
   readonly active?: boolean;
+  /** Those that are given. */
+  readonly settings?: Partial<WebhookSettings>;
+}
+
+/** A request of the API to send again what a webhook was sent. */
+export interface ResendInput {
+  readonly sinceMs: number;
+  /** Null: up to now. */
+  readonly untilMs: number | null;
+  readonly states: readonly ResendableState[];
+}
+
+/** What a test of a webhook sent, and what came back. */
+export interface Probe {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    /** As sent, in order. */
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly body: Uint8Array;
+  };
+  readonly attempt: Attempt;
+  /** What would follow if it were a delivery. */
+  readonly state: 'delivered' | 'retrying' | 'exhausted';
 }
 
 /** A trigger as shown, with the subscription that stands for it. */

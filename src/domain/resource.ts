@@ -136,6 +136,47 @@ export interface Subscription {
   readonly createdAtMs: number;
 }
 
+/** `v1`: HMAC-SHA256 with a shared secret. `v1a`: ed25519, which receivers check with a public key. */
+export type SignatureScheme = 'v1' | 'v1a';
+
+export const SIGNATURE_SCHEMES: readonly SignatureScheme[] = ['v1', 'v1a'];
+
+export interface SigningSecret {
+  /** `whsec_…` signs `v1`, `whsk_…` signs `v1a`. */
+  readonly secret: string;
+  /** `whpk_…`, of a `whsk_…` alone. */
+  readonly publicKey: string | null;
+  /** It was replaced, and signs until then; null: it signs until it is replaced. */
+  readonly untilMs: number | null;
+}
+
+export interface WebhookSettings {
+  /** The webhook's own request headers, by lower-case name. They may hold credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For a whole attempt; null: LIMITS.attemptTimeoutMs. */
+  readonly timeoutMs: number | null;
+  /** Before the second attempt, the third, …; null: LIMITS.retryDelaysMs. Empty: no retries. */
+  readonly retryDelaysMs: readonly number[] | null;
+  /** Requests that may begin within any such interval; null: as many as there are. */
+  readonly rateLimit: Throttle | null;
+  /** Requests on their way at a time; null: LIMITS.inFlightPerWebhook. */
+  readonly maxInFlight: number | null;
+  /** One at a time, in the order of the emissions; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered: boolean;
+  /** Never empty, each once. */
+  readonly signature: readonly SignatureScheme[];
+}
+
+export const DEFAULT_WEBHOOK_SETTINGS: WebhookSettings = {
+  headers: {},
+  timeoutMs: null,
+  retryDelaysMs: null,
+  rateLimit: null,
+  maxInFlight: null,
+  ordered: false,
+  signature: ['v1'],
+};
+
 export interface Webhook {
   readonly id: string;
   readonly ownerId: string;
@@ -143,8 +184,9 @@ export interface Webhook {
   readonly name: string | null;
   readonly description: string | null;
   readonly active: boolean;
-  /** Signing secrets, newest first: `whsec_…`. */
-  readonly secrets: readonly string[];
+  readonly settings: WebhookSettings;
+  /** Newest first within each scheme. */
+  readonly secrets: readonly SigningSecret[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

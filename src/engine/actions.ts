@@ -1,13 +1,22 @@
 // Everything that callers may ask for, as one object.
 
 import { createDirects, type DirectDeps } from './directs.ts';
+import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
+import { createResends, type ResendDeps } from './resends.ts';
 import { createSources, type SourceDeps } from './sources.ts';
 import { createSubscriptions } from './subscriptions.ts';
+import { createWebhookTests, type WebhookTestDeps } from './webhook-tests.ts';
 import { createWebhooks, type WebhookDeps } from './webhooks.ts';
 import { createWorkflows, type WorkflowDeps } from './workflows.ts';
 
-export type ActionDeps = WorkflowDeps & DirectDeps & SourceDeps & WebhookDeps;
+export type ActionDeps = WorkflowDeps &
+  DirectDeps &
+  SourceDeps &
+  WebhookDeps &
+  WebhookTestDeps &
+  ResendDeps &
+  OperationActionDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -18,6 +27,9 @@ export function createActions(deps: ActionDeps) {
     ...createDirects(deps),
     ...createSources(deps),
     ...createWebhooks(deps),
+    ...createWebhookTests(deps),
+    ...createResends(deps),
+    ...createOperationActions(deps),
     ...createSubscriptions(deps),
     ...createOwners(deps),
   };

@@ -1,8 +1,9 @@
 // Deliveries: what is claimed is attempted, and what the attempt came to becomes one transaction.
 
-import { type Attempt, type ClaimedDelivery, type Decision, decide, MAIL } from '../domain/delivery.ts';
+import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../domain/delivery.ts';
 import { failureOfDelivery } from '../domain/failure.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
+import type { Probe } from '../domain/requests.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import type { AttemptEnd, Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -15,6 +16,9 @@ import type { Slots } from './slots.ts';
 /** Makes one attempt. Promise: never throws; aborted means the attempt may be worthless. */
 export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempt>;
 
+/** The same, and what was sent. */
+export type Prober = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Pick<Probe, 'attempt' | 'request'>>;
+
 export interface DeliveriesDeps {
   readonly store: Store;
   readonly slots: Slots;
@@ -22,6 +26,9 @@ export interface DeliveriesDeps {
   readonly dispatch: Dispatch;
   readonly post: Attempter;
   readonly mail: Attempter;
+  readonly probe: Prober;
+  /** One that was sent again by hand or by an operation has come to an end, or to its next retry. */
+  readonly wakeOperations: () => void;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -37,7 +44,8 @@ export class Deliveries {
   readonly #underWay = new Set<Promise<void>>();
   /** Ends attempts under way; what they were sending goes back. */
   readonly #cut = new AbortController();
-  #waiting = true;
+  /** Something is due, and not for want of a hand; so it is worth another look soon. */
+  #isLeft = false;
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
@@ -51,23 +59,35 @@ export class Deliveries {
 
   /** There may be due deliveries in the store. */
   wake(): void {
-    this.#waiting = true;
     this.#loop.wake();
   }
 
   /** Attempts a claimed delivery when it is its turn. Never throws. */
   attempt(delivery: ClaimedDelivery): void {
-    if (this.#deps.lines.join(listenerOf(delivery), delivery)) this.#send(delivery);
+    const turn = this.#deps.lines.join(listenerOf(delivery), delivery);
+    if (turn === 'send') this.#send(delivery);
+    else if (turn === 'back') this.#handBack([delivery]);
   }
 
-  /** The webhook was disabled, changed or deleted: what stands in line for it goes back to the store. */
+  /** An attempt that is no delivery, and waits for nobody. Undefined: it was cut off by our stop. */
+  async probe(delivery: ClaimedDelivery): Promise<Pick<Probe, 'attempt' | 'request'> | undefined> {
+    const { signal } = this.#cut;
+    if (signal.aborted) return undefined;
+    const made = this.#deps.probe(delivery, signal);
+    this.#track(made.then(nothing, nothing));
+    const probed = await made;
+    return isCutOff(signal, probed.attempt) ? undefined : probed;
+  }
+
+  /** The webhook was disabled, changed or deleted: what is claimed for it and not sent yet goes back to the store. */
   letGo(listenerId: string): void {
-    this.#handBack(listenerId, this.#deps.lines.leave(listenerId));
+    const { lines } = this.#deps;
+    this.#handBack(lines.stop(listenerId));
+    lines.resume(listenerId);
   }
 
-  #handBack(listenerId: string, waiting: readonly ClaimedDelivery[]): void {
-    for (const _ of waiting) this.#deps.slots.dropDelivery(listenerId);
-    if (waiting.length > 0) this.#track(this.#release(waiting));
+  #handBack(unsent: readonly ClaimedDelivery[]): void {
+    if (unsent.length > 0) this.#track(this.#release(unsent));
   }
 
   #send(delivery: ClaimedDelivery): void {
@@ -85,10 +105,17 @@ export class Deliveries {
 
   async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     const leases = deliveries.map(({ delivery, fence }) => ({ delivery, fence }));
-    // Tried once: what stays leased is rescued at the next start.
-    await this.#deps.store.releaseDeliveries(leases).catch((error) => {
-      this.#deps.log.warn({ err: error, deliveries: leases.length }, 'deliveries could not be handed back');
-    });
+    const { store, log } = this.#deps;
+    const told = { deliveries: leases.length };
+    try {
+      const done = await insist(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
+      // Storage is away while we stop: what stays leased is rescued.
+      if (!done) log.warn(told, 'deliveries could not be handed back');
+    } catch (error) {
+      log.error({ err: error, ...told }, 'deliveries could not be handed back');
+    }
+    // They are due again.
+    this.wake();
   }
 
   /** Waits up to `graceMs` for attempts under way, then cuts them off and hands them back. */
@@ -101,33 +128,53 @@ export class Deliveries {
   }
 
   async #tick(): Promise<number> {
-    const { store, slots, dispatch } = this.#deps;
-    this.#waiting = false;
-    const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots);
-    this.#waiting ||= claims.deliveriesWaiting;
+    const { store, slots, lines, dispatch, clock } = this.#deps;
+    this.#handBack(lines.sweep());
+    lines.beginTurn();
+    const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots.inTurn);
+    lines.endTurn();
+    this.#isLeft = claims.deliveriesWaiting && !lines.hasRefused;
     dispatch.take({ ...claims, deliveriesWaiting: false });
     if (claims.deliveries.length > 0 && claims.deliveriesWaiting) return 0;
-    return claims.nextDueAtMs === null ? Number.POSITIVE_INFINITY : claims.nextDueAtMs - this.#deps.clock.nowMs();
+    const dueInMs = claims.nextDueAtMs === null ? Number.POSITIVE_INFINITY : claims.nextDueAtMs - clock.nowMs();
+    return Math.min(dueInMs, lines.freeInMs);
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { slots, lines, store, dispatch } = this.#deps;
+    const { lines } = this.#deps;
     const listenerId = listenerOf(delivery);
     const made = await this.#made(delivery);
-    this.#handBack(listenerId, lines.stale(listenerId));
-    const next = lines.done(listenerId, made?.tookMs ?? null);
+    const end = made && this.#endOf(delivery, made);
+    // Before anything else may leave: what the receiver said holds from now on, and not from the commit on.
+    const isStop = end !== undefined && (end.disableWebhook || end.pauseUntilMs !== null);
+    if (end) lines.came(listenerId, { tookMs: end.made.tookMs, isDelivered: isDelivered(end) });
+    this.#handBack(isStop ? lines.stop(listenerId) : lines.stale(listenerId));
+    const next = lines.done(listenerId);
     if (next) this.#send(next);
-    slots.dropDelivery(listenerId);
-    if (this.#waiting) this.#loop.wake();
-    if (!made) return this.#release([delivery]);
-    const end = this.#endOf(delivery, made);
-    if (end.disableWebhook) this.letGo(listenerId);
+    // Not at every end: a dead webhook always has some waiting, and to look at them costs the others time.
+    if (this.#isLeft || lines.isWanted(listenerId)) this.#loop.wake();
+    if (!end) return this.#release([delivery]);
+    try {
+      await this.#record(end);
+    } finally {
+      if (isStop) lines.resume(listenerId);
+    }
+  }
+
+  async #record(end: AttemptEnd): Promise<void> {
+    const { slots, lines, store, dispatch, wakeOperations } = this.#deps;
+    const { delivery } = end;
     const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
     this.#tell(delivery, end, finished.held);
     if (!finished.held) return;
+    if (finished.isDisabled) {
+      this.letGo(listenerOf(delivery));
+      lines.beginAnew(listenerOf(delivery));
+    }
     dispatch.take(finished.claims);
     if (end.state === 'retrying') this.#loop.wake();
+    if (delivery.trigger === 'resend') wakeOperations();
   }
 
   /** Undefined: nothing was sent that counts. */
@@ -136,19 +183,20 @@ export class Deliveries {
     const { signal } = this.#cut;
     if (signal.aborted || (delivery.kind === 'webhook' && !delivery.webhook)) return undefined;
     const made = await (delivery.kind === 'mail' ? mail : post)(delivery, signal);
-    // Cut off by our own stop: that is not a failed attempt, unless the receiver had already answered.
-    return signal.aborted && made.outcome !== 'answered' ? undefined : made;
+    return isCutOff(signal, made) ? undefined : made;
   }
 
   #endOf(delivery: ClaimedDelivery, made: Attempt): AttemptEnd {
     const { clock, random } = this.#deps;
-    const decision: Decision = decide(delivery.attempt, made, random.fraction());
+    const decision = decide(delivery, made, random.fraction());
+    const dueAtMs = decision.state === 'retrying' ? clock.nowMs() + decision.inMs : null;
     return {
       delivery,
       made,
       state: decision.state,
-      nextAttemptAtMs: decision.state === 'retrying' ? clock.nowMs() + decision.inMs : null,
-      error: decision.state === 'exhausted' ? failureOfDelivery(delivery, made, decision.code) : null,
+      nextAttemptAtMs: dueAtMs,
+      pauseUntilMs: decision.state === 'retrying' && decision.isPause ? dueAtMs : null,
+      error: decision.state === 'exhausted' ? failureOfDelivery(delivery, made, { code: decision.code }) : null,
       disableWebhook: decision.state === 'exhausted' && decision.code === 'WebhookGone',
     };
   }
@@ -173,6 +221,17 @@ export class Deliveries {
     else log.info({ ...fields, detail: made.detail }, 'delivery attempted');
   }
 }
+
+/** By our own stop: that is not a failed attempt, unless the receiver had already answered. */
+function isCutOff({ aborted }: AbortSignal, made: Attempt): boolean {
+  return aborted && made.outcome !== 'answered';
+}
+
+function isDelivered({ state, pauseUntilMs }: AttemptEnd): boolean | null {
+  return pauseUntilMs === null ? state === 'delivered' : null;
+}
+
+function nothing(): void {}
 
 function listenerOf({ webhook, emission, kind }: ClaimedDelivery): string {
   return kind === 'mail' ? MAIL : (webhook?.id ?? emission.emitterId);

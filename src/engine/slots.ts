@@ -1,13 +1,12 @@
-// How much this node does at once: free hands per workflow, per webhook and in all. The store asks (Admission) while it
-// writes, so that a row is inserted as ours only when somebody is free for it.
+// How much this node does at once: free hands per workflow, per webhook (lines.ts) and in all. The store asks (Admission)
+// while it writes, so that a row is inserted as ours only when somebody is free for it.
 
-import { concurrencyOf, type Runnable } from '../domain/resource.ts';
+import { concurrencyOf, type Runnable, type Webhook } from '../domain/resource.ts';
 import type { Admission } from '../store/store.ts';
 import type { Lines } from './lines.ts';
 
-/** All runs and deliveries that one node holds at once. What is beyond waits in the store, not in memory. */
+/** All runs that one node holds at once. What is beyond waits in the store, not in memory. */
 const MAX_RUNS = 2000;
-const MAX_DELIVERIES = 512;
 
 class Counter {
   readonly #byId = new Map<string, number>();
@@ -42,14 +41,21 @@ export interface Hands {
 
 export class Slots implements Admission {
   readonly #runs = new Counter(MAX_RUNS);
-  readonly #deliveries = new Counter(MAX_DELIVERIES);
   readonly #lines: Lines;
   readonly #hands: Hands;
   #isOpen = false;
+  /** The same hands, for the claim that goes round all webhooks. */
+  readonly inTurn: Admission;
 
   constructor(lines: Lines, hands: Hands) {
     this.#lines = lines;
     this.#hands = hands;
+    this.inTurn = {
+      takeRun: (runnable) => this.takeRun(runnable),
+      dropRun: (id) => this.dropRun(id),
+      takeDelivery: (id, webhook) => this.#isOpen && hands.deliveries && lines.takeInTurn(id, webhook),
+      dropDelivery: (id) => this.dropDelivery(id),
+    };
   }
 
   /** Takes nothing before: what is rescued while the service starts waits in the store. */
@@ -65,13 +71,12 @@ export class Slots implements Admission {
     this.#runs.free(runnableId);
   }
 
-  takeDelivery(listenerId: string): boolean {
-    if (!this.#isOpen || !this.#hands.deliveries) return false;
-    return this.#deliveries.take(listenerId, this.#lines.limit(listenerId));
+  takeDelivery(listenerId: string, webhook: Webhook | null): boolean {
+    return this.#isOpen && this.#hands.deliveries && this.#lines.take(listenerId, webhook);
   }
 
   dropDelivery(listenerId: string): void {
-    this.#deliveries.free(listenerId);
+    this.#lines.drop(listenerId);
   }
 
   /** Takes nothing more: what is accepted from now on stays in the store. */
@@ -80,6 +85,6 @@ export class Slots implements Admission {
   }
 
   get inFlight(): { runs: number; deliveries: number } {
-    return { runs: this.#runs.total, deliveries: this.#deliveries.total };
+    return { runs: this.#runs.total, deliveries: this.#lines.held };
   }
 }

@@ -8,6 +8,8 @@ import { checkSchedule } from './schedule.ts';
 interface PropDefinition {
   readonly type?: string;
   readonly optional?: boolean;
+  /** Nobody is told its value, not even who has just sent it: answers end in logs. */
+  readonly secret?: boolean;
   readonly default?: unknown;
   readonly min?: number;
   readonly max?: number;
@@ -71,11 +73,12 @@ function checkValue(prop: string, definition: PropDefinition, value: unknown): v
   const check = JSON_TYPES[isList ? type.slice(0, -2) : type];
   if (!check) refuse(prop, `prop "${prop}" has type ${type}, which is not known`);
   const isRight = isList ? Array.isArray(value) && value.every(check) : check(value);
-  if (!isRight) refuse(prop, `prop "${prop}" is ${JSON.stringify(value)}; a value of type ${type} is needed`);
+  const shown = definition.secret ? 'a secret' : JSON.stringify(value);
+  if (!isRight) refuse(prop, `prop "${prop}" is ${shown}; a value of type ${type} is needed`);
   const { min, max } = definition;
   if (type !== 'integer' || typeof value !== 'number') return;
-  if (min !== undefined && value < min) refuse(prop, `prop "${prop}" is ${value}; at least ${min} is needed`);
-  if (max !== undefined && value > max) refuse(prop, `prop "${prop}" is ${value}; at most ${max} is allowed`);
+  if (min !== undefined && value < min) refuse(prop, `prop "${prop}" is ${shown}; at least ${min} is needed`);
+  if (max !== undefined && value > max) refuse(prop, `prop "${prop}" is ${shown}; at most ${max} is allowed`);
 }
 
 function checkTimer(prop: string, schedule: Schedule, nowMs: number): void {

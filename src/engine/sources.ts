@@ -61,13 +61,15 @@ export function createSources(deps: SourceDeps) {
     const isActive = input.active ?? before.source.active;
     const standing = { ...before, ...(await currentShape(before.source)) };
     if (before.source.active) await runHook(standing, '$deactivate');
+    // Read again: ticks have fired while the hook ran, and must not fire again if all goes back to how it was.
+    const triggers = await standingTriggers(store, ownerId, id);
     await store.updateSource(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, false));
     if (planned.deployment) runner.retire(before.source.deploymentId);
     if (!isActive) return switchOn({ ...planned, deployment: null }, false);
     try {
       await runHook(planned, '$activate');
     } catch (error) {
-      await store.updateSource(written(deps, { ...before, deployment: null }, before.source.active));
+      await store.updateSource(written(deps, { ...before, triggers, deployment: null }, before.source.active));
       throw error;
     }
     return switchOn({ ...planned, deployment: null }, true);

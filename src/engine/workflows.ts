@@ -22,6 +22,8 @@ export interface WorkflowDeps {
   readonly waiters: Waiters;
 }
 
+export type Workflows = ReturnType<typeof createWorkflows>;
+
 export function createWorkflows(deps: WorkflowDeps) {
   const { store, clock, ids, runner } = deps;
 
@@ -33,8 +35,8 @@ export function createWorkflows(deps: WorkflowDeps) {
   }
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
-    const id = ids.next(PREFIX.workflow);
-    const deployment = await makeDeployment(deps, { ownerId, id, previous: null }, input.steps ?? []);
+    const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
+    const deployment = input.ready ?? (await makeDeployment(deps, { ownerId, id, previous: null }, input.steps ?? []));
     const nowMs = clock.nowMs();
     const workflow: Workflow = {
       id,
@@ -57,7 +59,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     const isNewCode = input.steps !== undefined && !isSameCode(before.deployment, input.steps);
     const made = isNewCode
       ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, input.steps)
-      : null;
+      : (input.ready ?? null);
     const deployment = made ?? before.deployment;
     const workflow: Workflow = {
       ...before.workflow,

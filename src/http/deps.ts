@@ -2,18 +2,23 @@
 // or starts something goes through `actions`, which the engine implements.
 
 import type { NewEmission } from '../domain/emission.ts';
+import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type {
   Answered,
+  DeployedWorkflowFile,
+  Probe,
+  ResendInput,
   SourceInput,
   WebhookInput,
   WholeSource,
   WholeWorkflow,
+  WorkflowFileInput,
   WorkflowInput,
 } from '../domain/requests.ts';
 import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { Appended, DeliveryRecord, Idempotency, Store } from '../store/store.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -54,6 +59,8 @@ export interface Actions {
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
   updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;
   deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
+  /** Makes the workflow of that file, or changes it. */
+  deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile>;
   getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
   activateDeployment(ownerId: string, workflowId: string, deploymentId: string): Promise<WholeWorkflow>;
   /** `event`: the bytes as sent. */
@@ -72,6 +79,15 @@ export interface Actions {
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;
   updateWebhook(ownerId: string, id: string, input: WebhookInput): Promise<Webhook>;
   deleteWebhook(ownerId: string, id: string): Promise<Webhook>;
+  /** Those before sign for `overlapMs` more. The webhook with its new secrets, newest first. */
+  rotateSecret(ownerId: string, id: string, overlapMs: number): Promise<Webhook>;
+  /** Sends a test event now, also to a webhook that is not active. Nothing of it is kept. `event`: null for one of ours. */
+  testWebhook(ownerId: string, id: string, event: Uint8Array | null): Promise<Probe>;
+  /** `conflict` while an attempt is under way or the webhook is not active; `impossible` when the webhook is gone. */
+  resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord>;
+  resendWebhook(ownerId: string, id: string, input: ResendInput): Promise<Operation>;
+  /** `conflict` when it is over. */
+  orderOperation(ownerId: string, id: string, order: OperationOrder): Promise<Operation>;
 
   /** Shapes of the ids are checked here too (`malformed`), then that both exist (`not_found`, naming which). */
   subscribe(

@@ -11,6 +11,7 @@ export const TAGS = {
   sources: 'Components that take events from somewhere else and emit them.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
+  operations: 'Sending again what a webhook was sent: work on many deliveries that goes on in the background.',
   subscriptions: 'Who hears whom: an emitter, a listener, and the name of the events.',
   account: 'You, your API keys, and the counts of everything that was accepted.',
   service: 'Health, metrics and this document.',

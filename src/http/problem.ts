@@ -28,7 +28,10 @@ const FASTIFY_FAULTS: Readonly<Record<string, FaultCode>> = {
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) {
-    return new Refusal('unavailable', 'Storage does not answer just now; nothing was written. Try again.');
+    const written = error.mayBeWritten
+      ? 'its connection broke in the middle of a commit, which may have happened. Look before you try again.'
+      : 'nothing was written. Try again.';
+    return new Refusal('unavailable', `Storage does not answer just now; ${written}`);
   }
   if (!(error instanceof Error)) return null;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };

@@ -31,6 +31,11 @@ export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()], annotationsOf(schema));
 }
 
+/** A whole number that is mostly not there: null is the example. */
+export function mostlyNull(description: string): TUnion<[TInteger, TNull]> {
+  return Type.Union([Type.Integer(), Type.Null()], { description, examples: [null] });
+}
+
 // A union shows what its first member shows.
 function annotationsOf(schema: TSchema): { examples?: unknown[]; description?: string } {
   const { examples, description } = schema as { examples?: unknown[]; description?: string };

@@ -10,7 +10,10 @@ import { isRecord } from './json.ts';
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
 
-/** The JSON Schema keywords that our schemas use. `x-expected` says in words what a pattern or union wants. */
+/**
+ * The JSON Schema keywords that our schemas use. `x-expected` says in words what a pattern or union wants; what is
+ * `x-secret` is not told back, since answers end in logs.
+ */
 interface Shape {
   readonly type?: string;
   readonly const?: unknown;
@@ -23,11 +26,13 @@ interface Shape {
   readonly items?: TSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly 'x-expected'?: string;
+  readonly 'x-secret'?: boolean;
 }
 
 /** A check of `schema` that returns nothing, or the refusal that names every fault. */
@@ -36,7 +41,7 @@ export function validatorOf(schema: TSchema): (value: unknown) => Refusal | unde
   return (value) => {
     if (check.Check(value)) return undefined;
     const errors: ParameterFault[] = [];
-    explain(schema, value, { path: '', errors });
+    describe(schema, value, { path: '', errors, isSecret: false });
     const detail = errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
     return new Refusal('malformed', detail || 'The request does not have the shape that it needs', { errors });
   };
@@ -45,11 +50,30 @@ export function validatorOf(schema: TSchema): (value: unknown) => Refusal | unde
 interface Place {
   readonly path: string;
   readonly errors: ParameterFault[];
+  readonly isSecret: boolean;
 }
 
 function explain(schema: TSchema, value: unknown, place: Place): void {
-  if (place.errors.length >= MAX_FAULTS || Check(schema, value)) return;
+  if (place.errors.length >= MAX_FAULTS) return;
+  // What is far too long is not walked: this check is slow, other than the compiled one.
+  if (isOversized(schema as Shape, value)) fault(place, `must be ${expectation(schema)}, but was ${sized(value)}`);
+  else if (!Check(schema, value)) describe(schema, value, place);
+}
+
+function isOversized(shape: Shape, value: unknown): boolean {
+  if (shape.anyOf) {
+    const member = onlyOfKind(shape.anyOf, value);
+    return member !== undefined && isOversized(member as Shape, value);
+  }
+  const { type, maxItems = Infinity, maxProperties = Infinity } = shape;
+  if (type === 'array') return Array.isArray(value) && value.length > maxItems;
+  return type === 'object' && isRecord(value) && Object.keys(value).length > maxProperties;
+}
+
+/** What is wrong with a value that the schema refuses. */
+function describe(schema: TSchema, value: unknown, outer: Place): void {
   const shape = schema as Shape;
+  const place = isSecret(shape) ? { ...outer, isSecret: true } : outer;
   if (shape.anyOf) {
     explainUnion(shape.anyOf, schema, { value, place });
   } else if (shape.type === 'object' && isRecord(value)) {
@@ -60,13 +84,18 @@ function explain(schema: TSchema, value: unknown, place: Place): void {
       explain(shape.items as TSchema, item, { ...place, path: `${place.path}[${i}]` });
     });
   } else {
-    fault(place, `must be ${expectation(schema)}, but was ${shown(value)}`);
+    fault(place, `must be ${expectation(schema)}, but was ${shownAt(place, value)}`);
   }
 }
 
-function hasItemFaults(shape: Shape, items: readonly unknown[]): boolean {
-  const countFits = items.length >= (shape.minItems ?? 0) && items.length <= (shape.maxItems ?? Infinity);
-  return countFits && shape.items !== undefined;
+function isSecret(shape: Shape): boolean {
+  return shape['x-secret'] === true || (shape.anyOf ?? []).some((member) => isSecret(member as Shape));
+}
+
+/** Otherwise there are too many or too few. */
+function hasItemFaults({ items, minItems = 0, maxItems = Infinity }: Shape, given: readonly unknown[]): boolean {
+  if (items === undefined || given.length < minItems || given.length > maxItems) return false;
+  return given.some((item) => !Check(items, item));
 }
 
 function explainObject(shape: Shape, value: Record<string, unknown>, place: Place): void {
@@ -78,6 +107,7 @@ function explainObject(shape: Shape, value: Record<string, unknown>, place: Plac
     }
   }
   for (const [name, inner] of Object.entries(value)) {
+    if (place.errors.length >= MAX_FAULTS) return;
     const own = Object.hasOwn(properties, name) ? properties[name] : patternOf(shape, name);
     if (own) explain(own, inner, { ...place, path: within(name) });
     else if (shape.additionalProperties === false) {
@@ -101,18 +131,36 @@ function explainUnion(members: readonly TSchema[], union: TSchema, at: { value: 
   const literals = members.map((member) => ((member as Shape).properties?.type as Shape | undefined)?.const);
   const chosen = literals.findIndex((literal) => literal !== undefined && literal === type);
   const known = literals.filter((literal) => literal !== undefined);
+  const ofKind = onlyOfKind(members, value);
   if (chosen >= 0) {
     explain(members[chosen] as TSchema, value, place);
   } else if (known.length > 0 && isRecord(value)) {
     const path = place.path === '' ? 'type' : `${place.path}.type`;
-    fault({ ...place, path }, `must be one of ${known.map(shown).join(', ')}, but was ${shown(type)}`);
+    fault({ ...place, path }, `must be one of ${known.map(shown).join(', ')}, but was ${shownAt(place, type)}`);
+  } else if (ofKind) {
+    explain(ofKind, value, place);
   } else {
-    fault(place, `must be ${expectation(union)}, but was ${shown(value)}`);
+    fault(place, `must be ${expectation(union)}, but was ${shownAt(place, value)}`);
   }
+}
+
+/** `value` is an object or array, and so is one member alone: what is wrong is said of its parts. */
+function onlyOfKind(members: readonly TSchema[], value: unknown): TSchema | undefined {
+  const kind = Array.isArray(value) ? 'array' : isRecord(value) ? 'object' : undefined;
+  const fitting = members.filter((member) => kind !== undefined && (member as Shape).type === kind);
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 function fault(place: Place, message: string): void {
   place.errors.push({ parameter: place.path, message });
+}
+
+function shownAt(place: Place, value: unknown): string {
+  return place.isSecret && value !== undefined && typeof value !== 'object' ? `a ${typeof value}` : shown(value);
+}
+
+function sized(value: unknown): string {
+  return isRecord(value) ? `an object of ${Object.keys(value).length} members` : shown(value);
 }
 
 function shown(value: unknown): string {
@@ -142,7 +190,7 @@ function expectation(schema: TSchema): string {
     case 'null':
       return 'null';
     case 'object':
-      return 'an object';
+      return `an object${range(undefined, shape.maxProperties, ' members')}`;
     default:
       return 'something else';
   }

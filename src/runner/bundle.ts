@@ -67,8 +67,12 @@ function noDefault(file: string): CodeProblem {
   return { file, line: 1, column: 1, text };
 }
 
+export function placed({ file, line, column, text }: CodeProblem): string {
+  return `${file}:${line}:${column}: ${text}`;
+}
+
 /** The bundler counts columns from 0, and in bytes. */
-function problemOf({ text, location }: Message, file: string): CodeProblem {
+export function problemOf({ text, location }: Message, file: string): CodeProblem {
   if (location === null) return { file, line: 1, column: 1, text };
   const before = Buffer.from(location.lineText).subarray(0, location.column).toString('utf8');
   return { file: location.file, line: location.line, column: before.length + 1, text };

@@ -24,10 +24,10 @@ export class Describer {
     this.#isolation = isolation;
   }
 
-  async describe(deployment: Deployment): Promise<Described> {
+  async describe(deployment: Deployment, env: Readonly<Record<string, string>>): Promise<Described> {
     while (this.#links.size >= AT_ONCE) await this.#oneEnded();
     if (this.#stopping) return refused('The server is shutting down', '');
-    return await this.#ask({ ...deployment, steps: deployment.steps.slice(0, 1) });
+    return await this.#ask({ ...deployment, steps: deployment.steps.slice(0, 1) }, env);
   }
 
   lookAtMemory(): void {
@@ -40,13 +40,13 @@ export class Describer {
     while (this.#links.size > 0) await this.#oneEnded();
   }
 
-  #ask(deployment: Deployment): Promise<Described> {
+  #ask(deployment: Deployment, env: Readonly<Record<string, string>>): Promise<Described> {
     return new Promise((resolve) => {
       let described: Described | null = null;
       const options = {
         deployment,
         memoryMb: LIMITS.memoryMb,
-        env: {},
+        env,
         workdirs: this.#workdirs,
         isolation: this.#isolation,
         mode: 'describe',

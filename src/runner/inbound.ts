@@ -186,7 +186,7 @@ function json(value: unknown, maxChars: number): string {
 }
 
 export function readShape(given: unknown): ComponentShape {
-  const { type, name, version, dedupe, props, hooks, hasRun } = record(given);
+  const { type, name, version, dedupe, props, hooks, hasRun, workflow } = record(given);
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
@@ -197,5 +197,6 @@ export function readShape(given: unknown): ComponentShape {
     props: record(props),
     hooks: list(hooks, 100).map((hook) => text(hook, LIMITS.nameChars)),
     hasRun: hasRun === true,
+    ...(workflow === undefined ? {} : { workflow }),
   };
 }

@@ -105,8 +105,8 @@ class Pool implements ProcessRunner {
     });
   }
 
-  describe(deployment: Deployment): Promise<Described> {
-    return this.#describer.describe(deployment);
+  describe(deployment: Deployment, env: Env = {}): Promise<Described> {
+    return this.#describer.describe(deployment, env);
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {

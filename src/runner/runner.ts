@@ -47,6 +47,8 @@ export interface ComponentShape {
   readonly props: Readonly<Record<string, unknown>>;
   readonly hooks: readonly string[];
   readonly hasRun: boolean;
+  /** What a workflow file says of itself (sdk/workflow.ts); believe nothing of it. */
+  readonly workflow?: unknown;
 }
 
 export type Described =
@@ -61,7 +63,7 @@ export interface RunnerStats {
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
-  describe(deployment: Deployment): Promise<Described>;
+  describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<Described>;
   /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
   /** Asks a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */

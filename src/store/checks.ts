@@ -39,6 +39,12 @@ export interface Report {
 /** Asks the snapshot. */
 export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
 
+/**
+ * Fact of the ledger, beside those that are shown: errors that tell of no failed run and of no delivery that is exhausted.
+ * They are those of deliveries that were exhausted and sent again since, and the notices of webhooks' health.
+ */
+export const FURTHER_ERRORS = 'errors.further';
+
 const OPEN = new Set([
   'runs.queued',
   'runs.running',
@@ -152,20 +158,34 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'attempts_with_gaps',
-    detail: 'deliveries whose attempts are not those from the first to the last that they count',
+    detail: 'deliveries whose attempts are not those from the first to the last that they know of',
     broken: `(SELECT delivery, count(*) AS made, min(n) AS lowest, max(n) AS highest FROM attempts GROUP BY delivery) AS a
       JOIN all_deliveries AS d ON d.delivery = a.delivery
-      WHERE a.lowest <> 1 OR a.highest <> a.made OR d.attempts_made <> a.made`,
+      WHERE a.lowest <> 1 OR a.highest <> a.made OR d.requests_made <> a.made`,
     example: 'd.delivery',
     show: showDelivery,
   },
   {
     check: 'attempts_missing',
     detail: 'deliveries that were attempted, with no attempt on record',
-    broken: `all_deliveries AS d WHERE d.attempts_made > 0
+    broken: `all_deliveries AS d WHERE d.requests_made > 0
       AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.delivery = d.delivery)`,
     example: 'd.delivery',
     show: showDelivery,
+  },
+  {
+    check: 'attempts_miscounted',
+    detail: 'deliveries with more attempts that count than were made, or further on in their schedule than that',
+    broken: 'all_deliveries AS d WHERE d.attempts_made > d.requests_made OR d.tries > d.attempts_made',
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'operation_without_webhook',
+    detail: 'operations that go on, of webhooks that are gone',
+    broken: `operations AS o WHERE o.state IN ('running', 'paused')
+      AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = o.webhook_id)`,
+    example: 'o.id',
   },
 ];
 
@@ -227,7 +247,7 @@ export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
     }
     const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
     if (errors === failures) continue;
-    const detail = `${ownerId}: ${errors} errors in the ledger, for ${failures} failed runs and exhausted deliveries`;
+    const detail = `${ownerId}: ${errors} errors in the ledger, for ${failures} failed runs, exhausted deliveries and further ones`;
     findings.push({ check: 'ledger_errors', detail, count: Math.abs(errors - failures) });
   }
   return findings;
@@ -235,7 +255,8 @@ export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
 
 /** Each of them has emitted one error. */
 function failuresOf(told: ReadonlyMap<string, number> | undefined): number {
-  return (told?.get('runs.failed') ?? 0) + (told?.get('deliveries.exhausted') ?? 0);
+  const facts = ['runs.failed', 'deliveries.exhausted', FURTHER_ERRORS];
+  return facts.reduce((sum, fact) => sum + (told?.get(fact) ?? 0), 0);
 }
 
 function totals(owners: Facts): Figures {

@@ -19,6 +19,8 @@ export interface ExportedStore {
   readonly tag: string;
   /** Changes whenever somebody opens the store to write. */
   readonly version: string;
+  /** As its `meta` has it; null: it has none yet. */
+  readonly sealKey: string | null;
   /** The highest number that was ever given in it, if it had to keep that. */
   readonly lastNumber: string | null;
   /** Read as they are asked for: never more than a few in memory. */

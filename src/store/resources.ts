@@ -1,5 +1,6 @@
 // The configuration's half of the store: what owners make. Same promises as store.ts.
 
+import type { WebhookHealth } from '../domain/health.ts';
 import type {
   ApiKey,
   Deployment,
@@ -93,9 +94,16 @@ export interface TriggerStore {
 
 export interface WebhookStore {
   createWebhook(webhook: Webhook): Promise<void>;
-  /** Replaces; deliveries that were held are due again when it became active. False when it is gone. */
-  updateWebhook(webhook: Webhook): Promise<boolean>;
+  /**
+   * Changes what stands when it is the turn of this change: none is lost, however many come at once. `change` keeps id,
+   * owner and time of creation; it may be called again, and what it throws is passed on with nothing written. Deliveries
+   * are held when it became inactive, and due again when it became active. A webhook that became active, or got another
+   * address, begins with its health anew. Undefined when it is gone.
+   */
+  updateWebhook(ownerId: string, id: string, change: (before: Webhook) => Webhook): Promise<Webhook | undefined>;
   getWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;
+  /** Of those that are the owner's. */
+  webhookHealth(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, WebhookHealth>>;
   listWebhooks(ownerId: string, page: PageQuery): Promise<Page<Webhook>>;
   /** With its subscriptions; its open deliveries are cancelled. */
   deleteWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;

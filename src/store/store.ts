@@ -10,10 +10,11 @@
 // - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
 
-import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
+import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState, DueBy } from '../domain/delivery.ts';
 import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
-import type { Runnable, Trigger, Via } from '../domain/resource.ts';
+import type { NewOperation, Operation, OperationOrder } from '../domain/operation.ts';
+import type { Runnable, Trigger, Via, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
 import type { Clock, Wake } from '../ports.ts';
 import type { ResourceStore } from './resources.ts';
@@ -24,6 +25,8 @@ import type { ResourceStore } from './resources.ts';
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  /** Whether the write happened is not known. */
+  readonly mayBeWritten: boolean = false;
 }
 
 /**
@@ -34,7 +37,8 @@ export class StoreUnavailable extends Error {
 export interface Admission {
   takeRun(runnable: Runnable): boolean;
   dropRun(runnableId: string): void;
-  takeDelivery(listenerId: string): boolean;
+  /** `webhook` is null for the owner's mail. */
+  takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;
 }
 
@@ -77,12 +81,19 @@ export interface Finished {
   readonly errorEntry: number | null;
 }
 
+export interface Attempted extends Finished {
+  /** The webhook was disabled by this attempt: what is claimed for it and not sent yet must go back. */
+  readonly isDisabled: boolean;
+}
+
 export interface AttemptEnd {
   readonly delivery: ClaimedDelivery;
   readonly made: Attempt;
   /** The decision of domain/delivery.ts, with the due time made absolute. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
+  /** Retry-After: nothing goes to this webhook before then, and the attempt does not count. Only with `retrying`. */
+  readonly pauseUntilMs: number | null;
   /** The `$errors` emission of an exhausted delivery. */
   readonly error: NewEmission | null;
   /** The receiver answered 410: no more deliveries to it. */
@@ -168,12 +179,39 @@ export interface DeliveryRecord {
   readonly emitterId: string;
   readonly eventName: string;
   readonly state: DeliveryState;
+  /** Those that count. */
   readonly attemptsMade: number;
   readonly nextAttemptAtMs: number | null;
+  readonly dueBy: DueBy;
   readonly endedAtMs: number | null;
 }
 
+/** What an open delivery to a webhook waits for. */
+export interface Standing {
+  readonly webhook: Webhook;
+  /** Nothing goes to the webhook before then; null: it may. */
+  readonly pausedUntilMs: number | null;
+  /** Deliveries on their way to the webhook. */
+  readonly sending: number;
+  /** Deliveries that are due and come before it; counted up to LIMITS.countedRecords. */
+  readonly ahead: number;
+  /** Of an ordered webhook: the delivery at the head, when that is another one. */
+  readonly head: number | null;
+}
+
+export interface DeliveryWhole {
+  readonly record: DeliveryRecord;
+  /** All requests that were made, also those that did not count. */
+  readonly attempts: readonly AttemptRecord[];
+  /** Null when it is over, for a mail, and when its webhook is gone. */
+  readonly standing: Standing | null;
+}
+
+/** Why a delivery cannot be sent again now: it is on its way; its webhook is not active; its webhook is gone. */
+export type NotResendable = 'sending' | 'held' | 'gone';
+
 export interface AttemptRecord extends Attempt {
+  /** Of the requests made, from 1. */
   readonly n: number;
   readonly trigger: string;
 }
@@ -231,20 +269,49 @@ export interface RunStore {
 }
 
 export interface DeliveryStore {
-  /** Claims deliveries that are due, in turn over webhooks, first attempts before retries. */
+  /**
+   * Claims deliveries that are due, in turn over webhooks, first attempts before retries; but of several that one webhook
+   * gets, one in LIMITS.inFlightPerWebhook may be a retry that is due, so that a busy webhook's retries are not starved.
+   * Of an ordered webhook only the open delivery with the lowest number, and only when it is due. Nothing of a webhook
+   * that is paused. `nextDueAtMs`: when something that waits now will be due.
+   */
   claimDeliveries(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
-  /** Ends an attempt: the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes. */
-  recordAttempt(end: AttemptEnd, admission: Admission): Promise<Finished>;
+  /**
+   * Ends an attempt: the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and what
+   * domain/health.ts says of the webhook: its health, its notice, and that it is disabled (what waits is then held).
+   */
+  recordAttempt(end: AttemptEnd, admission: Admission): Promise<Attempted>;
   /** Hands back what was not sent; the attempt is not counted. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
     of: { ownerId: string; listenerId?: string; state?: DeliveryState },
     page: PageQuery<number>,
   ): Promise<Page<DeliveryRecord>>;
-  getDelivery(
+  getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;
+  /**
+   * Makes a delivery due at once (`retrying`, due by `resend`), in place of an attempt that was to come. One that was over
+   * begins the schedule of retries anew, and is no longer over. Undefined: no such delivery.
+   */
+  resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord | NotResendable | undefined>;
+}
+
+export interface OperationStore {
+  /** False when the webhook is gone. */
+  createOperation(operation: NewOperation): Promise<boolean>;
+  getOperation(ownerId: string, id: string): Promise<Operation | undefined>;
+  listOperations(of: { ownerId: string; webhookId?: string }, page: PageQuery): Promise<Page<Operation>>;
+  /** `refused`: it is over. The same order twice is no mistake. Undefined: no such operation. */
+  orderOperation(
     ownerId: string,
-    delivery: number,
-  ): Promise<{ record: DeliveryRecord; attempts: readonly AttemptRecord[] } | undefined>;
+    id: string,
+    order: OperationOrder,
+  ): Promise<{ readonly operation: Operation; readonly refused: boolean } | undefined>;
+  /**
+   * One step of one running operation, in turn over all of them: counts, or makes due, at most LIMITS.operationStep
+   * deliveries, and its progress with them in one transaction. `isResent`: deliveries are due. `isMore`: there may be
+   * another step to take at once; else all of them wait for deliveries under way, for a webhook to be enabled, or are over.
+   */
+  stepOperation(): Promise<{ readonly isResent: boolean; readonly isMore: boolean }>;
 }
 
 export interface TimeStore {
@@ -266,7 +333,7 @@ export interface TimeStore {
   /**
    * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
    * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:
-   * call again with `next` until it is null. Forgets idempotency keys that are over.
+   * call again with `next` until it is null. Forgets idempotency keys that are over, and operations that ended before then.
    */
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
 }
@@ -299,7 +366,7 @@ export interface NodeStore {
   listen(wake: Wake): void;
 }
 
-export interface Store extends LogStore, RunStore, DeliveryStore, TimeStore, NodeStore, ResourceStore {
+export interface Store extends LogStore, RunStore, DeliveryStore, OperationStore, TimeStore, NodeStore, ResourceStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
   readonly clock: Clock;
   /** Whether storage answers and takes writes. */

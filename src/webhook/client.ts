@@ -12,8 +12,8 @@ import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Addresses } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
-import { tolerateContinue } from './interim.ts';
 import { everyAddress, guardedLookup, type Lookup } from './lookup.ts';
+import { watchReads } from './reads.ts';
 
 /** One connection's state, for whoever sends requests over it. */
 export interface Wire {
@@ -129,7 +129,7 @@ function createConnector({
       wire.fresh = true;
       wire.dnsMs = isLiteral ? null : resolvedMs - startedMs;
       wire.connectMs = performance.now() - resolvedMs;
-      wire.expectResponse = tolerateContinue(connected);
+      wire.expectResponse = watchReads(connected);
       wire.expectResponse();
       done(null, connected);
     });

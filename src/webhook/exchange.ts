@@ -3,11 +3,17 @@
 //
 // undici's plain dispatch is used and not its `request`: no stream per response is made only to be thrown away, reading can
 // stop at a byte, and the stage of a timeout is known.
+//
+// A kept-alive connection may have died while nobody looked. Before it is used again, undici lets the event loop read what
+// has come in; if that was its end, nothing was written, and the request goes over a fresh connection: it never left here, so
+// it cannot have been processed. Once a byte was written nobody can know that: a receiver may act on a request and die before
+// it answers. Then the attempt has failed, and the schedule repeats it, with the same webhook-id; it is not sent again at
+// once. Rejected: to take an end without an answer for an idle one that crossed with the request, as browsers do for GET.
 
 import type { Dispatcher } from 'undici';
 import { LIMITS } from '../domain/limits.ts';
 import type { Wire, WireAware } from './client.ts';
-import { type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
+import { AnswerTooLong, type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
 
 export interface Exchanged {
   /** Null: there was a whole answer, or as much of it as we read. */
@@ -54,6 +60,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   #headers: Exchanged['headers'] = {};
   #kept: Buffer[] = [];
   #bodyBytes = 0;
+  #isTooLong = false;
   #dnsMs: number | null = null;
   #connectMs: number | null = null;
   #sentMs = 0;
@@ -100,7 +107,8 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#bodyBytes < LIMITS.keptResponseBytes) this.#kept.push(chunk);
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > LIMITS.responseBytes) this.#finish(null);
+    this.#isTooLong = this.#bodyBytes > LIMITS.responseBytes;
+    if (this.#isTooLong) this.#finish(null);
   }
 
   onResponseEnd(): void {
@@ -109,7 +117,10 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (!this.isDone) this.#finish(failureOf(error, this.#stage));
+    if (this.isDone) return;
+    // Its status counts, as that of any answer whose body is too long.
+    this.#isTooLong ||= error instanceof AnswerTooLong && this.#status !== null;
+    this.#finish(this.#isTooLong ? null : failureOf(error, this.#stage));
   }
 
   readonly #stop = (): void => this.#finish(stopped(this.#stage));
@@ -124,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
       status: this.#status,
       headers: this.#headers,
       kept: this.#kept,
-      cutOff: this.#bodyBytes > LIMITS.responseBytes,
+      cutOff: this.#isTooLong,
       dnsMs: this.#dnsMs,
       connectMs: this.#connectMs,
       firstByteMs: this.#firstByteMs,

@@ -1,6 +1,7 @@
 // Why an attempt got no whole answer: undici's and Node's many errors as one outcome and one sentence.
 // The sentence names neither the URL (its query may hold a secret) nor any address.
 
+import { errors } from 'undici';
 import type { AttemptOutcome } from '../domain/delivery.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
 
@@ -32,6 +33,16 @@ export class ConnectTimeout extends Error {
     this.phase = phase;
     this.afterMs = afterMs;
   }
+}
+
+/** There is no request that could be sent. Its message is shown: it quotes no secret and no header's value. */
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable';
+}
+
+/** More came than any answer may have, whichever part of it that was. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
 }
 
 /** No connection came about; the system's own error is the cause. */
@@ -89,20 +100,39 @@ export function failureOf(error: unknown, stage: Stage): Failure {
   if (STOPPED.has(code)) return stopped(stage);
   if (code === 'UND_ERR_INVALID_ARG')
     return { outcome: 'refused', detail: 'The request could not be made: it holds what no request may.' };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || error instanceof AnswerTooLong) {
     const kib = LIMITS.responseHeaderBytes / KIB;
     return {
       outcome: 'reset',
       detail: `The response headers were larger than ${kib} KiB, so the connection was dropped.`,
     };
   }
-  if (code.startsWith('HPE_')) return { outcome: 'reset', detail: `The answer was not valid HTTP (${code}).` };
+  // undici asserts what its parser lets through, such as a status of 000.
+  if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION') {
+    return { outcome: 'reset', detail: `The answer was not valid HTTP${parserWords(error)}.` };
+  }
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    return { outcome: 'reset', detail: 'The answer was not valid HTTP: its Content-Length is wrong.' };
+  }
+  // TLS 1.3 tells a client only after the handshake that it wants a certificate of it.
+  if (code.startsWith('ERR_SSL_')) {
+    return {
+      outcome: 'tls',
+      detail: `The receiver ended the secure connection ${STAGE_WORDS[stage]}${inBrackets(code)}.`,
+    };
+  }
   if (code === 'ETIMEDOUT') return { outcome: 'timeout', detail: `The connection timed out ${STAGE_WORDS[stage]}.` };
   return { outcome: 'reset', detail: `The connection was closed ${STAGE_WORDS[stage]}${inBrackets(code)}.` };
 }
 
 export function forbidden(reason: string): Failure {
   return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}.` };
+}
+
+/** Nothing was sent, through no fault of the receiver: a record that makes no request, or a bug of ours, whose words may hold anything. */
+export function unsent(error: unknown): Failure {
+  const why = error instanceof Unsendable ? error.message : `an error inside Errand (${nameOf(error)})`;
+  return { outcome: 'refused', detail: `The request could not be made: ${why}.` };
 }
 
 /** The time of the whole attempt ran out. */
@@ -134,9 +164,19 @@ function connectFailure({ phase, systemCode: code }: ConnectFailed): Failure {
   return { outcome: 'refused', detail: `The receiver could not be reached${inBrackets(code)}.` };
 }
 
+/** The parser's own, in brackets at the end; they are constants and quote nothing of the answer. */
+function parserWords(error: unknown): string {
+  const words = error instanceof Error ? /\(([\w .,'/-]+)\)$/.exec(error.message)?.[1] : undefined;
+  return words === undefined ? '' : `: ${words}`;
+}
+
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }
 
 function inBrackets(code: string): string {

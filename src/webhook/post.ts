@@ -1,27 +1,39 @@
 // One delivery, one POST, one Attempt. See exchange.ts for what happens on the wire.
 
 import type { Attempt, ClaimedDelivery } from '../domain/delivery.ts';
-import { KIB, LIMITS } from '../domain/limits.ts';
-import type { Webhook } from '../domain/resource.ts';
+import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
+import type { Probe } from '../domain/requests.ts';
 import type { Clock } from '../ports.ts';
 import type { GuardedClient } from './client.ts';
 import { type Exchanged, exchange } from './exchange.ts';
-import { type Failure, forbidden } from './failure.ts';
-import { sign } from './sign.ts';
+import { type Failure, forbidden, Unsendable, unsent } from './failure.ts';
+import { asSent, headersOf } from './headers.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { createSigner } from './sign.ts';
 
 export interface Poster {
   /** One POST. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
   post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
+  /** The same, and what was sent: the request as it was made, also when it then reached nobody; without headers when none was made. */
+  probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed>;
   /** Ends what is under way and closes the client. May be called twice. */
   close(): Promise<void>;
 }
+
+export type Probed = Pick<Probe, 'attempt' | 'request'>;
 
 export interface PosterOptions {
   readonly client: GuardedClient;
   readonly clock: Clock;
   readonly version: string;
-  /** For the whole attempt, from the lookup to the last byte of the response. */
+  /** For the whole attempt, from the lookup to the last byte of the response, where a webhook has no time of its own. */
   readonly timeoutMs?: number;
+}
+
+interface Prepared {
+  readonly url: URL;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
 }
 
 const NOTHING: Exchanged = {
@@ -37,70 +49,68 @@ const NOTHING: Exchanged = {
 
 export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs }: PosterOptions): Poster {
   const userAgent = `errand/${version}`;
+  const sign = createSigner();
 
-  async function exchanged(delivery: ClaimedDelivery, startedAtMs: number, signal?: AbortSignal): Promise<Exchanged> {
+  /** Judged here as well as before connecting: a URL that was good when it was set may have become forbidden. */
+  function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
     const { webhook } = delivery;
-    if (!webhook) throw new Error('the delivery has no webhook');
+    if (!webhook) return unsent(new Unsendable('the delivery has no webhook'));
     const judged = client.addresses.judgeUrl(webhook.url);
-    if (!judged.ok) return failed(forbidden(judged.reason));
-    const { origin, pathname, search } = judged.url;
-    const headers = headersOf({ delivery, webhook, timestampS: Math.floor(startedAtMs / 1000), userAgent });
-    const request = { origin, path: pathname + search, method: 'POST', headers, body: delivery.emission.body } as const;
-    return exchange({ dispatcher: client.dispatcher, request, timeoutMs, signal });
+    if (!judged.ok) return forbidden(judged.reason);
+    try {
+      return { url: judged.url, headers: headersOf({ delivery, webhook, nowMs, userAgent, sign }) };
+    } catch (error) {
+      return unsent(error);
+    }
   }
 
-  async function post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt> {
+  function exchanged(prepared: Prepared, delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Exchanged> {
+    const { origin, pathname, search } = prepared.url;
+    const headers = prepared.headers as string[];
+    const request = { origin, path: pathname + search, method: 'POST', headers, body: delivery.emission.body } as const;
+    const ownTimeoutMs = delivery.webhook?.settings.timeoutMs ?? timeoutMs;
+    const options = { dispatcher: client.dispatcher, request, timeoutMs: ownTimeoutMs, signal };
+    return exchange(options).catch((error: unknown) => failed(unsent(error)));
+  }
+
+  async function attempt(delivery: ClaimedDelivery, signal?: AbortSignal) {
     const startedAtMs = clock.nowMs();
     const startedMs = performance.now();
-    const result = await exchanged(delivery, startedAtMs, signal).catch(notSent);
-    return attemptOf(result, startedAtMs, performance.now() - startedMs);
+    const prepared = prepare(delivery, startedAtMs);
+    const result = 'outcome' in prepared ? failed(prepared) : await exchanged(prepared, delivery, signal);
+    const tookMs = performance.now() - startedMs;
+    return { made: attemptOf(result, { startedAtMs, tookMs, endedAtMs: clock.nowMs() }), prepared };
   }
 
-  return { post, close: () => client.close() };
+  async function probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed> {
+    const { made, prepared } = await attempt(delivery, signal);
+    const { body } = delivery.emission;
+    if ('outcome' in prepared) {
+      return { attempt: made, request: { method: 'POST', url: delivery.webhook?.url ?? '', headers: [], body } };
+    }
+    const { url, headers } = prepared;
+    const { origin, pathname, search } = url;
+    const request = { method: 'POST', url: origin + pathname + search, headers: asSent(url, headers, body), body };
+    return { attempt: made, request };
+  }
+
+  return {
+    post: async (delivery, signal) => (await attempt(delivery, signal)).made,
+    probe,
+    close: () => client.close(),
+  };
 }
 
-interface HeaderParts {
-  readonly delivery: ClaimedDelivery;
-  readonly webhook: Webhook;
-  readonly timestampS: number;
-  readonly userAgent: string;
+interface Times {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly tookMs: number;
 }
 
-/** As delivery.md lists them, names and values in turn. The webhook's own headers go to the end, once there are any. */
-function headersOf({ delivery, webhook, timestampS, userAgent }: HeaderParts): string[] {
-  const { emission, attempt, trigger } = delivery;
-  const { secrets } = webhook;
-  return [
-    'content-type',
-    'application/json',
-    'user-agent',
-    userAgent,
-    'accept-encoding',
-    'identity',
-    'webhook-id',
-    emission.emitId,
-    'webhook-timestamp',
-    String(timestampS),
-    'webhook-signature',
-    sign({ secrets, id: emission.emitId, timestampS, body: emission.body }),
-    'errand-emitter-id',
-    emission.emitterId,
-    'errand-event-name',
-    asHeaderValue(emission.name),
-    'errand-attempt',
-    String(attempt),
-    'errand-trigger',
-    trigger,
-  ];
-}
-
-/** Event names are free text; what a header cannot hold is percent-encoded, as is `%`, so that it can be decoded. */
-function asHeaderValue(text: string): string {
-  return /^[\x21-\x24\x26-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
-}
-
-function attemptOf(exchanged: Exchanged, startedAtMs: number, tookMs: number): Attempt {
+function attemptOf(exchanged: Exchanged, { startedAtMs, endedAtMs, tookMs }: Times): Attempt {
   const { failure, status } = exchanged;
+  // Also when the body broke off: what the receiver asked for stood in its headers.
+  const waitMs = retryAfterMs(exchanged, endedAtMs);
   return {
     startedAtMs,
     tookMs: Math.round(tookMs),
@@ -113,15 +123,17 @@ function attemptOf(exchanged: Exchanged, startedAtMs: number, tookMs: number): A
     status,
     responseHeaders: asText(exchanged.headers),
     responseBody: beginning(exchanged.kept),
-    detail: failure?.detail ?? answer(exchanged),
+    detail: failure?.detail ?? answer(exchanged, waitMs),
     permanent: false,
+    retryAfterMs: waitMs,
   };
 }
 
-function answer({ status, cutOff }: Exchanged): string {
+function answer({ status, cutOff }: Exchanged, waitMs: number | null): string {
   const redirect = status !== null && status >= 300 && status < 400 ? '; redirects are not followed' : '';
   const cut = cutOff ? `; its response was cut off after ${LIMITS.responseBytes / KIB} KiB` : '';
-  return `The receiver answered ${status}${redirect}${cut}.`;
+  const wait = waitMs === null ? '' : ` and asked to be left alone for ${waitMs / SECOND_MS} s`;
+  return `The receiver answered ${status}${wait}${redirect}${cut}.`;
 }
 
 function asText(headers: Exchanged['headers']): Record<string, string> {
@@ -143,9 +155,4 @@ function rounded(ms: number | null): number | null {
 
 function failed(failure: Failure): Exchanged {
   return { ...NOTHING, failure };
-}
-
-/** A bug of ours or a record that makes no request (a webhook without a secret): an attempt all the same, so that it is seen. */
-function notSent(error: Error): Exchanged {
-  return failed({ outcome: 'refused', detail: `The request could not be made: ${error.message}.` });
 }

@@ -7,7 +7,7 @@ import { utf8 } from '../../src/domain/bytes.ts';
 import type { Emission, NewEmission } from '../../src/domain/emission.ts';
 import { entryOf, msOf, NUMBERS_PER_MS, recordId } from '../../src/domain/ids.ts';
 import { HOUR_MS } from '../../src/domain/limits.ts';
-import { all, defined, Hands, type Harness, none, only, times, timesInTurn, upTo } from './fixtures.ts';
+import { all, defined, Hands, type Harness, none, only, shareOf, times, timesInTurn, upTo } from './fixtures.ts';
 import { numbered, STUBBORN, Stage } from './stage.ts';
 
 const FULL: Partial<NewEmission> = {
@@ -71,7 +71,7 @@ export function acceptingContract(harness: Harness): void {
             deepEqual(new Uint8Array(defined(await stage.store.getEmission(stage.owner.id, entry)).body), list[i]);
           }
         }),
-        { numRuns: 15 },
+        { numRuns: shareOf(harness, 15) },
       );
     });
 

@@ -2,10 +2,8 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decide } from '../../src/domain/delivery.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
-import { LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
-import type { Webhook } from '../../src/domain/resource.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import {
   all,
@@ -21,23 +19,8 @@ import {
   timesInTurn,
   upTo,
 } from './fixtures.ts';
-import { numbered, STUBBORN, Stage } from './stage.ts';
-
-/** A stage with a source that webhooks listen to. */
-async function withWebhooks(harness: Harness, count = 1): Promise<Stage & { emitterId: string; webhooks: Webhook[] }> {
-  const stage = await Stage.open(harness);
-  const webhooks = await timesInTurn(count, () => stage.webhook());
-  const { id: emitterId } = await stage.source();
-  for (const { id } of webhooks) await stage.subscribe(emitterId, id);
-  return Object.assign(stage, { emitterId, webhooks });
-}
-
-/** Pending deliveries for one webhook alone. */
-async function pendingFor(stage: Stage, webhook: Webhook, count: number): Promise<void> {
-  const source = await stage.source();
-  await stage.subscribe(source.id, webhook.id);
-  await timesInTurn(count, (i) => stage.append(source.id, { body: numbered(i) }));
-}
+import { pendingFor, withWebhooks } from './sending.ts';
+import { STUBBORN } from './stage.ts';
 
 export function deliveriesContract(harness: Harness): void {
   describe('a delivery', () => {
@@ -49,6 +32,7 @@ export function deliveriesContract(harness: Harness): void {
         [delivery.kind, delivery.attempt, delivery.trigger, delivery.via, delivery.mailTo],
         ['webhook', 1, 'event', 'subscription', null],
       );
+      equal(delivery.tries, 0);
       deepEqual(delivery.webhook, at(stage.webhooks, 0));
       equal(delivery.emission.entry, entry);
       deepEqual(new Uint8Array(delivery.emission.body), STUBBORN);
@@ -74,6 +58,7 @@ export function deliveriesContract(harness: Harness): void {
         state: 'delivered',
         attemptsMade: 1,
         nextAttemptAtMs: null,
+        dueBy: 'event',
         endedAtMs: START_MS,
       });
       deepEqual(whole.attempts, [{ ...made, n: 1, trigger: 'event' }]);
@@ -94,35 +79,6 @@ export function deliveriesContract(harness: Harness): void {
       deepEqual([second.delivery, second.attempt, second.trigger], [first.delivery, 2, 'retry']);
       ok(second.fence > first.fence);
       await assertLedgerAddsUp(stage);
-    });
-
-    it('goes through the whole schedule, then exhausts', async () => {
-      await using stage = await withWebhooks(harness);
-      const { entry } = await stage.append(stage.emitterId);
-      let attempts = 0;
-      let ended = false;
-      while (!ended) {
-        const delivery = only(await stage.deliveries());
-        equal(delivery.attempt, ++attempts);
-        const decision = decide(delivery.attempt, anAttempt({ status: 500 }), 0.5);
-        if (decision.state === 'retrying') {
-          await stage.retrying(delivery, decision.inMs);
-          stage.clock.advance(decision.inMs);
-        } else {
-          equal(decision.state, 'exhausted');
-          await stage.exhausted(delivery);
-          ended = true;
-        }
-      }
-      equal(attempts, LIMITS.retryDelaysMs.length + 1);
-      const receipt = only(await stage.store.receipts(stage.owner.id, entry));
-      equal(receipt.state, 'exhausted');
-      const whole = defined(await stage.store.getDelivery(stage.owner.id, defined(receipt.number)));
-      deepEqual(
-        whole.attempts.map((a) => [a.n, a.trigger]),
-        whole.attempts.map((_, i) => [i + 1, i === 0 ? 'event' : 'retry']),
-      );
-      equal(whole.attempts.length, attempts);
     });
 
     it('emits an error from its webhook when exhausted', async () => {

@@ -4,7 +4,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { text, utf8 } from '../../src/domain/bytes.ts';
 import type { Attempt } from '../../src/domain/delivery.ts';
-import type { Runnable } from '../../src/domain/resource.ts';
+import type { Runnable, Webhook } from '../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome } from '../../src/domain/run.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
 import type { Admission, Claims, Page, PageQuery, Store } from '../../src/store/store.ts';
@@ -14,6 +14,8 @@ export interface Opened extends AsyncDisposable {
   readonly store: Store;
   /** Closes without grace, as far as the backend can, and opens the same data as a new node; the old node is gone. */
   reopen(): Promise<Store>;
+  /** All that the store keeps, as it stands on disk or in its tables. */
+  raw(): Promise<string>;
 }
 
 /** A process that runs `writeUntilKilled` (crash.ts) on data of its own. */
@@ -30,7 +32,12 @@ export interface Writer extends AsyncDisposable {
 export interface Harness {
   open(options: { clock: Clock }): Promise<Opened>;
   startWriter(): Promise<Writer>;
+  /** Share of random runs and crowds: 1 in full; less where each transaction takes its time. */
+  readonly effort: number;
 }
+
+/** So many of `full` random runs, or of a crowd. */
+export const shareOf = ({ effort }: Pick<Harness, 'effort'>, full: number): number => Math.ceil(full * effort);
 
 /** Noon of a day, so that a test may go back and forth within it. */
 export const START_MS = Date.UTC(2027, 0, 15, 12);
@@ -76,6 +83,8 @@ interface Tally {
 export class Hands implements Admission {
   readonly runs: Tally = { taken: 0, dropped: 0 };
   readonly deliveries: Tally = { taken: 0, dropped: 0 };
+  /** What the store said of the listeners that it asked for. */
+  readonly asked = new Map<string, Webhook | null>();
   readonly #limit: number;
   readonly #allows: (id: string) => boolean;
 
@@ -93,7 +102,8 @@ export class Hands implements Admission {
     this.runs.dropped++;
   }
 
-  takeDelivery(listenerId: string): boolean {
+  takeDelivery(listenerId: string, webhook: Webhook | null): boolean {
+    this.asked.set(listenerId, webhook);
     return this.#take(this.deliveries, listenerId);
   }
 

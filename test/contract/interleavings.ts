@@ -1,12 +1,16 @@
 // Whatever the order in which things happen: the ledger adds up, each failed run has one `$errors`, and no run is lost.
 
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import { SECOND_MS } from '../../src/domain/limits.ts';
+import { RESENDABLE } from '../../src/domain/operation.ts';
+import type { Webhook } from '../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../src/domain/run.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
-import { emit, ended, failed, Hands, type Harness, mail, succeeded, timesInTurn } from './fixtures.ts';
+import { emit, ended, failed, Hands, type Harness, mail, shareOf, succeeded, timesInTurn } from './fixtures.ts';
+import { change, putOff, record } from './sending.ts';
 import { Stage } from './stage.ts';
 
 const STEPS = [
@@ -25,7 +29,15 @@ const STEPS = [
   'deliver',
   'retry',
   'exhaust',
+  'put off',
   'release deliveries',
+  'resend',
+  'resend many',
+  'disable',
+  'enable',
+  'order',
+  'second',
+  'poison',
   'reopen',
 ] as const;
 
@@ -44,6 +56,7 @@ const OUTCOMES = {
 class Play {
   readonly stage: Stage;
   readonly triggerIds: readonly string[];
+  readonly webhook: Webhook;
   runs: ClaimedRun[] = [];
   deliveries: ClaimedDelivery[] = [];
   /** Held once, and no longer. */
@@ -51,8 +64,9 @@ class Play {
   made: number[] = [];
   #turn = 0;
 
-  constructor(stage: Stage, triggerIds: readonly string[]) {
+  constructor(stage: Stage, webhook: Webhook, triggerIds: readonly string[]) {
     this.stage = stage;
+    this.webhook = webhook;
     this.triggerIds = triggerIds;
   }
 
@@ -72,6 +86,7 @@ class Play {
     await stage.subscribe(c, webhook.id, '$errors');
     return new Play(
       stage,
+      webhook,
       hooked.map((h) => h.trigger.id),
     );
   }
@@ -98,12 +113,31 @@ class Play {
     } else if (step === 'late') {
       const run = this.lost.at(-1);
       if (run) equal((await stage.tryEnd(run, failed('Late'), hands)).held, false);
-    } else await this.#otherStep(step, hands);
+    } else if (!(await this.#webhookStep(step))) await this.#otherStep(step, hands);
+  }
+
+  /** What its owner and the time do to the webhook. */
+  async #webhookStep(step: Step): Promise<boolean> {
+    const { stage, webhook } = this;
+    if (step === 'second') stage.clock.advance(SECOND_MS);
+    else if (step === 'poison') await rejects(stage.store.createWebhook(webhook));
+    else if (step === 'disable') await change(stage, webhook, { active: false });
+    else if (step === 'enable') await change(stage, webhook, { active: true });
+    else if (step === 'order') await change(stage, webhook, { settings: { ...webhook.settings, ordered: true } });
+    else if (step === 'resend') {
+      const { items } = await stage.store.listDeliveries({ ownerId: stage.owner.id }, { limit: 5 });
+      const chosen = items[this.#turn++ % Math.max(items.length, 1)];
+      if (chosen) await stage.store.resendDelivery(stage.owner.id, chosen.delivery);
+    } else if (step === 'resend many') {
+      await stage.store.createOperation(stage.make.operation(webhook.id, { states: RESENDABLE }));
+      for (let i = 0; i < 3; i++) await stage.store.stepOperation();
+    } else return false;
+    return true;
   }
 
   async #otherStep(step: Step, hands: Hands): Promise<void> {
     const { stage } = this;
-    const due = { deliver: 'delivered', retry: 'retrying', exhaust: 'exhausted' } as const;
+    const due = { deliver: 'delivered', retry: 'retrying', exhaust: 'exhausted', 'put off': 'retrying' } as const;
     if (step === 'release') {
       const released = this.runs.splice(0, 2);
       this.lost.push(...released);
@@ -118,6 +152,7 @@ class Play {
       if (!delivery) return;
       if (step === 'deliver') equal((await stage.delivered(delivery)).held, true);
       if (step === 'retry') equal((await stage.retrying(delivery, 0)).held, true);
+      if (step === 'put off') equal((await record(stage, delivery, putOff(SECOND_MS))).held, true);
       if (step === 'exhaust') this.#hold((await stage.exhausted(delivery, {}, hands)).claims);
     }
   }
@@ -132,7 +167,10 @@ class Play {
   /** Runs and sends all that is left. */
   async finish(): Promise<void> {
     const { stage } = this;
-    for (let rounds = 0; rounds < 200; rounds++) {
+    await change(stage, this.webhook, { active: true });
+    for (let rounds = 0; rounds < 400; rounds++) {
+      stage.clock.advance(SECOND_MS);
+      while ((await stage.store.stepOperation()).isMore);
       this.#hold(await stage.store.claimRuns(100, new Hands()));
       this.#hold(await stage.store.claimDeliveries(100, new Hands()));
       if (this.runs.length + this.deliveries.length === 0) return;
@@ -164,11 +202,12 @@ export function interleavingsContract(harness: Harness): void {
           await assertOneErrorPerFailure(stage);
           await play.finish();
           const { runs, deliveries } = await stage.store.ledger(stage.owner.id);
-          deepEqual([runs.queued, runs.running, deliveries.pending, deliveries.sending], [0, 0, 0, 0]);
+          const { pending, sending, retrying, held } = deliveries;
+          deepEqual([runs.queued, runs.running, pending, sending, retrying, held], [0, 0, 0, 0, 0, 0]);
           await assertLedgerAddsUp(stage);
           await assertOneErrorPerFailure(stage);
         }),
-        { numRuns: 40 },
+        { numRuns: shareOf(harness, 40) },
       );
     });
   });

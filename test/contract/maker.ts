@@ -3,29 +3,40 @@
 import { createHash } from 'node:crypto';
 import { type NewEmission, PLAIN_EMISSION, sourceTypeOf } from '../../src/domain/emission.ts';
 import { PREFIX, prefixOf } from '../../src/domain/ids.ts';
-import { LIMITS, MINUTE_MS } from '../../src/domain/limits.ts';
+import { DAY_MS, LIMITS, MINUTE_MS } from '../../src/domain/limits.ts';
+import type { NewOperation } from '../../src/domain/operation.ts';
 import {
   type ApiKey,
   DEFAULT_SETTINGS,
+  DEFAULT_WEBHOOK_SETTINGS,
   type Deployment,
   type Owner,
   type Settings,
+  type SigningSecret,
   type Source,
   type Subscription,
   type Trigger,
   type Webhook,
+  type WebhookSettings,
   type Workflow,
 } from '../../src/domain/resource.ts';
 import type { Clock, Ids } from '../../src/ports.ts';
 import { json } from './fixtures.ts';
 
 export type WorkflowChanges = Partial<Omit<Workflow, 'settings'>> & { settings?: Partial<Settings> };
+export type WebhookChanges = Partial<Omit<Webhook, 'settings'>> & { settings?: Partial<WebhookSettings> };
 export type SourceChanges = Partial<Omit<Source, 'settings'>> & { settings?: Partial<Settings> };
 
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 /** The store lets no more of a workflow run than it may on all nodes together; the tests' own hands shall be the limit. */
 const ROOMY: Settings = { ...DEFAULT_SETTINGS, concurrency: 1000 };
+
+export const aSecret = (secret: string, untilMs: number | null = null): SigningSecret => ({
+  secret,
+  publicKey: null,
+  untilMs,
+});
 
 export class Maker {
   readonly clock: Clock;
@@ -135,7 +146,7 @@ export class Maker {
     };
   }
 
-  webhook(changes: Partial<Webhook> = {}): Webhook {
+  webhook({ settings, ...changes }: WebhookChanges = {}): Webhook {
     const id = this.ids.next(PREFIX.webhook);
     return {
       id,
@@ -144,8 +155,24 @@ export class Maker {
       name: 'shop',
       description: null,
       active: true,
-      secrets: ['whsec_b2xk', 'whsec_bmV3'],
+      settings: { ...DEFAULT_WEBHOOK_SETTINGS, ...settings },
+      secrets: [aSecret('whsec_bmV3'), aSecret('whsec_b2xk', this.clock.nowMs() + DAY_MS)],
       ...this.#dates(),
+      ...changes,
+    };
+  }
+
+  /** Of all that can be sent again and was accepted up to now. */
+  operation(webhookId: string, changes: Partial<NewOperation> = {}): NewOperation {
+    return {
+      id: this.ids.next(PREFIX.operation),
+      ownerId: this.ownerId,
+      kind: 'resend',
+      webhookId,
+      sinceMs: 0,
+      untilMs: this.clock.nowMs() + MINUTE_MS,
+      states: ['exhausted'],
+      createdAtMs: this.clock.nowMs(),
       ...changes,
     };
   }

@@ -3,6 +3,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
+import type { Webhook } from '../../src/domain/resource.ts';
 import type { OwnerWrite } from '../../src/store/resources.ts';
 import {
   all,
@@ -247,7 +248,8 @@ export function ownersContract(harness: Harness): void {
       equal(await store.deleteSourceEvents(other, source.id), 0);
       equal(await store.cancelRun(other, defined(firstRun)), undefined);
       equal(await store.updateWorkflow({ ...write, workflow: { ...workflow, ownerId: other, name: 'x' } }), false);
-      equal(await store.updateWebhook({ ...webhook, ownerId: other, name: 'x' }), false);
+      const rename = (before: Webhook): Webhook => ({ ...before, name: 'x' });
+      equal(await store.updateWebhook(other, webhook.id, rename), undefined);
       const theirs = { ...source, ownerId: other, name: 'x' };
       equal(await store.updateSource({ source: theirs, deployment: null, triggers: [], subscriptions: [] }), false);
       deepEqual(await store.getWorkflow(stage.owner.id, workflow.id), workflow);

@@ -10,5 +10,5 @@ after(() => server.dispose());
 
 storeContract(
   'postgres 15',
-  postgresHarness(() => Promise.resolve(server.databases)),
+  postgresHarness(() => Promise.resolve(server.databases), 0.1),
 );

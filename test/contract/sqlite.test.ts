@@ -4,7 +4,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -36,6 +36,12 @@ function openIn(directory: string, clock: Clock): Promise<Store> {
 }
 
 const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'errand-contract-'));
+/** Every byte of the files: the database, its WAL, whatever else lies there. */
+async function rawIn(directory: string): Promise<string> {
+  const names = await readdir(directory);
+  return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('\n');
+}
+
 const remove = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true });
 
 async function open({ clock }: { clock: Clock }): Promise<Opened> {
@@ -48,6 +54,7 @@ async function open({ clock }: { clock: Clock }): Promise<Opened> {
       store = await openIn(directory, clock);
       return store;
     },
+    raw: () => rawIn(directory),
     async [Symbol.asyncDispose]() {
       await store.close();
       await remove(directory);
@@ -84,7 +91,7 @@ async function startWriter(): Promise<Writer> {
   };
 }
 
-const harness: Harness = { open, startWriter };
+const harness: Harness = { open, startWriter, effort: 1 };
 
 if (process.argv[2] === 'writer') await writeUntilKilled(await openIn(String(process.argv[3]), new TestClock()));
 else {

@@ -19,7 +19,7 @@ import type {
 import type { ClaimedRun, RunOutcome } from '../../src/domain/run.ts';
 import type { Ids } from '../../src/ports.ts';
 import type { WorkflowWrite } from '../../src/store/resources.ts';
-import type { Admission, Appended, AttemptEnd, Finished, Store } from '../../src/store/store.ts';
+import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/store.ts';
 import {
   all,
   anAttempt,
@@ -36,7 +36,7 @@ import {
   succeeded,
   TestClock,
 } from './fixtures.ts';
-import { hashOf, Maker, type SourceChanges, type WorkflowChanges } from './maker.ts';
+import { hashOf, Maker, type SourceChanges, type WebhookChanges, type WorkflowChanges } from './maker.ts';
 
 export class Stage {
   readonly clock: TestClock;
@@ -79,6 +79,7 @@ export class Stage {
     const opened = {
       store,
       reopen: () => Promise.reject(new Error('not ours')),
+      raw: () => Promise.reject(new Error('not ours')),
       [Symbol.asyncDispose]: async () => {},
     };
     return Stage.#with({ opened, store }, clock, new CountingIds());
@@ -108,6 +109,11 @@ export class Stage {
 
   async reopen(): Promise<void> {
     this.#seat.store = await this.#seat.opened.reopen();
+  }
+
+  /** All that the store keeps, as it stands on disk or in its tables. */
+  raw(): Promise<string> {
+    return this.#seat.opened.raw();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -153,7 +159,7 @@ export class Stage {
     return source;
   }
 
-  async webhook(changes: Partial<Webhook> = {}): Promise<Webhook> {
+  async webhook(changes: WebhookChanges = {}): Promise<Webhook> {
     const webhook = this.make.webhook(changes);
     await this.store.createWebhook(webhook);
     this.#knows(webhook.id);
@@ -212,26 +218,33 @@ export class Stage {
     return (await this.store.claimDeliveries(limit, all())).deliveries;
   }
 
-  delivered(delivery: ClaimedDelivery): Promise<Finished> {
-    return this.attempt({ delivery, state: 'delivered' });
+  delivered(delivery: ClaimedDelivery, hands: Admission = none()): Promise<Attempted> {
+    return this.attempt({ delivery, state: 'delivered' }, hands);
   }
 
-  retrying(delivery: ClaimedDelivery, inMs: number, made: Partial<Attempt> = {}): Promise<Finished> {
+  retrying(
+    delivery: ClaimedDelivery,
+    inMs: number,
+    made: Partial<Attempt> = {},
+    hands: Admission = none(),
+  ): Promise<Attempted> {
     const nextAttemptAtMs = this.clock.nowMs() + inMs;
-    return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: anAttempt({ status: 500, ...made }) });
+    const whole = anAttempt({ status: 500, detail: 'answered 500', ...made });
+    return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: whole }, hands);
   }
 
-  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, hands: Admission = none()): Promise<Finished> {
+  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, hands: Admission = none()): Promise<Attempted> {
     const made = anAttempt({ status: 500, detail: 'answered 500' });
-    const error = failureOfDelivery(delivery, made, 'DeliveryExhausted');
+    const error = failureOfDelivery(delivery, made, { code: 'DeliveryExhausted' });
     return this.attempt({ delivery, state: 'exhausted', made, error, ...more }, hands);
   }
 
   attempt(
     end: Pick<AttemptEnd, 'delivery' | 'state'> & Partial<AttemptEnd>,
     hands: Admission = none(),
-  ): Promise<Finished> {
-    const rest = { made: anAttempt(), nextAttemptAtMs: null, error: null, disableWebhook: false };
+  ): Promise<Attempted> {
+    const made = { ...anAttempt(), startedAtMs: this.clock.nowMs() };
+    const rest = { made, nextAttemptAtMs: null, pauseUntilMs: null, error: null, disableWebhook: false };
     return this.store.recordAttempt({ ...rest, ...end }, hands);
   }
 

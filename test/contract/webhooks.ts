@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, defined, type Harness, only, timesInTurn } from './fixtures.ts';
+import { aSecret } from './maker.ts';
 import { Stage } from './stage.ts';
 
 interface Heard {
@@ -21,8 +22,11 @@ async function heard(stage: Stage): Promise<Heard> {
   return { emitterId, webhook, other };
 }
 
-const setActive = (stage: Stage, webhook: Webhook, active: boolean): Promise<boolean> =>
-  stage.store.updateWebhook({ ...webhook, active, updatedAtMs: stage.clock.nowMs() });
+async function setActive(stage: Stage, webhook: Webhook, active: boolean): Promise<void> {
+  const updatedAtMs = stage.clock.nowMs();
+  const changed = await stage.store.updateWebhook(stage.owner.id, webhook.id, (w) => ({ ...w, active, updatedAtMs }));
+  equal(changed?.active, active);
+}
 
 const claimedIds = async (stage: Stage): Promise<string[]> =>
   (await stage.deliveries()).map((d) => defined(d.webhook).id);
@@ -45,8 +49,9 @@ export function webhooksContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const webhook = await stage.webhook();
       stage.clock.advance(1);
-      const changed = { ...webhook, url: 'https://example.org/x', name: null, secrets: ['whsec_bg'], updatedAtMs: 1 };
-      equal(await stage.store.updateWebhook(changed), true);
+      const secrets = [aSecret('whsec_bg')];
+      const changed = { ...webhook, url: 'https://example.org/x', name: null, secrets, updatedAtMs: 1 };
+      deepEqual(await stage.store.updateWebhook(stage.owner.id, webhook.id, () => changed), changed);
       deepEqual(await stage.store.getWebhook(stage.owner.id, webhook.id), changed);
     });
 
@@ -54,7 +59,7 @@ export function webhooksContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const webhook = await stage.webhook();
       deepEqual(await stage.store.deleteWebhook(stage.owner.id, webhook.id), webhook);
-      equal(await stage.store.updateWebhook(webhook), false);
+      equal(await stage.store.updateWebhook(stage.owner.id, webhook.id, () => webhook), undefined);
       equal(await stage.store.getWebhook(stage.owner.id, webhook.id), undefined);
       equal(await stage.store.deleteWebhook(stage.owner.id, webhook.id), undefined);
     });
@@ -64,7 +69,7 @@ export function webhooksContract(harness: Harness): void {
       const { emitterId, webhook } = await heard(stage);
       await stage.append(emitterId);
       const changed = { ...webhook, url: 'https://example.org/moved' };
-      await stage.store.updateWebhook(changed);
+      await stage.store.updateWebhook(stage.owner.id, webhook.id, () => changed);
       const claimed = await stage.deliveries();
       deepEqual(claimed.find((d) => d.webhook?.id === webhook.id)?.webhook, changed);
     });
@@ -80,7 +85,7 @@ export function webhooksContract(harness: Harness): void {
       equal(await stateCount(stage, webhook, 'held'), 3);
       stage.clock.advance(DAY_MS);
       deepEqual(await claimedIds(stage), []);
-      equal(await setActive(stage, webhook, true), true);
+      await setActive(stage, webhook, true);
       equal(await stateCount(stage, webhook, 'held'), 0);
       deepEqual(await claimedIds(stage), [webhook.id, webhook.id, webhook.id]);
       await assertLedgerAddsUp(stage);

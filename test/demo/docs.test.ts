@@ -13,9 +13,16 @@ import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
-const TYPED = ['workflows', 'error-handling', 'sources', 'webhooks', 'operations', 'isolation', 'scaling'].map(
-  (name) => `docs/${name}.md`,
-);
+const TYPED = [
+  'workflows',
+  'code-first',
+  'error-handling',
+  'sources',
+  'webhooks',
+  'operations',
+  'isolation',
+  'scaling',
+].map((name) => `docs/${name}.md`);
 
 async function allDocuments(): Promise<string[]> {
   const inRoot = (await readdir(ROOT)).filter((name) => name.endsWith('.md'));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -29,10 +29,12 @@ export async function typeAll(path: string): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'errand-docs-'));
   try {
     for (const name of LINKED) await symlink(join(ROOT, name), join(cwd, name));
+    await mkdir(join(cwd, 'workflows'));
     await using errand = await spawnErrand({
       ERRAND_DATA_DIR: join(cwd, 'data'),
       ERRAND_ALLOW_TARGETS: '127.0.0.1/32',
       ERRAND_LOG_LEVEL: 'error',
+      ERRAND_WORKFLOWS_DIR: join(cwd, 'workflows'),
     });
     const key = (await readFile(join(cwd, 'data/api-key'), 'utf8')).trim();
     const client = createClient(errand.url, key);

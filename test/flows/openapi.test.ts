@@ -47,7 +47,17 @@ const NAMED = [
   'DELETE /v1/webhooks/{}',
   'GET /v1/webhooks/{}/deliveries',
   'GET /v1/webhooks/{}/$errors/event_summaries',
+  'POST /v1/webhooks/{}/rotate_secret',
+  'POST /v1/webhooks/{}/test',
+  'POST /v1/webhooks/{}/resend',
+  'GET /v1/webhook_keys',
   'GET /v1/deliveries/{}',
+  'POST /v1/deliveries/{}/resend',
+  'GET /v1/operations',
+  'GET /v1/operations/{}',
+  'POST /v1/operations/{}/pause',
+  'POST /v1/operations/{}/resume',
+  'POST /v1/operations/{}/cancel',
   'POST /v1/subscriptions',
   'GET /v1/subscriptions',
   'GET /v1/users/me/subscriptions',
@@ -239,12 +249,14 @@ test('real answers fit their documented schemas', async () => {
   await post(source, { n: 2 });
   const [held] = await deliveries(errand, webhook.id, 'held');
   const [run] = await errand.runs(failing.id, 1);
+  const operation = await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
   const ids: Record<string, string[]> = {
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, ''],
     '/v1/webhooks/{id}': [webhook.id, webhookRecord.id],
     '/v1/runs/{id}': [run.id],
     '/v1/deliveries/{id}': [held.id],
+    '/v1/operations/{id}': [operation.id],
     '/v1/subscriptions/{id}': [subscription.id],
     '/v1/owners/{id}': [(await errand.client.get('/v1/users/me')).data.id],
   };

@@ -59,6 +59,9 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
   const [delivery] = await deliveries(errand, webhook.id, 'exhausted');
   const [run] = await errand.runs(workflow.id, 1);
   const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
+  const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
+  // What goes on by itself would look like a change that somebody else made.
+  await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
   const holes: Record<string, string[]> = {
     workflows: [workflow.id, record.id],
@@ -66,6 +69,7 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
     webhooks: [webhook.id, webhookRecord.id],
     runs: [run.id],
     deliveries: [delivery.id],
+    operations: [operation.id],
     subscriptions: [subscription.id],
     keys: [key.id],
     owners: [me.id],

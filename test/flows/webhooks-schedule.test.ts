@@ -149,9 +149,7 @@ test('a retrying delivery says why it waits', async () => {
   assert.ok(typeof delivery.why === 'string' && delivery.why.length > 5, `why: ${delivery.why}`);
 });
 
-test('retry-after makes the whole webhook wait', {
-  todo: 'delivery with Retry-After is the next step of delivery.md',
-}, async () => {
+test('retry-after makes the whole webhook wait', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();
   receiver.answer(429, { 'retry-after': '3600' });

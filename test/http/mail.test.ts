@@ -120,7 +120,7 @@ test('a waiting mail outlives a restart', async () => {
   assert.equal(server.mails.length, 1);
 });
 
-test('a given-up mail can be sent again', { todo: 'resending is not there yet' }, async () => {
+test('a given-up mail can be sent again', async () => {
   let isRefusing = true;
   await using server = await startMailServer({
     onRcptTo: (_address, _peer, done) =>
@@ -130,7 +130,8 @@ test('a given-up mail can be sent again', { todo: 'resending is not there yet' }
   const run = await mailingRun(errand);
   const given = await mailOf(errand, run, 'exhausted');
   isRefusing = false;
-  await errand.client.post(`/v1/deliveries/${given.id}/resend`);
+  const resent = await errand.client.post(`/v1/deliveries/${given.id}/resend`);
+  assert.equal(resent.id, given.id);
   await server.wait(1);
   const delivery = await mailOf(errand, run, 'delivered');
   assert.deepEqual([delivery.attempts_made, server.mails[0]?.subject], [2, 'Grüße']);

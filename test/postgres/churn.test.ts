@@ -1,5 +1,6 @@
-// Two nodes on one database, everything at once: events, ends, claims, cancels, webhooks switched off and on, workflows
-// and webhooks deleted and made anew, retention. Whatever met whatever: no verb fails, and in the end everything adds up.
+// Two nodes on one database, everything at once: events, ends, claims, cancels, webhooks switched off and on, put off,
+// ordered and not, their deliveries sent again one by one and by operations, workflows and webhooks deleted and made anew,
+// retention. Whatever met whatever: no verb fails, and in the end everything adds up.
 
 import { deepEqual } from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,6 +15,8 @@ import { openTestStore } from '../support/postgres/store.ts';
 
 const EVENTS_PER_CALLER = 40;
 const CALLERS = 8;
+/** A webhook that is put off is claimed from again while the test lasts. */
+const PAUSE_MS = 20;
 
 class Churn {
   readonly #stores: readonly Store[];
@@ -63,6 +66,8 @@ class Churn {
     if (n % 3 === 0) await this.claim(this.#store);
     if (n % 4 === 1) await this.#cancel();
     if (n % 5 === 2) await this.#toggle();
+    if (n % 6 === 3) await this.#sendAgain();
+    if (n % 8 === 5) await this.#store.stepOperation();
     if (n % 20 === 7) await this.#replace(emitterId);
     if (n % 20 === 13) await this.#store.prune(this.#make.clock.nowMs() - 100, 0);
   }
@@ -76,7 +81,9 @@ class Churn {
     }
     for (const delivery of deliveries) {
       const state = delivery.attempt < 3 && delivery.delivery % 3 === 0 ? 'retrying' : 'delivered';
-      const end = { delivery, made: anAttempt(), nextAttemptAtMs: state === 'retrying' ? nowMs : null, error: null };
+      const nextAttemptAtMs = state === 'retrying' ? nowMs : null;
+      const pauseUntilMs = state === 'retrying' && delivery.delivery % 4 === 0 ? nowMs + PAUSE_MS : null;
+      const end = { delivery, made: anAttempt(), nextAttemptAtMs, pauseUntilMs, error: null };
       await this.#store.recordAttempt({ ...end, state, disableWebhook: delivery.delivery % 31 === 0 }, none());
     }
   }
@@ -95,7 +102,32 @@ class Churn {
   }
 
   async #toggle(): Promise<void> {
-    await this.#store.updateWebhook({ ...this.#webhook, active: this.#turn % 3 !== 0 });
+    const [active, ordered] = [this.#turn % 3 !== 0, this.#turn % 2 === 0];
+    await this.#store.updateWebhook(this.#make.ownerId, this.#webhook.id, (before) => ({
+      ...before,
+      active,
+      settings: { ...before.settings, ordered },
+    }));
+  }
+
+  async #sendAgain(): Promise<void> {
+    const { ownerId } = this.#make;
+    const of = { ownerId, listenerId: this.#webhook.id };
+    for (const { delivery } of (await this.#store.listDeliveries(of, { limit: 2 })).items) {
+      await this.#store.resendDelivery(ownerId, delivery);
+    }
+    const states = ['delivered', 'retrying', 'cancelled'] as const;
+    await this.#store.createOperation(this.#make.operation(this.#webhook.id, { states }));
+  }
+
+  /** All operations, to their end; until then, deliveries are claimed that they wait for. */
+  async settle(store: Store): Promise<void> {
+    await store.updateWebhook(this.#make.ownerId, this.#webhook.id, (before) => ({
+      ...before,
+      url: `${before.url}/new`,
+      active: true,
+    }));
+    while ((await this.claim(store)) + Number((await store.stepOperation()).isMore) > 0);
   }
 
   async #replace(emitterId: string): Promise<void> {
@@ -125,9 +157,14 @@ test('whatever meets whatever on two nodes adds up', async () => {
     const churn = new Churn(stores, make);
     await churn.makeListeners(source.id);
     await Promise.all(Array.from({ length: CALLERS }, () => churn.send(source.id)));
-    while ((await churn.claim(first)) > 0);
+    await churn.settle(first);
     const { findings, figures } = await checkPostgres(url);
     deepEqual(findings, []);
+    const { items: operations } = await first.listOperations({ ownerId: make.ownerId }, { limit: 100 });
+    deepEqual(
+      operations.filter(({ state }) => state === 'running' || state === 'paused'),
+      [],
+    );
     // Retention took some of them, so the ledger is asked how many there were.
     const { emissions } = await first.ledger(make.ownerId);
     deepEqual([emissions >= CALLERS * EVENTS_PER_CALLER, typeof figures], [true, 'object']);

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { BARE_ENV } from '../support/bare-env.ts';
 import { quietPort } from './port.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -82,7 +83,7 @@ export class Server {
   start(): Life {
     const child = spawn(process.execPath, [join(this.program, 'src/main.ts')], {
       env: {
-        PATH: process.env.PATH ?? '',
+        ...BARE_ENV,
         ERRAND_PORT: String(this.#port),
         ERRAND_DATA_DIR: this.dataDir,
         ERRAND_API_KEY: API_KEY,
@@ -173,6 +174,7 @@ export class Server {
     if (said.state === 'lease_lost') this.late[said.msg === 'run ended' ? 'runs' : 'deliveries']++;
     if (isUsual || said.msg.startsWith('webhooks may reach these addresses')) return;
     if (said.msg.startsWith('ERRAND_PUBLIC_URL is not set')) return;
+    if (said.msg.startsWith('the key that seals the secrets')) return;
     const about = said.err?.message === undefined ? said.msg : `${said.msg}: ${said.err.message}`;
     this.complaints.set(about, (this.complaints.get(about) ?? 0) + 1);
     this.lastLines.push(line.slice(0, 600));

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { folderOutside } from '../../src/code-isolation.ts';
+import { BARE_ENV } from './bare-env.ts';
 import { databaseFor } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,7 +23,7 @@ export interface ErrandProcess extends AsyncDisposable {
 export async function spawnErrand(env: Record<string, string>): Promise<ErrandProcess> {
   const database = await databaseFor(env, env.ERRAND_DATA_DIR ?? '');
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
-    env: { PATH: process.env.PATH ?? '', ERRAND_PORT: '0', ...database.settings, ...env },
+    env: { ...BARE_ENV, ERRAND_PORT: '0', ...database.settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -17,6 +17,6 @@ export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
   rate_limited: 'Too many requests; `Retry-After` says in how many seconds to try again.',
   internal: 'A bug or a broken machine on our side; the log has it under the answer’s `x-request-id`.',
   unavailable:
-    'Storage is out of reach, the process is stopping, or it does not serve the API; nothing was written. Try again after `Retry-After`.',
+    'Storage is out of reach, the process is stopping, or it does not serve the API; nothing was written, unless the message says otherwise. Try again after `Retry-After`.',
   run_timeout: 'An HTTP trigger with `custom_response`: the run did not answer within its time.',
 };

@@ -1,23 +1,37 @@
-import { Type } from 'typebox';
+import { HEALTHY } from '../../domain/health.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import type { ApiKey, Webhook } from '../../domain/resource.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
-import { LIST_QUERY, listAnswer, listOf, numberCursor, pageOf, resourceCursor } from '../list.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../operation.ts';
-import { DELIVERY, DELIVERY_STATE, deliveryToWire } from '../wire/deliveries.ts';
-import { NEW_WEBHOOK, WEBHOOK, WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookInput, webhookToWire } from '../wire/webhooks.ts';
+import { WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookInput } from '../wire/webhook-input.ts';
+import { NEW_WEBHOOK, newWebhookToWire, type Sight, WEBHOOK, webhookToWire } from '../wire/webhooks.ts';
 
 const PARAMS = idIn(PREFIX.webhook, 'The webhook.');
+
+const CREATE_EXAMPLE = {
+  url: 'https://example.com/hooks/errand',
+  name: 'Errors to chat',
+  headers: { 'x-team': 'orders' },
+  retry: { delays_ms: [5000, 60_000, 3_600_000] },
+  rate_limit: { limit: 100, interval_ms: 60_000 },
+};
 
 export function addWebhookRoutes(app: App, deps: HttpDeps): void {
   addCreate(app, deps);
   addList(app, deps);
   addOne(app, deps);
-  addDeliveries(app, deps);
 }
 
-function addCreate(app: App, { actions }: HttpDeps): void {
+/** What is shown with one webhook, to this caller. */
+export async function sightOf({ store, clock }: HttpDeps, caller: ApiKey, webhook: Webhook): Promise<Sight> {
+  const healths = await store.webhookHealth(caller.ownerId, [webhook.id]);
+  return { health: healths.get(webhook.id) ?? HEALTHY, nowMs: clock.nowMs(), scopes: caller.scopes };
+}
+
+function addCreate(app: App, deps: HttpDeps): void {
   const schema = operation({
     id: 'createWebhook',
     tag: 'webhooks',
@@ -25,15 +39,17 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     description:
       'An endpoint of yours. What reaches it is decided by subscriptions. `secret` is shown here only: with it a receiver checks the signature.',
     body: WEBHOOK_CREATE,
+    example: CREATE_EXAMPLE,
     answer: dataOf(NEW_WEBHOOK),
   });
   app.post('/v1/webhooks', { schema }, async ({ body, caller }) => {
-    const webhook = await actions.createWebhook(caller.ownerId, webhookInput(body));
-    return { data: { ...webhookToWire(webhook), secret: webhook.secrets[0] } };
+    const input = { ...webhookInput(body), url: body.url };
+    const webhook = await deps.actions.createWebhook(caller.ownerId, input);
+    return { data: newWebhookToWire(webhook, await sightOf(deps, caller, webhook)) };
   });
 }
 
-function addList(app: App, { store }: HttpDeps): void {
+function addList(app: App, { store, clock }: HttpDeps): void {
   for (const [url, id] of [
     ['/v1/webhooks', 'listWebhooks'],
     ['/v1/users/me/webhooks', 'listMyWebhooks'],
@@ -47,38 +63,48 @@ function addList(app: App, { store }: HttpDeps): void {
       answer: listOf(WEBHOOK),
     });
     app.get(url, { schema }, async ({ query, caller }) => {
-      const page = pageOf(query, resourceCursor(PREFIX.webhook));
-      return listAnswer(await store.listWebhooks(caller.ownerId, page), webhookToWire, query);
+      const { ownerId, scopes } = caller;
+      const page = await store.listWebhooks(ownerId, pageOf(query, resourceCursor(PREFIX.webhook)));
+      const ids = page.items.map((webhook) => webhook.id);
+      const healths = await store.webhookHealth(ownerId, ids);
+      const nowMs = clock.nowMs();
+      const toWire = (webhook: Webhook) =>
+        webhookToWire(webhook, { health: healths.get(webhook.id) ?? HEALTHY, nowMs, scopes });
+      return listAnswer(page, toWire, query);
     });
   }
 }
 
-function addOne(app: App, { actions, store }: HttpDeps): void {
+function addOne(app: App, deps: HttpDeps): void {
+  const { actions, store } = deps;
   const answer = dataOf(WEBHOOK);
+  const shown = async (caller: ApiKey, webhook: Webhook) => ({
+    data: webhookToWire(webhook, await sightOf(deps, caller, webhook)),
+  });
   const get = operation({
     id: 'getWebhook',
     tag: 'webhooks',
     summary: 'Read a webhook',
-    description: 'Without its secret.',
+    description: 'With its settings, its health and its public keys; without its secret.',
     params: PARAMS,
     answer,
   });
   app.get('/v1/webhooks/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: webhookToWire(found(await store.getWebhook(caller.ownerId, params.id), 'webhook', params.id)) };
+    return shown(caller, found(await store.getWebhook(caller.ownerId, params.id), 'webhook', params.id));
   });
 
   const put = operation({
     id: 'updateWebhook',
     tag: 'webhooks',
     summary: 'Change a webhook',
-    description: 'Any of the members; those left out stay as they are.',
+    description: 'Any of the members; those left out stay as they are. Null resets a setting.',
     params: PARAMS,
     body: WEBHOOK_UPDATE,
     example: { active: false },
     answer,
   });
   app.put('/v1/webhooks/:id', { schema: put }, async ({ params, body, caller }) => {
-    return { data: webhookToWire(await actions.updateWebhook(caller.ownerId, params.id, webhookInput(body))) };
+    return shown(caller, await actions.updateWebhook(caller.ownerId, params.id, webhookInput(body)));
   });
 
   const remove = operation({
@@ -90,25 +116,6 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     answer,
   });
   app.delete('/v1/webhooks/:id', { schema: remove }, async ({ params, caller }) => {
-    return { data: webhookToWire(await actions.deleteWebhook(caller.ownerId, params.id)) };
-  });
-}
-
-function addDeliveries(app: App, { store }: HttpDeps): void {
-  const schema = operation({
-    id: 'listWebhookDeliveries',
-    tag: 'deliveries',
-    summary: 'List deliveries to a webhook',
-    description: 'Newest first.',
-    params: PARAMS,
-    query: { state: Type.Optional(DELIVERY_STATE), ...LIST_QUERY },
-    answer: listOf(DELIVERY),
-  });
-  app.get('/v1/webhooks/:id/deliveries', { schema }, async ({ params, query, caller }) => {
-    const { ownerId } = caller;
-    const page = pageOf(query, numberCursor(PREFIX.delivery));
-    found(await store.getWebhook(ownerId, params.id), 'webhook', params.id);
-    const listed = await store.listDeliveries({ ownerId, listenerId: params.id, state: query.state }, page);
-    return listAnswer(listed, deliveryToWire, query);
+    return shown(caller, await actions.deleteWebhook(caller.ownerId, params.id));
   });
 }

@@ -1,10 +1,11 @@
 // Deliveries and their attempts as they are shown.
 
 import { type Static, Type } from 'typebox';
-import { DELIVERY_STATES, type DeliveryState, MAIL } from '../../domain/delivery.ts';
+import { type Attempt, DELIVERY_STATES, MAIL } from '../../domain/delivery.ts';
 import { msOf, numberedId, PREFIX } from '../../domain/ids.ts';
-import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, text } from '../schema.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/store.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../schema.ts';
+import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
 
@@ -17,8 +18,16 @@ const DELIVERY_FIELDS = {
   emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
   event_name: EVENT_NAME,
   state: DELIVERY_STATE,
-  attempts_made: Type.Integer({ examples: [1] }),
-  next_attempt_at_ms: nullable(MILLISECONDS),
+  attempts_made: Type.Integer({
+    description: 'Those that count: one that was put off by `Retry-After` does not.',
+    examples: [1],
+  }),
+  next_attempt_at_ms: nullable(
+    Type.Integer({
+      description: 'When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over.',
+      examples: [1_782_000_000_123],
+    }),
+  ),
   why: nullable(
     text({ description: 'Why it is due when it is; null when it is over.', example: 'Waits for its first attempt.' }),
   ),
@@ -30,9 +39,9 @@ export const DELIVERY = Type.Object(DELIVERY_FIELDS, { title: 'Delivery' });
 
 const PART_MS = nullable(Type.Number({ examples: [3] }));
 
-const ATTEMPT = Type.Object(
+export const ATTEMPT = Type.Object(
   {
-    n: Type.Integer({ description: 'From 1.', examples: [1] }),
+    n: Type.Integer({ description: 'Of the requests made, from 1.', examples: [1] }),
     trigger: text({ description: 'event, retry, resend or test.', example: 'event' }),
     started_at_ms: MILLISECONDS,
     took_ms: Type.Number({ examples: [41] }),
@@ -42,6 +51,10 @@ const ATTEMPT = Type.Object(
     response_headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'text/plain' }] }),
     response_body: text({ description: 'At most the first 4 KiB.', example: 'ok' }),
     detail: text({ description: 'What happened, in words.', example: 'The receiver answered 200.' }),
+    retry_after_ms: mostlyNull(
+      'The receiver asked to be left alone for so long (`Retry-After` of a 429 or 503): the attempt does not count.',
+    ),
+    permanent: Type.Boolean({ description: 'A mail server’s refusal that will never change.', examples: [false] }),
   },
   { title: 'Attempt' },
 );
@@ -51,7 +64,8 @@ export const DELIVERY_WHOLE = Type.Object(
   { title: 'DeliveryWhole' },
 );
 
-export function deliveryToWire(delivery: DeliveryRecord): Static<typeof DELIVERY> {
+/** `pausedUntilMs`: of its webhook. */
+export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
   return {
     id: numberedId(PREFIX.delivery, delivery.delivery),
     kind: delivery.kind,
@@ -62,33 +76,29 @@ export function deliveryToWire(delivery: DeliveryRecord): Static<typeof DELIVERY
     event_name: delivery.eventName,
     state: delivery.state,
     attempts_made: delivery.attemptsMade,
-    next_attempt_at_ms: delivery.nextAttemptAtMs,
-    why: whyOf(delivery.state, delivery.attemptsMade),
+    next_attempt_at_ms: nextAttemptAtMs(delivery, pausedUntilMs),
+    why: shortWhy(delivery),
     created_at_ms: msOf(delivery.delivery),
     ended_at_ms: delivery.endedAtMs,
   };
 }
 
-function whyOf(state: DeliveryState, made: number): string | null {
-  switch (state) {
-    case 'pending':
-      return made === 0 ? 'Waits for its first attempt.' : `Due again after ${made} attempts.`;
-    case 'sending':
-      return `Attempt ${made + 1} is under way.`;
-    case 'retrying':
-      return `Attempt ${made} failed; attempt ${made + 1} follows by the schedule of retries.`;
-    case 'held':
-      return 'The webhook is not active; this goes out when it is enabled again.';
-    default:
-      return null;
-  }
+export function deliveryWholeToWire(whole: DeliveryWhole, nowMs: number): Static<typeof DELIVERY_WHOLE> {
+  return {
+    ...deliveryToWire(whole.record, whole.standing?.pausedUntilMs ?? null),
+    why: wholeWhy(whole, nowMs),
+    attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
+  };
 }
 
-export function attemptToWire(attempt: AttemptRecord): Static<typeof ATTEMPT> {
+export function attemptToWire(
+  attempt: Attempt,
+  { n, trigger }: Pick<AttemptRecord, 'n' | 'trigger'>,
+): Static<typeof ATTEMPT> {
   const { timing } = attempt;
   return {
-    n: attempt.n,
-    trigger: attempt.trigger,
+    n,
+    trigger,
     started_at_ms: attempt.startedAtMs,
     took_ms: attempt.tookMs,
     timing: { dns_ms: timing.dnsMs, connect_ms: timing.connectMs, first_byte_ms: timing.firstByteMs },
@@ -97,5 +107,7 @@ export function attemptToWire(attempt: AttemptRecord): Static<typeof ATTEMPT> {
     response_headers: { ...attempt.responseHeaders },
     response_body: attempt.responseBody,
     detail: attempt.detail,
+    retry_after_ms: attempt.retryAfterMs ?? null,
+    permanent: attempt.permanent,
   };
 }

@@ -34,6 +34,7 @@ const FIELDS = {
     description: 'Environment variables of the code.',
     additionalProperties: false,
     'x-expected': 'names are letters, digits and underscores',
+    'x-secret': true,
     examples: [{ REGION: 'eu' }],
   }),
 };

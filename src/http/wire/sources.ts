@@ -22,6 +22,7 @@ const CODE = `export default {
 const PROPS = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay.',
+  'x-secret': true,
   examples: [{ timer: { intervalSeconds: 900 } }],
 });
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });

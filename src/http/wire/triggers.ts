@@ -17,10 +17,11 @@ const AUTH_INPUT = Type.Object(
       examples: ['bearer'],
     }),
     token: Type.Optional(
-      text({
+      Type.String({
         description: 'With `bearer`: what callers must send. Kept hashed, never shown.',
         minLength: 1,
         maxLength: 255,
+        'x-secret': true,
       }),
     ),
   },

@@ -1,13 +1,24 @@
-// Webhooks as they are shown and asked for.
+// Webhooks as they are shown.
 
 import { type Static, Type } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
-import { LIMITS } from '../../domain/limits.ts';
-import type { WebhookInput } from '../../domain/requests.ts';
-import type { Webhook } from '../../domain/resource.ts';
-import { id, nullable, SECONDS, text, toSeconds } from '../schema.ts';
+import type { WebhookHealth } from '../../domain/health.ts';
+import type { Scope, Webhook } from '../../domain/resource.ts';
+import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../schema.ts';
+import { publicKeysOf, SHOWN_KEY } from './webhook-keys.ts';
+import { WEBHOOK_SETTINGS, webhookSettingsToWire } from './webhook-settings.ts';
 
-const URL_WANTED = `an http or https address without credentials, at most ${LIMITS.urlChars} characters`;
+const HEALTH = Type.Object(
+  {
+    status: oneOf(
+      ['healthy', 'failing', 'paused', 'disabled'],
+      '`failing`: no attempt has succeeded since the last one that failed. `paused`: the receiver asked to be left alone. `disabled`: it is not active.',
+    ),
+    failing_since_ms: mostlyNull('The first attempt that failed since the last success.'),
+    exhausted_in_row: Type.Integer({ description: 'Deliveries given up since the last success.', examples: [0] }),
+    paused_until_ms: mostlyNull('Nothing goes to it before then (`Retry-After`).'),
+  },
+  { title: 'WebhookHealth' },
+);
 
 const FIELDS = {
   id: id('wh_'),
@@ -16,6 +27,9 @@ const FIELDS = {
   name: nullable(text({ example: 'Errors to chat' })),
   description: nullable(text({ example: 'Posts every error into #alerts' })),
   active: Type.Boolean({ examples: [true] }),
+  ...WEBHOOK_SETTINGS,
+  health: HEALTH,
+  public_keys: Type.Array(SHOWN_KEY, { description: 'For `v1a` signatures, newest first.' }),
   created_at: SECONDS,
   updated_at: SECONDS,
 };
@@ -26,47 +40,21 @@ export const NEW_WEBHOOK = Type.Object(
   {
     ...FIELDS,
     secret: text({
-      description: 'Signs what is delivered (Standard Webhooks). Shown here and never again.',
+      description: 'Signs what is delivered (Standard Webhooks, `v1`). Shown here and never again.',
       example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     }),
   },
   { title: 'NewWebhook' },
 );
 
-const URL_TEXT = text({
-  description: `Where events are delivered: ${URL_WANTED}.`,
-  minLength: 1,
-  maxLength: LIMITS.urlChars,
-  expected: URL_WANTED,
-  example: 'https://example.com/hooks/errand',
-});
+/** What is shown with a webhook, and to whom. */
+export interface Sight {
+  readonly health: WebhookHealth;
+  readonly nowMs: number;
+  readonly scopes: readonly Scope[];
+}
 
-const LABELS = {
-  name: Type.Optional(
-    nullable(text({ description: 'Label for your own use.', maxLength: LIMITS.nameChars, example: 'Errors to chat' })),
-  ),
-  description: Type.Optional(
-    nullable(
-      text({
-        description: 'Longer description.',
-        maxLength: LIMITS.descriptionChars,
-        example: 'Posts every error into #alerts',
-      }),
-    ),
-  ),
-};
-
-export const WEBHOOK_CREATE = { url: URL_TEXT, ...LABELS };
-
-export const WEBHOOK_UPDATE = {
-  url: Type.Optional(URL_TEXT),
-  ...LABELS,
-  active: Type.Optional(
-    Type.Boolean({ description: 'False: deliveries are held. True: what was held goes out.', examples: [true] }),
-  ),
-};
-
-export function webhookToWire(webhook: Webhook): Static<typeof WEBHOOK> {
+export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: Sight): Static<typeof WEBHOOK> {
   return {
     id: webhook.id,
     user_id: webhook.ownerId,
@@ -74,20 +62,29 @@ export function webhookToWire(webhook: Webhook): Static<typeof WEBHOOK> {
     name: webhook.name,
     description: webhook.description,
     active: webhook.active,
+    // Who may change the webhook could have its headers sent anywhere; who may not, learns no credentials.
+    ...webhookSettingsToWire(webhook.settings, !scopes.includes('write')),
+    health: healthToWire(webhook.active, health, nowMs),
+    public_keys: publicKeysOf(webhook, nowMs),
     created_at: toSeconds(webhook.createdAtMs),
     updated_at: toSeconds(webhook.updatedAtMs),
   };
 }
 
-/** Whether the address may ever be reached is judged by the engine; this is its shape alone. */
-export function webhookInput<T extends WebhookInput>(input: T): T {
-  if (input.url === undefined) return input;
-  const url = URL.parse(input.url);
-  const isFine = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  if (isFine && !/[\s\p{Cc}]/u.test(input.url)) return input;
-  // A password in the address must not come back in the answer, where logs would keep it.
-  const was =
-    url && (url.username !== '' || url.password !== '') ? 'it has credentials' : `was "${input.url.slice(0, 80)}"`;
-  const message = `must be ${URL_WANTED}, but ${was}`;
-  throw new Refusal('malformed', `url ${message}`, { errors: [{ parameter: 'url', message }] });
+export function newWebhookToWire(webhook: Webhook, sight: Sight): Static<typeof NEW_WEBHOOK> {
+  const newest = webhook.secrets.find(({ publicKey }) => publicKey === null);
+  if (!newest) throw new Error(`${webhook.id} has no secret`);
+  return { ...webhookToWire(webhook, sight), secret: newest.secret };
+}
+
+function healthToWire(active: boolean, health: WebhookHealth, nowMs: number): Static<typeof HEALTH> {
+  const { failingSinceMs, exhaustedInRow, pausedUntilMs } = health;
+  const isPaused = pausedUntilMs !== null && pausedUntilMs > nowMs;
+  const standing = isPaused ? 'paused' : failingSinceMs === null ? 'healthy' : 'failing';
+  return {
+    status: active ? standing : 'disabled',
+    failing_since_ms: failingSinceMs,
+    exhausted_in_row: exhaustedInRow,
+    paused_until_ms: isPaused ? pausedUntilMs : null,
+  };
 }

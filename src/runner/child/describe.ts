@@ -3,7 +3,16 @@
 import type { ComponentShape } from '../runner.ts';
 import type { Component } from './component.ts';
 
+/** Under which a workflow file's first step carries the description of the whole (modules/program.ts). */
+const DESCRIPTION = Symbol.for('errand.workflow');
+
 export function shapeOf(component: unknown): ComponentShape {
+  const description = (component as { [DESCRIPTION]?: unknown } | undefined)?.[DESCRIPTION];
+  const shape = ownShape(component);
+  return description === undefined ? shape : { ...shape, workflow: copyOf(description) };
+}
+
+function ownShape(component: unknown): ComponentShape {
   if (typeof component === 'function') {
     return { type: 'function', name: null, version: null, dedupe: null, props: {}, hooks: [], hasRun: true };
   }

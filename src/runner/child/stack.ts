@@ -7,6 +7,8 @@ import type { ChildLimits, StepFile } from './protocol.ts';
 import { cutBytes } from './text.ts';
 
 const FRAME = /^ +at /;
+/** The bundler's name for what the plugins load (importable.ts, file-modules.ts). */
+const PLATFORM = /^(\.\/)?errand:/;
 const LOCATION = /((?:file|node|data):[^\s()]*?):(\d+):(\d+)/g;
 
 interface Mapped {
@@ -60,8 +62,8 @@ export class StackMapper {
     if (bundle.map === null) return `${bundle.namespace}.mjs:${line}:${column}`;
     // Not `findOrigin`: it adds the distance from the mapped place, and so counts indentation twice.
     const origin = bundle.map.findEntry(line - 1, column - 1);
-    // What maps nowhere is bundler glue; what maps to another file is a module that the platform put in.
-    if (!('originalSource' in origin) || origin.originalSource !== `${bundle.namespace}.ts`) return null;
+    // What maps nowhere is bundler glue; what has no place on any disk is a module that the platform put in.
+    if (!('originalSource' in origin) || PLATFORM.test(origin.originalSource)) return null;
     return `${origin.originalSource}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
   }
 }

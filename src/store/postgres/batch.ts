@@ -14,9 +14,10 @@ import { StoreUnavailable } from '../store.ts';
 import { grantRows } from './claim.ts';
 import type { Core } from './core.ts';
 import { type Lane, OutcomeUnknown, type Tx } from './lane.ts';
+import { type LineNeed, Needs } from './needs.ts';
 import { keepLastNumber } from './node.ts';
 import { Pass } from './pass.ts';
-import { type LineNeed, Needs, NodeGone, Reads } from './reads.ts';
+import { NodeGone, Reads } from './reads.ts';
 
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
 const MAX_VERBS = 1024;

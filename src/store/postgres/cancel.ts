@@ -33,7 +33,9 @@ export async function cancelWaiting(w: ConfigWriting, runnable: Listener): Promi
       runnable.ownerId,
       after,
     );
-  await moveInSteps(step, (state, n) => w.ledger.moved(runnable.ownerId, 'runs', { from: state, to: 'cancelled', n }));
+  await moveInSteps(step, ({ state, n }) => {
+    w.ledger.moved(runnable.ownerId, 'runs', { from: state as string, to: 'cancelled', n: n as number });
+  });
 }
 
 interface Looked {

@@ -1,6 +1,7 @@
 // `errand store check` on Postgres: one transaction that only reads, of one moment, while servers may be running.
 
 import { LIMITS, MINUTE_MS } from '../../domain/limits.ts';
+import { findSealed } from '../check-secrets.ts';
 import {
   type Ask,
   checkRows,
@@ -11,6 +12,7 @@ import {
   showDelivery,
   showRun,
 } from '../checks.ts';
+import type { SecretKey } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { NOW_SQL } from './clock.ts';
 import { MOVE_UNDER_WAY } from './import-mark.ts';
@@ -86,18 +88,23 @@ function leases(table: string, key: string, state: string): Rule[] {
   ];
 }
 
+/** When what goes next is due: of an ordered webhook the lowest number. */
+const READY = `CASE WHEN bool_or(w.is_ordered)
+  THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
+  ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
+
 /** The lines as they should be, beside those that are there. */
 const LINES = `(SELECT coalesce(l.listener_id, r.listener_id) AS listener, coalesce(l.waiting, 0) AS waiting,
-    coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run,
-    coalesce(r.waiting, 0) AS rows_waiting, coalesce(r.taken, 0) AS rows_taken, r.ready_at_ms AS rows_ready_at_ms
+    coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, coalesce(r.waiting, 0) AS rows_waiting,
+    coalesce(r.taken, 0) AS rows_taken, greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
   FROM lines AS l FULL JOIN (
     SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
       count(*) FILTER (WHERE state = 'running') AS taken, min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
       FROM open_runs GROUP BY owner_id, runnable_id
     UNION ALL
-    SELECT owner_id, listener_id, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
-      count(*) FILTER (WHERE state = 'sending'), min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
-      FROM open_deliveries GROUP BY owner_id, listener_id) AS r
+    SELECT d.owner_id, d.listener_id, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
+      count(*) FILTER (WHERE state = 'sending'), ${READY}
+      FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id GROUP BY d.owner_id, d.listener_id) AS r
     ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS line`;
 
 const LINE_RULES: readonly Rule[] = [
@@ -127,8 +134,8 @@ const LINE_RULES: readonly Rule[] = [
   },
 ];
 
-/** Throws `StoreUnavailable` when the database cannot be had, or has the schema of another version. */
-export async function checkPostgres(url: string): Promise<Report> {
+/** `keys`: of the operator. Throws `StoreUnavailable` when the database cannot be had, or has the schema of another version. */
+export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<Report> {
   const session = await Session.open({ url, name: 'errand store check' });
   try {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -137,6 +144,7 @@ export async function checkPostgres(url: string): Promise<Report> {
     const more = async (): Promise<Finding[]> => [
       ...(await findBroken(ask, [...RULES, ...LINE_RULES])),
       ...(await findMove(ask)),
+      ...(await findSealed(ask, keys)),
     ];
     return await checkRows(ask, { schema: SCHEMA_VERSION, more });
   } finally {

@@ -3,11 +3,14 @@
 // is right also where rows are not locked.
 
 import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
-import type { Runnable, Via } from '../../domain/resource.ts';
+import type { Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun } from '../../domain/run.ts';
+import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
 import type { Tx } from './lane.ts';
+import { pairKey } from './needs.ts';
 import type { Grant, Pass } from './pass.ts';
 import { toEmission } from './rows.ts';
+import type { Served } from './shares.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from './write.ts';
 
@@ -69,8 +72,11 @@ function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
 export interface WantedDeliveries {
   readonly ownerId: string;
   readonly listenerId: string;
-  readonly state: 'pending' | 'retrying';
   readonly count: number;
+  /** Of these, so many go to retries that are due before first attempts get the rest. */
+  readonly retries: number;
+  /** The lowest number alone, and only when it is due. */
+  readonly isOrdered: boolean;
 }
 
 /** What a claim of deliveries says; the webhook and the mail's address are the claimer's to add. */
@@ -82,7 +88,17 @@ export interface DeliveryClaim {
   readonly state: 'pending' | 'retrying';
 }
 
-/** At most `count` of the due deliveries of each, the longest due first. */
+/** Of one line in `wanted AS w`, the longest due first. `$7`: now. */
+const dueOf = (state: 'pending' | 'retrying', place: number): string =>
+  `SELECT d.delivery, d.entry, d.due_at_ms, d.state, ${place} AS place FROM open_deliveries AS d
+    WHERE NOT w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state = '${state}' AND d.due_at_ms <= $7::bigint
+    ORDER BY d.due_at_ms, d.delivery`;
+
+const HEAD = `SELECT * FROM (SELECT d.delivery, d.entry, d.due_at_ms, d.state, 4 AS place FROM open_deliveries AS d
+    WHERE w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state IN ('pending', 'retrying')
+    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) AS head WHERE head.due_at_ms <= $7::bigint`;
+
+/** At most `count` of the due deliveries of each: some retries if so wanted, then first attempts, then retries. */
 export async function claimDeliveryRows(
   tx: Tx,
   wanted: readonly WantedDeliveries[],
@@ -90,40 +106,47 @@ export async function claimDeliveryRows(
 ): Promise<DeliveryClaim[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query(
-    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS u (owner, id, state, n)),
-      picked AS (SELECT o.delivery, o.entry, o.due_at_ms, w.state FROM wanted AS w CROSS JOIN LATERAL (
-        SELECT delivery, entry, due_at_ms FROM open_deliveries AS d WHERE d.owner_id = w.owner AND d.listener_id = w.id
-          AND d.state = w.state AND d.state IN ('pending', 'retrying') AND d.due_at_ms <= $6::bigint
-          ORDER BY due_at_ms, delivery LIMIT w.n) AS o)
-      UPDATE open_deliveries AS o SET state = 'sending', fence = o.fence + 1, node = $5, lease_until_ms = $7::bigint
+    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::boolean[])
+        AS u (owner, id, n, retries, ordered)),
+      picked AS (SELECT o.delivery, o.entry, o.due_at_ms, o.state FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT * FROM ((${dueOf('retrying', 1)} LIMIT w.retries) UNION ALL (${dueOf('pending', 2)} LIMIT w.n)
+          UNION ALL (${dueOf('retrying', 3)} OFFSET w.retries LIMIT w.n) UNION ALL (${HEAD})) AS due
+          ORDER BY place, due_at_ms, delivery LIMIT w.n) AS o)
+      UPDATE open_deliveries AS o SET state = 'sending', fence = o.fence + 1, node = $6, lease_until_ms = $8::bigint
         FROM picked AS p, emissions AS e WHERE o.delivery = p.delivery AND o.state = p.state AND e.entry = p.entry
           AND o.delivery = ANY(ARRAY(SELECT delivery FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
-        RETURNING o.delivery, o.listener_id, o.fence, o.via, o.subscription_id, o.attempts_made, o.kind,
-          p.state AS was, p.due_at_ms AS was_due, ${EMISSION}`,
+        RETURNING o.delivery, o.listener_id, o.fence, o.via, o.subscription_id, o.attempts_made, o.requests_made, o.tries,
+          o.due_by, o.kind, p.state AS was, p.due_at_ms AS was_due, ${EMISSION}`,
     arrayLiteral(wanted.map((w) => w.ownerId)),
     arrayLiteral(wanted.map((w) => w.listenerId)),
-    arrayLiteral(wanted.map((w) => w.state)),
     arrayLiteral(wanted.map((w) => w.count)),
+    arrayLiteral(wanted.map((w) => w.retries)),
+    arrayLiteral(wanted.map((w) => w.isOrdered)),
     by.node,
     by.nowMs,
     by.nowMs + DELIVERY_LEASE_MS,
   );
-  const inOrder = rows.sort(
-    (a, b) => (a.was_due as number) - (b.was_due as number) || (a.delivery as number) - (b.delivery as number),
-  );
-  return inOrder.map((row) => ({
+  const claims = rows.map((row) => ({
     row,
     ownerId: row.owner_id as string,
     listenerId: row.listener_id as string,
     state: row.was as 'pending' | 'retrying',
   }));
+  return claims.sort(inOrder);
+}
+
+/** First attempts before retries, and the longest due first. */
+function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
+  if (a.state !== b.state) return a.state === 'pending' ? -1 : 1;
+  const byDue = (a.row.was_due as number) - (b.row.was_due as number);
+  return byDue || (a.row.delivery as number) - (b.row.delivery as number);
 }
 
 export function toClaimedDelivery(
   { row, listenerId }: DeliveryClaim,
   of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null; storeTag: string },
 ): ClaimedDelivery {
-  const attemptsMade = row.attempts_made as number;
+  const standing = standingOf(row);
   return {
     delivery: row.delivery as number,
     fence: row.fence as number,
@@ -133,48 +156,51 @@ export function toClaimedDelivery(
     via: row.via as Via,
     webhook: of.webhook,
     mailTo: of.mailTo,
-    attempt: attemptsMade + 1,
-    trigger: attemptsMade === 0 ? 'event' : 'retry',
+    attempt: standing.attemptsMade + 1,
+    tries: standing.tries,
+    trigger: triggerOf(standing),
   };
+}
+
+function triggerOf({ dueBy, requestsMade }: DeliveryStanding): ClaimedDelivery['trigger'] {
+  if (dueBy === 'resend') return 'resend';
+  return requestsMade === 0 ? 'event' : 'retry';
 }
 
 /** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
 export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
   for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
-  const by = { node: pass.core.node.id, nowMs: pass.nowMs, storeTag: pass.core.storeTag };
+  const { node, storeTag, shares } = pass.core;
+  const by = { node: node.id, nowMs: pass.nowMs, storeTag };
   const runs = pass.grants.filter(({ runnable }) => runnable !== null);
   const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
   const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
     runnable: grants[0]?.runnable as Runnable,
     count: sum(grants),
   }));
-  const byLine = [...Map.groupBy(deliveries, ({ line }) => line)];
-  const [claimedRuns, pending] = await Promise.all([
+  // An attempt that ended behind the one that granted may have paused the webhook.
+  const mayGo = [...Map.groupBy(deliveries, ({ line }) => line)].filter(([line]) => !line.isPaused(pass.nowMs));
+  const wantedDeliveries = mayGo.map(([line, grants]) => ({
+    ownerId: line.ownerId,
+    listenerId: line.listenerId,
+    count: sum(grants),
+    retries: shares.retriesOf(keyOf(line), sum(grants)),
+    isOrdered: webhookOf(pass, line)?.settings.ordered ?? false,
+  }));
+  const [claimedRuns, claimedDeliveries] = await Promise.all([
     claimRunRows(tx, wantedRuns, by),
-    claimDeliveryRows(
-      tx,
-      byLine.map(([line, grants]) => ({ ...of(line), state: 'pending', count: sum(grants) })),
-      by,
-    ),
+    claimDeliveryRows(tx, wantedDeliveries, by),
   ]);
   giveRuns(pass, runs, claimedRuns);
-  const rest = byLine.map(([line, grants]) => ({
-    ...of(line),
-    state: 'retrying' as const,
-    count:
-      sum(grants) -
-      pending.filter((claim) => claim.listenerId === line.listenerId && claim.ownerId === line.ownerId).length,
-  }));
-  const retrying = await claimDeliveryRows(
-    tx,
-    rest.filter(({ count }) => count > 0),
-    by,
-  );
-  giveDeliveries(pass, deliveries, [...pending, ...retrying]);
+  giveDeliveries(pass, deliveries, claimedDeliveries);
 }
 
 const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
-const of = ({ ownerId, listenerId }: Grant['line']) => ({ ownerId, listenerId });
+const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
+
+function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
+  return line.listenerId === MAIL ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
+}
 
 function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
@@ -189,30 +215,27 @@ function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly Claime
 }
 
 function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, node } = pass.core;
-  const left = [...claimed];
+  const { storeTag, node, shares } = pass.core;
+  const left = Map.groupBy(claimed, keyOf);
+  for (const [key, claims] of left) shares.served(key, countByState(claims));
   for (const { line, hands, count } of grants) {
-    let given = 0;
-    for (let i = 0; i < left.length && given < count; ) {
-      const claim = left[i] as DeliveryClaim;
-      if (claim.listenerId !== line.listenerId || claim.ownerId !== line.ownerId) {
-        i++;
-        continue;
-      }
-      left.splice(i, 1);
-      given++;
-      const isMail = line.listenerId === MAIL;
-      const webhook = isMail ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
-      const mailTo = isMail ? (pass.owner(line.ownerId)?.email ?? null) : null;
-      hands.deliveries.push(toClaimedDelivery(claim, { webhook, mailTo, storeTag }));
-      line.change({ waiting: -1, taken: 1 }, node.id);
-      pass.ledger.moved(line.ownerId, 'deliveries', { from: claim.state, to: 'sending' });
-    }
-    pass.leaveUnused(hands, line, count - given);
+    const given = left.get(keyOf(line))?.splice(0, count) ?? [];
+    pass.leaveUnused(hands, line, count - given.length);
+    if (given.length === 0) continue;
+    const webhook = webhookOf(pass, line);
+    const mailTo = webhook ? null : (pass.owner(line.ownerId)?.email ?? null);
+    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag })));
+    line.change({ waiting: -given.length, taken: given.length }, node.id);
+    for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
 }
 
-/** A webhook that wants no more is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
+export function countByState(claims: readonly DeliveryClaim[]): Served {
+  const pending = claims.filter(({ state }) => state === 'pending').length;
+  return { pending, retrying: claims.length - pending };
+}
+
+/** A webhook that wants no more, or failed for too long, is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
 async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
@@ -226,15 +249,16 @@ async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> 
   );
   const held = await tx.query(
     `WITH waiting AS (SELECT delivery, state FROM open_deliveries
-        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying'))
-      UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
+        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying')),
+      moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
         WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
-        RETURNING waiting.state`,
+        RETURNING waiting.state)
+      SELECT state, count(*) AS n FROM moved GROUP BY state`,
     line.ownerId,
     line.listenerId,
   );
-  for (const row of held) {
-    pass.ledger.moved(line.ownerId, 'deliveries', { from: row.state as string, to: 'held' });
+  for (const { state, n } of held as { state: string; n: number }[]) {
+    pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'held', n });
+    line.change({ waiting: -n }, pass.core.node.id);
   }
-  line.change({ waiting: -held.length }, pass.core.node.id);
 }

@@ -23,10 +23,18 @@ export function configWrite<T>(core: Core, ownerId: string, verb: Verb<T>): Prom
 
 /**
  * A write that moves what waits for a workflow, source or webhook. Its line is locked before the version: in the order of
- * the batch, when a webhook is switched off there.
+ * the batch, when a webhook is switched off there. `before`: what is locked before the line.
  */
-export function lineWrite<T>(core: Core, listener: Listener, verb: Verb<T>): Promise<T> {
-  return write(core, { ownerId: listener.ownerId, verb, before: (tx) => lockLine(tx, listener) });
+export function lineWrite<T>(
+  core: Core,
+  { before, ...listener }: Listener & { before?: (tx: Tx) => void },
+  verb: Verb<T>,
+): Promise<T> {
+  const lock = (tx: Tx): void => {
+    before?.(tx);
+    lockLine(tx, listener);
+  };
+  return write(core, { ownerId: listener.ownerId, verb, before: lock });
 }
 
 interface Write<T> {

@@ -1,5 +1,6 @@
 // What the store's files share, built once by open.ts.
 
+import type { Seal } from '../seal.ts';
 import type { Batch } from './batch.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Held } from './held.ts';
@@ -8,6 +9,7 @@ import type { Node } from './node.ts';
 import type { Notices } from './notify.ts';
 import type { Pool } from './pool.ts';
 import type { Routes } from './routes.ts';
+import type { Shares } from './shares.ts';
 import type { Sweep } from './sweep.ts';
 import type { Turns } from './turn-runs.ts';
 
@@ -19,6 +21,7 @@ export interface Core {
   /** Claims by the ticks. */
   readonly claims: Lane;
   readonly turns: Turns;
+  readonly shares: Shares;
   readonly held: Held;
   /** Writes of the configuration, and the odd ones. */
   readonly config: Lane;
@@ -30,4 +33,5 @@ export interface Core {
   readonly clock: DatabaseClock;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
+  readonly seal: Seal;
 }

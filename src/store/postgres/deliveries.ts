@@ -1,12 +1,19 @@
 // Deliveries: recording attempts, claiming what is due, handing back. What is read of them is in delivery-records.ts.
 
 import { MAIL } from '../../domain/delivery.ts';
-import type { AttemptEnd, DeliveryStore, Finished } from '../store.ts';
+import type { NewEmission } from '../../domain/emission.ts';
+import { failureOfDelivery } from '../../domain/failure.ts';
+import { HEALTHY, judgeHealth, type Notice, noticeText } from '../../domain/health.ts';
+import { FURTHER_ERRORS } from '../checks.ts';
+import type { AttemptEnd, Attempted, DeliveryStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { deliveryReads } from './delivery-records.ts';
-import { claimsOf, type Hands, type Line, type Pass } from './pass.ts';
-import { leaseKey } from './reads.ts';
-import { sendBack, stateToReturnTo } from './rescue.ts';
+import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
+import type { Line } from './line.ts';
+import { leaseKey } from './needs.ts';
+import { claimsOf, type Hands, type Pass } from './pass.ts';
+import { closedStateOf, sendBack } from './rescue.ts';
+import { resendDelivery } from './resend.ts';
 import { claimDeliveries } from './turn-deliveries.ts';
 import { writeEmission } from './write.ts';
 
@@ -17,6 +24,7 @@ export function deliveryVerbs(core: Core): DeliveryStore {
   return {
     ...deliveryReads(core),
     claimDeliveries: (limit, admission) => claimDeliveries(core, limit, admission),
+    resendDelivery: (ownerId, delivery) => resendDelivery(core, ownerId, delivery),
 
     recordAttempt: (end, admission) =>
       core.batch.write({
@@ -42,39 +50,90 @@ export function deliveryVerbs(core: Core): DeliveryStore {
   };
 }
 
-function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Finished {
+function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Attempted {
   const { delivery, fence } = end.delivery;
   const row = pass.leased('attempts', leaseKey(delivery, fence));
-  if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null };
+  if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null, isDisabled: false };
   const ownerId = row.owner_id as string;
-  const listenerId = row.listener_id as string;
-  const n = (row.attempts_made as number) + 1;
-  const line = pass.line(ownerId, listenerId, false);
-  if (end.disableWebhook) pass.goneWebhooks.add(line);
-  const state = end.state === 'retrying' ? stateToReturnTo(pass, { ownerId, listenerId, attemptsMade: n }) : end.state;
+  const line = pass.line(ownerId, row.listener_id as string, false);
+  const notice = judge(pass, line, end);
+  const isDisabled = isOfNow(pass, line, end) && (end.disableWebhook || notice?.code === 'WebhookDisabled');
+  if (isDisabled) disable(pass, line);
+  const standing = standingAfter(standingOf(row), end);
+  const state = end.state === 'retrying' ? (closedStateOf(pass, line) ?? 'retrying') : end.state;
   const isOpen = state === 'retrying';
   if (isOpen || state === 'held') {
     const dueAtMs = isOpen ? end.nextAttemptAtMs : null;
-    pass.plan.deliveryChanges.push({ delivery, state, attemptsMade: n, fence, dueAtMs });
-  } else pass.plan.deliveryEnds.push({ delivery, state, attemptsMade: n });
+    pass.plan.deliveryChanges.push({ delivery, state, standing, fence, dueAtMs });
+  } else pass.plan.deliveryEnds.push({ delivery, state, standing });
   const { trigger } = end.delivery;
-  pass.plan.attempts.push({ delivery, n, trigger, made: JSON.stringify(end.made) });
+  pass.plan.attempts.push({ delivery, n: standing.requestsMade, trigger, made: JSON.stringify(end.made) });
   pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
   line.change({ taken: -1, waiting: isOpen ? 1 : 0 }, pass.core.node.id);
+  if (isOpen) pass.wentBack.add(line);
   const errorEntry = end.error ? writeEmission(pass, hands, { made: end.error }).emission.entry : null;
-  if (!pass.isGone(line)) handOver(pass, hands, line);
-  return { held: true, claims: claimsOf(hands), errorEntry };
+  if (notice) tell(pass, hands, noticeOf(end, notice));
+  handOver(pass, hands, line);
+  return { held: true, claims: claimsOf(hands), errorEntry, isDisabled };
+}
+
+/** What an attempt tells of its webhook's health; the line has it from now on. */
+function judge(pass: Pass, line: Line, end: AttemptEnd): Notice | null {
+  if (end.disableWebhook || line.listenerId === MAIL || closedStateOf(pass, line) !== null) return null;
+  if (!isOfNow(pass, line, end)) return null;
+  const { state, pauseUntilMs } = end;
+  const judged = judgeHealth(line.health, { state, pauseUntilMs, nowMs: pass.nowMs });
+  line.health = judged.health;
+  return judged.notice;
+}
+
+/** An address that the webhook no longer has says nothing of it. */
+function isOfNow(pass: Pass, line: Line, { delivery }: AttemptEnd): boolean {
+  if (line.listenerId === MAIL) return false;
+  return pass.webhook(line.ownerId, line.listenerId)?.url === delivery.webhook?.url;
+}
+
+/** Written with the transaction (claim.ts); what waits for it is held. */
+function disable(pass: Pass, line: Line): void {
+  pass.goneWebhooks.add(line);
+  line.health = HEALTHY;
+}
+
+/** An error that no delivery ended with. */
+function tell(pass: Pass, hands: Hands, notice: NewEmission): void {
+  writeEmission(pass, hands, { made: notice });
+  pass.ledger.count(notice.ownerId, FURTHER_ERRORS, 1);
+}
+
+function noticeOf({ delivery, made }: AttemptEnd, notice: Notice): NewEmission {
+  return failureOfDelivery(delivery, made, { code: notice.code, msg: noticeText(notice, made.detail) });
+}
+
+function standingAfter(before: DeliveryStanding, { state, pauseUntilMs }: AttemptEnd): DeliveryStanding {
+  const requestsMade = before.requestsMade + 1;
+  if (pauseUntilMs !== null) return { ...before, requestsMade, dueBy: 'retry_after' };
+  const dueBy = state === 'retrying' ? 'schedule' : before.dueBy;
+  return { attemptsMade: before.attemptsMade + 1, requestsMade, tries: before.tries + 1, dueBy };
 }
 
 /** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
 function handOver(pass: Pass, hands: Hands, line: Line): void {
-  if (line.waiting === 0) return;
+  if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
+  const isMail = line.listenerId === MAIL;
+  const webhook = isMail ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
+  if (!isMail && !webhook?.active) return;
   // What a claim will tell with it is read by now.
-  if (line.listenerId === MAIL) pass.owner(line.ownerId);
-  else if (!pass.webhook(line.ownerId, line.listenerId)?.active) return;
+  if (isMail) pass.owner(line.ownerId);
   let granted = pass.grantedTo(line);
-  for (let taken = 0; taken < HANDED_OVER && line.waiting > granted; taken++) {
-    if (!pass.takeDelivery(hands, line.listenerId)) return;
+  const isOrdered = webhook?.settings.ordered ?? false;
+  // What went back is the head again, and not yet in the rows that a claim would find.
+  if (isOrdered && pass.wentBack.has(line)) {
+    hands.deliveriesWaiting = true;
+    return;
+  }
+  const most = isOrdered ? 1 - line.taken - granted : HANDED_OVER;
+  for (let taken = 0; taken < most && line.waiting > granted; taken++) {
+    if (!pass.takeDelivery(hands, line.listenerId, webhook)) return;
     pass.grants.push({ line, hands, count: 1, runnable: null });
     granted++;
   }

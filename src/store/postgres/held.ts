@@ -3,7 +3,7 @@
 
 import type { Claims } from '../store.ts';
 import type { Core } from './core.ts';
-import { leaseKey } from './reads.ts';
+import { leaseKey } from './needs.ts';
 import { sendBack } from './rescue.ts';
 import { releaseLeases } from './runs.ts';
 

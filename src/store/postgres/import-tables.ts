@@ -31,6 +31,17 @@ const none = (): null => null;
 export const NOBODY = 0;
 const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
 
+/** Settings that are not sealed are absent. */
+function orderedOf(row: Cells): false | null {
+  return row.settings === null ? false : null;
+}
+
+/** Of a webhook that is not well, or was put off: its line begins with that. What waits in it comes in the end. */
+const HEALTH = `(SELECT w.owner_id, h.webhook_id AS listener_id, h.failing_since_ms, h.exhausted_in_row, h.noticed_at_ms,
+  h.paused_until_ms FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id)`;
+
+const zero = (): number => 0;
+
 export const IMPORTED: readonly Imported[] = [
   { table: 'owners', from: 'owners', key: ['id'] },
   { table: 'api_keys', from: 'api_keys', key: ['id'] },
@@ -38,7 +49,8 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'deployments', from: 'deployments', key: ['id'] },
   { table: 'triggers', from: 'triggers', key: ['id'] },
   { table: 'subscriptions', from: 'subscriptions', key: ['id'] },
-  { table: 'webhooks', from: 'webhooks', key: ['id'] },
+  // What is sealed moves as it is; whoever opens it first tells which are ordered.
+  { table: 'webhooks', from: 'webhooks', key: ['id'], columns: { is_ordered: orderedOf } },
   {
     table: 'emissions',
     from: 'emissions',
@@ -82,8 +94,15 @@ export const IMPORTED: readonly Imported[] = [
     key: ['source_id', 'entry'],
     columns: { item_id: (row) => kept(row.item_id as string) },
   },
+  {
+    table: 'lines',
+    from: HEALTH,
+    key: ['owner_id', 'listener_id'],
+    columns: { is_run: () => false, waiting: zero, taken: zero, holder: none, ready_at_ms: none },
+  },
+  { table: 'operations', from: 'operations', key: ['id'] },
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
 ];
 
 /** What else a store writes here, but for who it is (meta) and who uses it (nodes). */
-export const MADE_HERE: readonly string[] = ['lines', 'answers', 'versions'];
+export const MADE_HERE: readonly string[] = ['answers', 'versions'];

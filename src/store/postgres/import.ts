@@ -3,6 +3,7 @@
 // import-mark.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
 
 import type { Cell, Cells, ExportedStore } from '../export.ts';
+import { SEAL_KEY } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { NOW_SQL } from './clock.ts';
 import {
@@ -188,13 +189,14 @@ export class Import {
 
   /** What is made of the rows that were copied; then servers may start here. */
   async finish(): Promise<void> {
-    const { tag, version, lastNumber } = this.#options.source;
+    const { tag, version, lastNumber, sealKey } = this.#options.source;
     // The first statements of a server would be planned as if everything were empty.
     for (const table of TABLES) await this.#session.query(`ANALYZE ${table}`);
     await this.#write((tx) => {
       void tx.query('SET LOCAL statement_timeout = 0');
       makeLines(tx);
       writeMeta(tx, 'store_tag', tag);
+      if (sealKey !== null) writeMeta(tx, SEAL_KEY, sealKey);
       if (lastNumber !== null) writeMeta(tx, 'last_number', lastNumber);
       forgetProgress(tx);
       this.#writeMark(tx, 'moved', version);
@@ -255,19 +257,23 @@ async function clear(tx: Tx): Promise<void> {
   forgetProgress(tx);
 }
 
+/** Those of webhooks that are not well are there by now. */
 function makeLines(tx: Tx): void {
-  void tx.query('DELETE FROM lines');
   void tx.query(
     `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
       SELECT owner_id, runnable_id, true, count(*) FILTER (WHERE state = 'queued'),
         count(*) FILTER (WHERE state = 'running'), min(0) FILTER (WHERE state = 'queued')
       FROM open_runs WHERE state <> 'waiting' GROUP BY owner_id, runnable_id`,
   );
+  // Ready no later than it should be: a look in vain puts that right.
   void tx.query(
     `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
       SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
         count(*) FILTER (WHERE state = 'sending'), min(${NOBODY}) FILTER (WHERE state = 'sending'),
         min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
-      FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id`,
+      FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id
+      ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
+        holder = excluded.holder,
+        ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(lines.paused_until_ms, excluded.ready_at_ms) END`,
   );
 }

@@ -41,7 +41,9 @@ interface Link {
 const READS = /^\s*SELECT/i;
 
 /** The answer to a commit was lost, and nobody could say what became of it. */
-export class OutcomeUnknown extends StoreUnavailable {}
+export class OutcomeUnknown extends StoreUnavailable {
+  override readonly mayBeWritten = true;
+}
 
 export class Lane {
   readonly #options: ConnectionOptions;

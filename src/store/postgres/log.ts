@@ -4,8 +4,8 @@ import { emitId as emitIdOf } from '../../domain/ids.ts';
 import type { Appended, Idempotency, LogStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { logReads, parseAnswer } from './log-records.ts';
+import { pairKey } from './needs.ts';
 import { claimsOf, type Hands, type Pass } from './pass.ts';
-import { pairKey } from './reads.ts';
 import { type Written, writeEmission } from './write.ts';
 
 export function logVerbs(core: Core): LogStore {

@@ -1,6 +1,7 @@
 // Opens the Postgres store: one database, any number of processes.
 
 import type { Clock, Log, Random } from '../../ports.ts';
+import type { SecretKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
 import { Batch } from './batch.ts';
 import { DatabaseClock } from './clock.ts';
@@ -14,17 +15,22 @@ import { FORGET } from './mark.ts';
 import { Node } from './node.ts';
 import { nodeVerbs } from './nodes.ts';
 import { Notices } from './notify.ts';
+import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { Pool } from './pool.ts';
 import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
 import { migrate } from './schema.ts';
+import { checkSealKey, settleSealKey } from './seal-key.ts';
+import { Sealing } from './seal-rows.ts';
+import { Shares } from './shares.ts';
 import { sourceVerbs } from './sources.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
+import { tellOrdered } from './webhook-rows.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
@@ -38,11 +44,17 @@ export interface PostgresOptions {
   readonly nodeName: string;
   readonly version: string;
   readonly log: Log;
+  /** The first one is to wrap the key that seals the store's secrets; without any, that stands in the database bare. */
+  readonly secretKeys?: readonly SecretKey[];
 }
 
 const LANE_BYTES = 15;
 /** For reading and the odd write; with the lanes and the listener, a process has four more. */
 const POOL_CONNECTIONS = 6;
+
+/** Whoever operates several processes decides on a key for all of them: no process can make one for the others. */
+const BARE_KEY =
+  'the key that seals the secrets of this store stands in the database itself: whoever can read that, or a backup of it, can open them. Set the same ERRAND_SECRET_KEY for every process, and it is wrapped with that at the next start';
 
 /** Connects, migrates and joins the others. Throws `StoreUnavailable` when it cannot. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
@@ -51,7 +63,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
 /** The same, with a look at the SQL that the log's writes and the claims have sent: for the test of their plans. */
 export async function openInspectable(options: PostgresOptions): Promise<{ store: Store; statements: () => string[] }> {
-  const { random, nodeName: name, version, log } = options;
+  const { random, nodeName: name, version, log, secretKeys = [] } = options;
   const connection = { url: options.url, name: `errand ${name}` };
   const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
   const byKey = { ...connection, isByKey: true };
@@ -59,12 +71,15 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   const clock = new DatabaseClock(options.clock);
   const node = new Node({ pool, clock, name, version });
   const notices = new Notices({ pool, options: connection, log });
+  let sealing: Sealing | undefined;
   const closeAll = async (): Promise<void> => {
+    await sealing?.close();
     await notices.close();
     await Promise.all(Object.values(lanes).map((lane) => lane.close()));
     await pool.close();
   };
   try {
+    const checked = await checkSealKey(pool, secretKeys);
     await migrate(lanes.config);
     for (const lane of Object.values(lanes)) lane.markAs(Buffer.from(random.bytes(LANE_BYTES)).toString('base64url'));
     await pool.write(FORGET);
@@ -73,6 +88,11 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     await refuseUnfinishedMove(pool);
     const { claims, config } = lanes;
     const storeTag = await readTag(pool, random);
+    const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
+    if (isBare) log.warn({}, BARE_KEY);
+    sealing = await Sealing.begin({ pool, log, key });
+    const { seal } = sealing;
+    await tellOrdered(pool, seal);
     const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
     const batch: Batch = new Batch(lanes.batch, () => core);
     const held = new Held();
@@ -82,13 +102,15 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       claims,
       config,
       turns,
+      shares: new Shares(),
       held,
-      routes: new Routes(),
+      routes: new Routes(seal),
       node,
       notices,
       sweep: new Sweep(pool, log),
       clock,
       storeTag,
+      seal,
     };
     const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
     return { store: storeOf(core, closeAll), statements };
@@ -111,6 +133,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...logVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
+    ...operationVerbs(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
     ...ownerVerbs(core),

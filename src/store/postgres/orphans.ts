@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import type { Row } from './values.ts';
+import { keepCancelled } from './waiting.ts';
 
 export async function cancelOrphans(
   core: Core,
@@ -77,10 +78,7 @@ function cancel(tx: Tx, of: { ownerId: string; listenerId: string; nowMs: number
   return tx.query(
     `WITH gone AS (DELETE FROM open_deliveries
         WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying') RETURNING *),
-      kept AS (INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state,
-          attempts_made, ended_at_ms)
-        SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'cancelled', attempts_made, $3::bigint
-          FROM gone)
+      kept AS (${keepCancelled('$3')})
       SELECT state FROM gone`,
     of.ownerId,
     of.listenerId,

@@ -2,6 +2,7 @@
 
 import type { ApiKey, Owner } from '../../domain/resource.ts';
 import type { OwnerStore, OwnerWrite } from '../resources.ts';
+import type { Seal } from '../seal.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
@@ -20,7 +21,7 @@ export function ownerVerbs(core: Core): OwnerStore {
     return new Map(rows.map((row) => [row.hash as string, toApiKey(row)]));
   });
   return {
-    createOwner: (write) => configWrite(core, write.owner.id, ({ tx }) => insertWhole(tx, write)),
+    createOwner: (write) => configWrite(core, write.owner.id, ({ tx }) => insertWhole(tx, write, core.seal)),
     createFirstOwner: (write) => createFirstOwner(core, write),
 
     updateOwner: (owner) =>
@@ -73,15 +74,15 @@ async function createFirstOwner(core: Core, write: OwnerWrite): Promise<boolean>
     // Until this is committed nobody makes an owner, whichever way.
     void tx.query('LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE');
     if ((await tx.query(anybody)).length > 0) return false;
-    await insertWhole(tx, write);
+    await insertWhole(tx, write, core.seal);
     return true;
   });
 }
 
-function insertWhole(tx: Tx, { owner, key, keyHash, workflow }: OwnerWrite): Promise<void> {
+function insertWhole(tx: Tx, { owner, key, keyHash, workflow }: OwnerWrite, seal: Seal): Promise<void> {
   insertOwner(tx, owner);
   insertKey(tx, key, keyHash);
-  return insertRunnable(tx, { ...workflow, record: workflow.workflow });
+  return insertRunnable(tx, { ...workflow, record: workflow.workflow, seal });
 }
 
 function insertOwner(tx: Tx, owner: Owner): void {

@@ -7,10 +7,12 @@ import type { Admission, Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
+import { Line, sendLines } from './line.ts';
+import { pairKey } from './needs.ts';
 import type { Numbers } from './node.ts';
 import type { Channel } from './notify.ts';
 import { Plan } from './plan.ts';
-import { type LineRow, pairKey, type Reads } from './reads.ts';
+import type { Reads } from './reads.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
@@ -35,36 +37,6 @@ export function claimsOf(hands: Hands): Claims {
       return hands.deliveriesWaiting;
     },
   };
-}
-
-/** A listener's counters, as this pass has them so far. */
-export class Line {
-  readonly ownerId: string;
-  readonly listenerId: string;
-  readonly isRun: boolean;
-  waiting: number;
-  taken: number;
-  holder: number | null;
-  isChanged = false;
-
-  constructor(row: LineRow, isRun: boolean) {
-    this.ownerId = row.ownerId;
-    this.listenerId = row.listenerId;
-    this.isRun = isRun;
-    this.waiting = row.waiting;
-    this.taken = row.taken;
-    this.holder = row.holder;
-  }
-
-  change(by: { waiting?: number; taken?: number }, node: number): void {
-    this.waiting += by.waiting ?? 0;
-    this.taken += by.taken ?? 0;
-    this.isChanged = true;
-    if (this.isRun) return;
-    // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
-    if (this.taken === 0) this.holder = null;
-    else if ((by.taken ?? 0) > 0) this.holder = node;
-  }
 }
 
 /** Rows to be claimed for a verb, once the plan stands. */
@@ -99,8 +71,10 @@ export class Pass {
   readonly ledger = new Ledger();
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
-  /** Webhooks that asked for no more: disabled, and what waits for them held. */
+  /** Webhooks that asked for no more, or failed for too long: disabled, and what waits for them held. */
   readonly goneWebhooks = new Set<Line>();
+  /** Lines to which something went back: what is in them is not what the rows say, until those are written. */
+  readonly wentBack = new Set<Line>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
   /** What sources forget and remember from now on, by their id. */
   readonly memories = new Map<string, { removed: string[]; added: [itemId: string, entry: number][] }>();
@@ -136,7 +110,7 @@ export class Pass {
       this.isWhole = false;
       this.reads.missed.lines.set(key, { ownerId, listenerId, isRun });
     }
-    const line = new Line(row ?? { ownerId, listenerId, waiting: 0, taken: 0, holder: null }, isRun);
+    const line = row ? new Line(row, isRun) : Line.empty(ownerId, listenerId, isRun);
     this.#lines.set(key, line);
     return line;
   }
@@ -175,9 +149,10 @@ export class Pass {
     return true;
   }
 
-  takeDelivery(hands: Hands, listenerId: string): boolean {
+  /** `webhook` is null for the owner's mail. */
+  takeDelivery(hands: Hands, listenerId: string, webhook: Webhook | null): boolean {
     if (!this.isWhole) return true;
-    if (!hands.admission.takeDelivery(listenerId)) return false;
+    if (!hands.admission.takeDelivery(listenerId, webhook)) return false;
     this.#taken.push(() => hands.admission.dropDelivery(listenerId));
     return true;
   }
@@ -276,11 +251,12 @@ export class Pass {
     };
   }
 
-  /** The counters that changed. A delivery's line is due when the earliest of what waits is, told by the rows themselves. */
+  /** Those that changed. Behind all rows: when a line is ready is told by them. */
   sendLines(tx: Tx): void {
-    const changed = [...this.#lines.values()].filter((line) => line.isChanged);
-    if (changed.length === 0) return;
-    sendLines(tx, changed);
+    sendLines(
+      tx,
+      [...this.#lines.values()].filter((line) => line.isChanged),
+    );
   }
 
   /** What sources remember now, of those that a run has changed. */
@@ -335,23 +311,4 @@ export class Pass {
 
 function isRunnable(id: string): boolean {
   return id.startsWith('p_') || id.startsWith('dc_');
-}
-
-export function sendLines(tx: Tx, changed: readonly Line[]): void {
-  void tx.query(
-    `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder,
-        ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN 0 ELSE (
-          SELECT least(
-            (SELECT min(due_at_ms) FROM open_deliveries AS d
-              WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'pending'),
-            (SELECT min(due_at_ms) FROM open_deliveries AS d
-              WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying'))) END
-      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[]) AS u (o, i, waiting, taken, holder)
-      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
-    arrayLiteral(changed.map((l) => l.ownerId)),
-    arrayLiteral(changed.map((l) => l.listenerId)),
-    arrayLiteral(changed.map((l) => l.waiting)),
-    arrayLiteral(changed.map((l) => l.taken)),
-    arrayLiteral(changed.map((l) => l.holder)),
-  );
 }

@@ -12,74 +12,11 @@ import type { Idempotency } from '../store.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
+import { LINE_COLUMNS, type LineRow, toLineRow } from './line.ts';
 import { readLost } from './lost.ts';
+import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey, type Tick } from './needs.ts';
 import { LAST_NUMBER_SQL } from './node.ts';
-import { Missed } from './routes.ts';
 import { arrayLiteral, type Row } from './values.ts';
-
-export interface Tick {
-  readonly triggerId: string;
-  readonly expectedAtMs: number;
-  readonly nextAtMs: number;
-}
-
-/** What verbs know that they need before anything is read. */
-export class Needs {
-  readonly owners = new Set<string>();
-  /** Runs that end for good, those that only go back, and deliveries that were attempted: by lease. */
-  readonly endings: RunLease[] = [];
-  readonly returns: RunLease[] = [];
-  readonly attempts: DeliveryLease[] = [];
-  readonly #leases = new Set<string>();
-  readonly keys = new Map<string, Idempotency>();
-  readonly ticks: Tick[] = [];
-  readonly sources = new Set<string>();
-  overDigests = false;
-  lost = false;
-
-  /** Of several verbs with one lease, the first one has it. */
-  endRun(lease: RunLease): void {
-    if (this.#isFirst('run', leaseKey(lease.run, lease.fence))) this.endings.push(lease);
-  }
-
-  returnRun(lease: RunLease): void {
-    if (this.#isFirst('run', leaseKey(lease.run, lease.fence))) this.returns.push(lease);
-  }
-
-  attempt(lease: DeliveryLease): void {
-    if (this.#isFirst('delivery', leaseKey(lease.delivery, lease.fence))) this.attempts.push(lease);
-  }
-
-  #isFirst(kind: string, lease: string): boolean {
-    const key = pairKey(kind, lease);
-    if (this.#leases.has(key)) return false;
-    this.#leases.add(key);
-    return true;
-  }
-}
-
-export interface DigestNeed {
-  readonly ownerId: string;
-  readonly digestKey: string;
-  readonly windowMs: number;
-}
-
-export interface LineNeed {
-  readonly ownerId: string;
-  readonly listenerId: string;
-  readonly isRun: boolean;
-}
-
-export interface LineRow {
-  readonly ownerId: string;
-  readonly listenerId: string;
-  readonly waiting: number;
-  readonly taken: number;
-  readonly holder: number | null;
-}
-
-export const pairKey = (a: string, b: string): string => `${a} ${b}`;
-export const leaseKey = (number: number, fence: number): string => `${number} ${fence}`;
 
 /** A node that was taken for gone must not write: it begins anew, and the transaction with it. */
 export class NodeGone extends Error {}
@@ -334,16 +271,15 @@ export class Reads {
     const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
     const lock = async (): Promise<number> => {
       const rows = await this.#tx.query(
-        `SELECT l.owner_id, l.listener_id, l.waiting, l.taken, l.holder FROM unnest($1::text[], $2::text[]) AS u (o, i)
+        `SELECT ${LINE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
           JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
           WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
         owners,
         listeners,
       );
       for (const row of rows) {
-        const { owner_id: ownerId, listener_id: listenerId } = row as { owner_id: string; listener_id: string };
-        const { waiting, taken, holder } = row as { waiting: number; taken: number; holder: number | null };
-        this.lines.set(pairKey(ownerId, listenerId), { ownerId, listenerId, waiting, taken, holder });
+        const line = toLineRow(row);
+        this.lines.set(pairKey(line.ownerId, line.listenerId), line);
       }
       return rows.length;
     };
@@ -368,17 +304,5 @@ export class Reads {
       arrayLiteral(owners),
     );
     for (const row of rows) this.versions.set(row.owner_id as string, row.version as number);
-  }
-}
-
-/** What a plan looked for and did not have. */
-class Misses {
-  readonly owners = new Set<string>();
-  readonly routes = new Missed();
-  readonly digests = new Map<string, DigestNeed>();
-  readonly lines = new Map<string, LineNeed>();
-
-  get isEmpty(): boolean {
-    return this.owners.size + this.digests.size + this.lines.size === 0 && this.routes.isEmpty;
   }
 }

@@ -1,5 +1,7 @@
 // Deliveries that a process which is gone was sending: nobody knows whether they arrived, so they go out again.
 
+import { standingOf, waitingState } from './delivery-standing.ts';
+import type { Line } from './line.ts';
 import type { Pass } from './pass.ts';
 
 /** Makes them due at once. Their webhook may be gone or disabled meanwhile: then they end, or wait. Returns how many. */
@@ -22,27 +24,23 @@ interface Back {
 export function sendBack(pass: Pass, { row, delivery, fence }: Back): void {
   const ownerId = row.owner_id as string;
   const listenerId = row.listener_id as string;
-  const attemptsMade = row.attempts_made as number;
-  const state = stateToReturnTo(pass, { ownerId, listenerId, attemptsMade });
-  const isOpen = state === 'pending' || state === 'retrying';
+  const standing = standingOf(row);
   const line = pass.line(ownerId, listenerId, false);
-  if (state === 'cancelled') pass.plan.deliveryEnds.push({ delivery, state, attemptsMade });
-  else pass.plan.deliveryChanges.push({ delivery, state, attemptsMade, fence, dueAtMs: isOpen ? pass.nowMs : null });
+  const state = closedStateOf(pass, line) ?? waitingState(standing);
+  const isOpen = state === 'pending' || state === 'retrying';
+  if (state === 'cancelled') pass.plan.deliveryEnds.push({ delivery, state, standing });
+  else pass.plan.deliveryChanges.push({ delivery, state, standing, fence, dueAtMs: isOpen ? pass.nowMs : null });
   pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
   line.change({ taken: -1, waiting: isOpen ? 1 : 0 }, pass.core.node.id);
-  if (isOpen) pass.told.add('deliveries');
+  if (!isOpen) return;
+  pass.wentBack.add(line);
+  pass.told.add('deliveries');
 }
 
-/** Where a delivery goes that was taken and not sent. */
-export function stateToReturnTo(
-  pass: Pass,
-  of: { ownerId: string; listenerId: string; attemptsMade: number },
-): 'pending' | 'retrying' | 'held' | 'cancelled' {
-  if (of.listenerId.startsWith('wh_')) {
-    const webhook = pass.webhook(of.ownerId, of.listenerId);
-    if (!webhook) return 'cancelled';
-    const isGone = pass.isGone(pass.line(of.ownerId, of.listenerId, false));
-    if (!webhook.active || isGone) return 'held';
-  }
-  return of.attemptsMade === 0 ? 'pending' : 'retrying';
+/** Where a delivery goes that cannot wait for its next attempt, since its webhook is gone or disabled. */
+export function closedStateOf(pass: Pass, line: Line): 'held' | 'cancelled' | null {
+  if (!line.listenerId.startsWith('wh_')) return null;
+  const webhook = pass.webhook(line.ownerId, line.listenerId);
+  if (!webhook) return 'cancelled';
+  return !webhook.active || pass.isGone(line) ? 'held' : null;
 }

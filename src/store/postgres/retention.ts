@@ -6,6 +6,7 @@ import { DAY_MS, LIMITS } from '../../domain/limits.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { keepLastNumber } from './node.ts';
+import { arrayLiteral } from './values.ts';
 
 const EMISSIONS_PER_STEP = 500;
 const KEYS_PER_STEP = 5000;
@@ -19,13 +20,13 @@ interface Step {
 /** See TimeStore. */
 export async function prune(core: Core, beforeMs: number, from: number): Promise<Step> {
   const step = await core.config.transact((tx) => pruneStep(tx, { before: beforeMs * NUMBERS_PER_MS, from }));
-  if (step.next === null) await forgetOld(core);
+  if (step.next === null) await forgetOld(core, beforeMs);
   return step;
 }
 
 /**
- * The next entries, and which of them go. No new work ever comes to an old emission, so what has none open now is safe to
- * delete in the statements that follow. `doomed` goes back as it came, as the literal of an array.
+ * The next entries, and which of them may go. `doomed` goes back as it came, as the literal of an array. The one kind of new
+ * work that an old emission may get is a delivery that is sent again; whoever does that locks the emission.
  */
 const FIND_DOOMED = `WITH page AS MATERIALIZED (
     SELECT entry, emitter_id, name, listed FROM emissions WHERE entry >= $1::bigint AND entry < $2::bigint
@@ -49,8 +50,15 @@ async function pruneStep(tx: Tx, of: { before: number; from: number }): Promise<
   const next = (found?.looked as number) < EMISSIONS_PER_STEP ? null : (found?.last as number) + 1;
   const doomed = found?.doomed as string | null;
   if (doomed === null) return { emissions: 0, next };
-  return { emissions: await deleteEmissions(tx, doomed), next };
+  const locked = await tx.query(LOCK_DOOMED, doomed);
+  // Asked when they are locked: from now on nothing of theirs is sent again.
+  const open = await tx.query('SELECT entry FROM open_deliveries WHERE entry = ANY ($1::bigint[])', doomed);
+  const isOpen = new Set(open.map(({ entry }) => entry));
+  const entries = locked.map(({ entry }) => entry as number).filter((entry) => !isOpen.has(entry));
+  return { emissions: await deleteEmissions(tx, arrayLiteral(entries)), next };
 }
+
+const LOCK_DOOMED = `SELECT entry FROM emissions WHERE entry = ANY ($1::bigint[]) ORDER BY entry FOR UPDATE SKIP LOCKED`;
 
 async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
   void tx.query('DELETE FROM withheld WHERE entry = ANY ($1::bigint[])', doomed);
@@ -77,12 +85,13 @@ async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
   return deleted[2][0]?.n as number;
 }
 
-async function forgetOld(core: Core): Promise<void> {
+async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   const { pool } = core;
   const nowMs = core.clock.nowMs();
   await forgetKeys(core, nowMs);
   await pool.write('DELETE FROM answers WHERE at_ms <= $1::bigint', nowMs - LIMITS.answerKeptMs);
   await pool.write('DELETE FROM nodes WHERE gone_at_ms <= $1::bigint', nowMs - NODE_KEPT_MS);
+  await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
   // Of workflows, sources and webhooks that are gone; whoever is just using a line has it locked.
   await pool.write(
     `DELETE FROM lines AS l USING (SELECT owner_id, listener_id FROM lines AS i

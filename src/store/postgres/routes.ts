@@ -6,9 +6,11 @@
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters } from '../../domain/route.ts';
+import type { Seal } from '../seal.ts';
 import type { Tx } from './lane.ts';
-import { toOwner, toSubscription, toWebhook, toWorkflow } from './rows.ts';
+import { toOwner, toSubscription, toWorkflow } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
+import { toWebhook } from './webhook-rows.ts';
 
 /** Things of one owner before its part starts anew, and owners before all does. */
 const MAX_KEPT = 20_000;
@@ -46,6 +48,11 @@ export class Missed {
 
 export class Routes {
   readonly #owners = new Map<string, OwnerRoutes>();
+  readonly #seal: Seal;
+
+  constructor(seal: Seal) {
+    this.#seal = seal;
+  }
 
   /** What is known of this owner at this version. */
   of(ownerId: string, version: number): OwnerRoutes {
@@ -69,11 +76,11 @@ export class Routes {
       readSubscriptions(tx, missed.emitters),
       readById(tx, missed.runnables, {
         sql: 'SELECT id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms FROM runnables',
-        keep: (of, id, row) => of.runnables.set(id, row && toWorkflow(row)),
+        keep: (of, id, row) => of.runnables.set(id, row && toWorkflow(row, this.#seal)),
       }),
       readById(tx, missed.webhooks, {
         sql: 'SELECT * FROM webhooks',
-        keep: (of, id, row) => of.webhooks.set(id, row && toWebhook(row)),
+        keep: (of, id, row) => of.webhooks.set(id, row && toWebhook(row, this.#seal)),
       }),
     ]);
   }

@@ -1,6 +1,6 @@
 // Rows to records.
 
-import type { DeliveryState } from '../../domain/delivery.ts';
+import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
 import type {
@@ -16,10 +16,11 @@ import type {
   Subscription,
   Trigger,
   Via,
-  Webhook,
   Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { Seal } from '../seal.ts';
+import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../store.ts';
 import type { Row } from './values.ts';
 
@@ -105,6 +106,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     state: row.state as DeliveryState,
     attemptsMade: row.attempts_made as number,
     nextAttemptAtMs: row.due_at_ms as number | null,
+    dueBy: row.due_by as DueBy,
     endedAtMs: row.ended_at_ms as number | null,
   };
 }
@@ -132,24 +134,26 @@ export function toApiKey(row: Row): ApiKey {
   };
 }
 
-export function toWorkflow(row: Row): Workflow {
+export function toWorkflow(row: Row, seal: Seal): Workflow {
+  const id = row.id as string;
   return {
-    id: row.id as string,
+    id,
     ownerId: row.owner_id as string,
     name: row.name as string,
     active: row.active as boolean,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(row.settings as string) as Settings,
+    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };
 }
 
-export function toSource(row: Row): Source {
+export function toSource(row: Row, seal: Seal): Source {
+  const props = seal.open(row.configured_props as string, sourcePropsPlace(row.id as string));
   return {
-    ...toWorkflow(row),
+    ...toWorkflow(row, seal),
     componentCode: row.component_code as string,
-    configuredProps: JSON.parse(row.configured_props as string) as Record<string, unknown>,
+    configuredProps: JSON.parse(props) as Record<string, unknown>,
     dedupe: row.dedupe as Dedupe | null,
     secretProps: JSON.parse(row.secret_props as string) as string[],
   };
@@ -190,19 +194,5 @@ export function toSubscription(row: Row): Subscription {
     via: row.via as Exclude<Via, 'global' | 'direct'>,
     active: row.active as boolean,
     createdAtMs: row.created_at_ms as number,
-  };
-}
-
-export function toWebhook(row: Row): Webhook {
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    url: row.url as string,
-    name: row.name as string | null,
-    description: row.description as string | null,
-    active: row.active as boolean,
-    secrets: JSON.parse(row.secrets as string) as string[],
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
   };
 }

@@ -1,6 +1,8 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
 import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
+import type { Seal } from '../seal.ts';
+import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
 import { cancelWaiting } from './cancel.ts';
 import { type ConfigWriting, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
@@ -17,10 +19,12 @@ export interface RunnableWrite {
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
+  readonly seal: Seal;
 }
 
 export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void> {
-  const { record } = write;
+  const { record, seal } = write;
+  const { settings, props } = sealedCells(record, seal);
   void tx.query(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
       component_code, configured_props, dedupe, secret_props) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -29,11 +33,11 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
     record.name,
     record.active,
     record.deploymentId,
-    JSON.stringify(record.settings),
+    settings,
     record.createdAtMs,
     record.updatedAtMs,
     record.componentCode ?? null,
-    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
   );
@@ -42,7 +46,8 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
 
 /** False when it is gone. */
 export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<boolean> {
-  const { record } = write;
+  const { record, seal } = write;
+  const { settings, props } = sealedCells(record, seal);
   const changed = await tx.query(
     `UPDATE runnables SET name = $1, active = $2, deployment_id = $3, settings = $4, updated_at_ms = $5,
       component_code = $6, configured_props = $7, dedupe = $8, secret_props = $9
@@ -50,10 +55,10 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
     record.name,
     record.active,
     record.deploymentId,
-    JSON.stringify(record.settings),
+    settings,
     record.updatedAtMs,
     record.componentCode ?? null,
-    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
     record.id,
@@ -64,6 +69,15 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
   removeTriggerSubscriptions(tx, record, write.subscriptions);
   await writeParts(tx, write);
   return true;
+}
+
+/** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
+function sealedCells(record: RunnableRow, seal: Seal): { settings: string; props: string | null } {
+  const { id, settings, configuredProps } = record;
+  return {
+    settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
+    props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
+  };
 }
 
 async function writeParts(tx: Tx, write: RunnableWrite): Promise<void> {

@@ -5,9 +5,10 @@
 import { StoreUnavailable } from '../store.ts';
 import type { Lane, Tx } from './lane.ts';
 import { FIRST } from './migrations/001-first.ts';
+import { DELIVERY } from './migrations/002-delivery.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -17,15 +17,19 @@ export function sourceVerbs(core: Core): SourceStore {
   const { pool } = core;
   return {
     createSource: (write) =>
-      configWrite(core, write.source.ownerId, ({ tx }) => insertRunnable(tx, { ...write, record: write.source })),
+      configWrite(core, write.source.ownerId, ({ tx }) =>
+        insertRunnable(tx, { ...write, record: write.source, seal: core.seal }),
+      ),
     updateSource: (write) =>
-      configWrite(core, write.source.ownerId, ({ tx }) => updateRunnable(tx, { ...write, record: write.source })),
+      configWrite(core, write.source.ownerId, ({ tx }) =>
+        updateRunnable(tx, { ...write, record: write.source, seal: core.seal }),
+      ),
     deleteSource: async (ownerId, id) => id.startsWith('dc_') && deleteRunnable(core, { ownerId, id }),
 
     getSource: async (ownerId, id) => {
       if (!id.startsWith('dc_')) return undefined;
       const row = await pool.get('SELECT * FROM runnables WHERE id = $1 AND owner_id = $2', id, ownerId);
-      return row && toSource(row);
+      return row && toSource(row, core.seal);
     },
 
     listSources: (ownerId, page) => {
@@ -37,7 +41,7 @@ export function sourceVerbs(core: Core): SourceStore {
         values: [ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(pool, listing, { page, map: toSource });
+      return readPage(pool, listing, { page, map: (row) => toSource(row, core.seal) });
     },
 
     readSourceDb: async (sourceId) => {

@@ -1,21 +1,24 @@
 // Claiming due deliveries in turn over webhooks, first attempts of all before retries of any, so that failures do not
-// starve new events. Beside the batch, as claims of runs are.
+// starve new events; but a busy webhook's retries have their share of what it gets (shares.ts). Of an ordered webhook the
+// lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
 
 import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Admission, Claims } from '../store.ts';
-import { claimDeliveryRows, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
+import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
+import { Line, sendLines, toLineRow } from './line.ts';
+import { pairKey } from './needs.ts';
 import { moveStray } from './orphans.ts';
-import { Line, sendLines } from './pass.ts';
-import { toWebhook } from './rows.ts';
+import type { Shares } from './shares.ts';
 import { inTurn, type Turn } from './turn-runs.ts';
 import { arrayLiteral, type Row } from './values.ts';
+import { toWebhook } from './webhook-rows.ts';
 
-/** Webhooks looked at in one claim. */
+/** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;
 /** Due rows counted for one webhook in one claim: more than it may have in flight, far less than may be due. */
 const MAX_DUE = 64;
@@ -50,24 +53,29 @@ export async function claimDeliveries(
     const claimed = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
       taken = undefined;
-      const { found, nowMs } = await candidates(core, tx);
-      const wanted = grantInTurn(found, limit, admission);
+      const { found, nowMs, isCut } = await candidates(core, tx, limit);
+      const wanted = grantInTurn(found, { limit, admission, shares: core.shares });
       // Not held while lines are being locked: see turn-runs.ts.
       dropAll(wanted, admission);
-      const { locked, lines } = await lockLines(core, tx, [...wanted.granted.keys()]);
-      const granted = grantInTurn(locked, limit, admission);
+      const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
+      const granted = grantInTurn(locked, { limit, admission, shares: core.shares });
       taken = granted;
-      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < wanted.granted.size;
+      const isOther = isCut || lines.size < wanted.granted.size;
+      const isMoreWaiting = isOther || wanted.isMoreWaiting || granted.isMoreWaiting;
       const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
       const next = await tx.query(
-        'SELECT min(ready_at_ms) AS at FROM lines WHERE NOT is_run AND ready_at_ms > $1::bigint',
+        `SELECT min(greatest(ready_at_ms, paused_until_ms)) AS at FROM lines
+          WHERE NOT is_run AND ready_at_ms IS NOT NULL AND greatest(ready_at_ms, paused_until_ms) > $1::bigint`,
         nowMs,
       );
-      return { ...claimed, nextDueAtMs: (next[0]?.at as number | null | undefined) ?? null };
+      // Where many have no hands free, those behind them are looked at next.
+      const turn = claimed.turn ?? (isCut ? found.at(-1) : undefined);
+      return { ...claimed, turn, nextDueAtMs: (next[0]?.at as number | null | undefined) ?? null };
     });
     for (const drop of claimed.unused) drop();
     core.held.add({ runs: [], deliveries: claimed.deliveries });
-    core.turns.deliveries = claimed.turn ?? core.turns.deliveries;
+    const { listenerId, ownerId } = claimed.turn ?? core.turns.deliveries;
+    core.turns.deliveries = { listenerId, ownerId };
     const { deliveries, deliveriesWaiting, nextDueAtMs } = claimed;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
@@ -83,50 +91,80 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
   }
 }
 
+interface Found {
+  readonly found: Candidate[];
+  readonly nowMs: number;
+  /** There may be more than were looked at. */
+  readonly isCut: boolean;
+}
+
+/** Of `lines AS l` and `now`. An older process does not know of pauses when it says when a line is ready. */
+const isReady = (now: string): string =>
+  `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
+
 /** Lines with something due that no other node is sending to. */
-async function candidates(core: Core, tx: Tx): Promise<{ found: Candidate[]; nowMs: number }> {
+async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const { listenerId, ownerId } = core.turns.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
-    `(SELECT listener_id, owner_id FROM lines WHERE NOT is_run AND ready_at_ms IS NOT NULL AND ready_at_ms <= ${now}
+    `(SELECT listener_id, owner_id, taken FROM lines AS l WHERE NOT is_run AND ${isReady(now)}
       AND (taken = 0 OR holder = $3) AND (listener_id, owner_id) ${condition} ($1, $2)
-      ORDER BY listener_id, owner_id LIMIT ${CANDIDATES})`;
+      ORDER BY listener_id, owner_id LIMIT $5::int)`;
   const due = (state: State): string =>
-    `(SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id
-      AND d.state = '${state}' AND d.due_at_ms <= ${now} LIMIT ${MAX_DUE}) AS n) AS ${state}_due`;
+    `CASE WHEN w.is_ordered THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d
+      WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = '${state}' AND d.due_at_ms <= ${now}
+      LIMIT ${MAX_DUE}) AS n) END AS ${state}_due`;
+  const head = `CASE WHEN w.is_ordered AND l.taken = 0 THEN (SELECT CASE WHEN d.due_at_ms <= ${now} THEN d.state END
+      FROM open_deliveries AS d WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id
+      AND d.state IN ('pending', 'retrying') ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) END AS head_state`;
+  const most = Math.max(CANDIDATES, limit);
   const rows = await tx.query(
     `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive,
-        l.owner_id AS line_owner, l.listener_id, ${due('pending')}, ${due('retrying')}, o.email, w.*
-      FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
+        l.owner_id AS line_owner, l.listener_id, ${due('pending')}, ${due('retrying')}, ${head},
+        o.email, w.*
+      FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT $5::int) AS l ON true
       LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id
       LEFT JOIN owners AS o ON o.id = l.owner_id`,
     listenerId,
     ownerId,
     core.node.id,
     core.clock.standMs(),
+    most,
   );
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
-  if (rows[0]?.is_alive !== true) return { found: [], nowMs };
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs, isCut: false };
   const found: Candidate[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
-    if (of.listenerId === MAIL || row.active === true) found.push(toCandidate(row, of));
+    if (of.listenerId === MAIL || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
     else await moveStray(core, tx, { ...of, to: row.id === null ? 'cancelled' : 'held', nowMs });
   }
-  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs };
+  const isCut = rows.length === most;
+  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, isCut };
 }
 
-function toCandidate(row: Row, of: { ownerId: string; listenerId: string }): Candidate {
+function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string }): Omit<Candidate, 'due'> {
   const isMail = of.listenerId === MAIL;
   return {
     ...of,
-    webhook: isMail ? null : toWebhook(row),
+    webhook: isMail ? null : toWebhook(row, core.seal),
     mailTo: isMail ? (row.email as string | null) : null,
-    due: { pending: row.pending_due as number, retrying: row.retrying_due as number },
   };
 }
 
-function grantInTurn(found: readonly Candidate[], limit: number, admission: Admission): Taken {
+function dueOf(row: Row): Candidate['due'] {
+  const head = row.head_state as State | null;
+  if (head !== null) return { pending: 0, retrying: 0, [head]: 1 };
+  return { pending: row.pending_due as number, retrying: row.retrying_due as number };
+}
+
+interface Granting {
+  readonly limit: number;
+  readonly admission: Admission;
+  readonly shares: Shares;
+}
+
+function grantInTurn(found: readonly Candidate[], { limit, admission, shares }: Granting): Taken {
   const granted = new Map<Candidate, Grant>();
   let isMoreWaiting = false;
   let rest = limit;
@@ -137,11 +175,11 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
       left = left.filter((candidate) => {
         const grant = granted.get(candidate) ?? { candidate, counts: { pending: 0, retrying: 0 } };
         if (grant.counts[state] >= candidate.due[state]) return false;
-        if (rest === 0 || !admission.takeDelivery(candidate.listenerId)) {
+        if (rest === 0 || !admission.takeDelivery(candidate.listenerId, candidate.webhook)) {
           isMoreWaiting = true;
           return false;
         }
-        grant.counts[state]++;
+        grant.counts[isTurnOfRetry(grant, shares) ? 'retrying' : state]++;
         granted.set(candidate, grant);
         rest--;
         return true;
@@ -149,6 +187,11 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
     }
   }
   return { granted, isMoreWaiting };
+}
+
+function isTurnOfRetry({ candidate, counts }: Grant, shares: Shares): boolean {
+  if (counts.retrying >= candidate.due.retrying) return false;
+  return shares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
 }
 
 interface Claimed {
@@ -168,15 +211,15 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const { granted, lines, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
   if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
-  const wanted = [...granted.values()].flatMap(({ candidate: { ownerId, listenerId }, counts }) =>
-    (['pending', 'retrying'] as const).map((state) => ({ ownerId, listenerId, state, count: counts[state] })),
-  );
+  const wanted = [...granted.values()].map(({ candidate: { ownerId, listenerId, webhook }, counts }) => ({
+    ownerId,
+    listenerId,
+    count: counts.pending + counts.retrying,
+    retries: counts.retrying,
+    isOrdered: webhook?.settings.ordered ?? false,
+  }));
   const by = { node: core.node.id, nowMs, storeTag: core.storeTag };
-  const claims = await claimDeliveryRows(
-    tx,
-    wanted.filter(({ count }) => count > 0),
-    by,
-  );
+  const claims = await claimDeliveryRows(tx, wanted, by);
   const ledger = new Ledger();
   const byLine = Map.groupBy(claims, keyOf);
   for (const { candidate, counts } of granted.values()) {
@@ -184,29 +227,30 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     const surplus = counts.pending + counts.retrying - mine.length;
     for (let i = 0; i < surplus; i++) unused.push(() => admission.dropDelivery(candidate.listenerId));
     if (mine.length === 0) continue;
+    core.shares.served(keyOf(candidate), countByState(mine));
     lines.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
     for (const { state } of mine) ledger.moved(candidate.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
-  const changed = [...lines.values()].filter((line) => line.isChanged);
-  if (changed.length > 0) sendLines(tx, changed);
+  sendLines(
+    tx,
+    [...lines.values()].filter((line) => line.isChanged),
+  );
   ledger.write(tx, core.node.slot);
   const last = [...granted.keys()].at(-1);
   const turn = last && { listenerId: last.listenerId, ownerId: last.ownerId };
-  return { deliveries: inOrder(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, turn };
+  return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, turn };
 }
 
-/** First attempts before retries, as they were granted. */
-function inOrder(core: Core, claims: readonly DeliveryClaim[], granted: Taken['granted']): ClaimedDelivery[] {
+function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Taken['granted']): ClaimedDelivery[] {
   const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
-  const sorted = [...claims].sort((a, b) => a.state.localeCompare(b.state));
-  return sorted.map((claimed) => {
+  return claims.map((claimed) => {
     const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
     return toClaimedDelivery(claimed, { webhook, mailTo, storeTag: core.storeTag });
   });
 }
 
 function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: string }): string {
-  return `${ownerId} ${listenerId}`;
+  return pairKey(ownerId, listenerId);
 }
 
 interface Locked {
@@ -215,32 +259,41 @@ interface Locked {
 }
 
 /** With their webhooks as they are by now: whoever changes one locks its line, too. */
-async function lockLines(core: Core, tx: Tx, of: readonly Candidate[]): Promise<Locked> {
-  if (of.length === 0) return { locked: [], lines: new Map() };
+async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidate[]; nowMs: number }): Promise<Locked> {
+  const { candidates: wanted, nowMs } = of;
+  if (wanted.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, o.email, w.*
+    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, l.failing_since_ms, l.exhausted_in_row,
+        l.noticed_at_ms, l.paused_until_ms, o.email, w.*
       FROM unnest($1::text[], $2::text[]) AS u (o, i)
       JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
       LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id AND w.id = ANY($2::text[])
       LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
-      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
-        AND (l.taken = 0 OR l.holder = $3) AND (w.active OR l.listener_id = '${MAIL}')
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND ${isReady('$4::bigint')}
+        AND (l.taken = 0 OR (l.holder = $3 AND w.is_ordered IS NOT TRUE)) AND (w.active OR l.listener_id = '${MAIL}')
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
-    arrayLiteral(of.map(({ ownerId }) => ownerId)),
-    arrayLiteral(of.map(({ listenerId }) => listenerId)),
+    arrayLiteral(wanted.map(({ ownerId }) => ownerId)),
+    arrayLiteral(wanted.map(({ listenerId }) => listenerId)),
     core.node.id,
+    nowMs,
   );
   const byKey = new Map(rows.map((row) => [keyOf(listenerOf(row)), row]));
-  const locked = of.flatMap((candidate) => {
+  const locked = wanted.flatMap((candidate) => {
     const row = byKey.get(keyOf(candidate));
-    return row ? [{ ...toCandidate(row, listenerOf(row)), due: candidate.due }] : [];
+    return row ? [lockedCandidate(core, row, candidate)] : [];
   });
   return { locked, lines: new Map(rows.map((row) => [keyOf(listenerOf(row)), toLine(row)])) };
 }
 
+/** With what was seen to be due; it may have become ordered since. */
+function lockedCandidate(core: Core, row: Row, { due, ...of }: Candidate): Candidate {
+  const party = toParty(core, row, of);
+  if (!party.webhook?.settings.ordered) return { ...party, due };
+  return { ...party, due: due.pending > 0 ? { pending: 1, retrying: 0 } : { pending: 0, retrying: 1 } };
+}
+
 function toLine(row: Row): Line {
-  const { waiting, taken, holder } = row as { waiting: number; taken: number; holder: number | null };
-  return new Line({ ...listenerOf(row), waiting, taken, holder }, false);
+  return new Line(toLineRow({ ...row, owner_id: row.line_owner as string }), false);
 }
 
 function listenerOf(row: Row): { ownerId: string; listenerId: string } {

@@ -6,14 +6,15 @@
 // what waits would wait for the poll.
 
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
+import type { Seal } from '../seal.ts';
 import type { Admission, Claims } from '../store.ts';
 import { claimRunRows } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
+import { LINE_COLUMNS, Line, sendLines, toLineRow } from './line.ts';
 import { cancelOrphans } from './orphans.ts';
-import { Line, sendLines } from './pass.ts';
 import { toWorkflow } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
@@ -68,7 +69,7 @@ export async function claimRuns(core: Core, limit: number, admission: Admission)
       const { found, nowMs } = await candidates(core, tx);
       const wanted = grantInTurn(found, limit, admission);
       dropAll(wanted, admission);
-      const { locked, lines } = await lockLines(tx, [...wanted.granted.keys()]);
+      const { locked, lines } = await lockLines(core, tx, [...wanted.granted.keys()]);
       const granted = grantInTurn(locked, limit, admission);
       taken = granted;
       const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < wanted.granted.size;
@@ -111,15 +112,15 @@ async function candidates(core: Core, tx: Tx): Promise<{ found: Candidate[]; now
   for (const row of real.filter(({ id }) => id === null)) {
     await cancelOrphans(core, tx, { ownerId: row.owner_id as string, runnableId: row.listener_id as string, nowMs });
   }
-  const found = real.filter(({ id }) => id !== null).map(toCandidate);
+  const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, core.seal));
   return {
     found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
     nowMs,
   };
 }
 
-function toCandidate(row: Row): Candidate {
-  const runnable = toWorkflow(row);
+function toCandidate(row: Row, seal: Seal): Candidate {
+  const runnable = toWorkflow(row, seal);
   return { runnable, waiting: row.waiting as number, free: concurrencyOf(runnable) - (row.taken as number) };
 }
 
@@ -172,8 +173,10 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     lines.get(runnable.id)?.change({ waiting: -mine, taken: mine }, core.node.id);
     ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine });
   }
-  const changed = [...lines.values()].filter((line) => line.isChanged);
-  if (changed.length > 0) sendLines(tx, changed);
+  sendLines(
+    tx,
+    [...lines.values()].filter((line) => line.isChanged),
+  );
   ledger.write(tx, core.node.slot);
   const last = [...granted.keys()].at(-1);
   const turn = last && { listenerId: last.id, ownerId: last.ownerId };
@@ -186,10 +189,10 @@ interface Locked {
 }
 
 /** With their workflows and sources as they are by now: whoever changes one locks its line, too. */
-async function lockLines(tx: Tx, runnables: readonly Runnable[]): Promise<Locked> {
+async function lockLines({ seal }: Core, tx: Tx, runnables: readonly Runnable[]): Promise<Locked> {
   if (runnables.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id, l.listener_id, l.waiting, l.taken, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+    `SELECT ${LINE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
       JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
       JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND r.id = ANY($2::text[])
@@ -200,13 +203,7 @@ async function lockLines(tx: Tx, runnables: readonly Runnable[]): Promise<Locked
   const byId = new Map(rows.map((row) => [row.listener_id as string, row]));
   const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
   return {
-    locked: inTurn.map(toCandidate),
-    lines: new Map(inTurn.map((row) => [row.listener_id as string, toLine(row)])),
+    locked: inTurn.map((row) => toCandidate(row, seal)),
+    lines: new Map(inTurn.map((row) => [row.listener_id as string, new Line(toLineRow(row), true)])),
   };
-}
-
-function toLine(row: Row): Line {
-  const { owner_id: ownerId, listener_id: listenerId } = row as { owner_id: string; listener_id: string };
-  const { waiting, taken } = row as { waiting: number; taken: number };
-  return new Line({ ownerId, listenerId, waiting, taken, holder: null }, true);
 }

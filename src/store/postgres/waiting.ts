@@ -1,13 +1,24 @@
 // What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The line is locked before
 // any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
 
+import { MAIL } from '../../domain/delivery.ts';
 import type { Tx } from './lane.ts';
+import { LINE_COLUMNS, Line, toLineRow } from './line.ts';
 import type { Row } from './values.ts';
 
 export interface Listener {
   readonly ownerId: string;
   readonly id: string;
 }
+
+const isRunLine = (id: string): boolean => !id.startsWith('wh_') && id !== MAIL;
+
+/** Deliveries in `gone`, as they are kept. `at`: a parameter, when. */
+export const keepCancelled = (at: string): string =>
+  `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
+      ended_at_ms, requests_made, tries, due_by, fence)
+    SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'cancelled', attempts_made, ${at}::bigint,
+      requests_made, tries, due_by, fence FROM gone`;
 
 /** Rows moved by one statement: a million may wait, and a statement has its time limit. */
 export const ROWS_PER_STEP = 20_000;
@@ -30,27 +41,34 @@ function touchLine(tx: Tx, { ownerId, id }: Listener, change: string): void {
     `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken) SELECT $1, $2, $3::boolean, 0, 0
       WHERE EXISTS (SELECT 1 FROM runnables WHERE id = $2 AND owner_id = $1)
         OR EXISTS (SELECT 1 FROM webhooks WHERE id = $2 AND owner_id = $1)
-        OR EXISTS (SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2)
+        OR EXISTS (SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2) OR $2 = '${MAIL}'
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET ${change}`,
     ownerId,
     id,
-    !id.startsWith('wh_'),
+    isRunLine(id),
   );
 }
 
+/** A line that is locked by now; undefined: there is none. */
+export async function readLine(tx: Tx, { ownerId, id }: Listener): Promise<Line | undefined> {
+  const [row] = await tx.query(
+    `SELECT ${LINE_COLUMNS} FROM lines AS l WHERE l.owner_id = $1 AND l.listener_id = $2`,
+    ownerId,
+    id,
+  );
+  return row && new Line(toLineRow(row), isRunLine(id));
+}
+
 /**
- * `step` moves the next ROWS_PER_STEP rows behind a number, and tells them by the state that they had: `state`, how many
- * (`n`), the `last` number. By number and not just "the next ones": those would be looked for among all that was moved.
+ * `step` moves the next ROWS_PER_STEP rows behind a number, and tells them by the state that they had: how many (`n`) and the
+ * `last` number of each. By number and not just "the next ones": those would be looked for among all that was moved.
  */
-export async function moveInSteps(
-  step: (after: number) => Promise<Row[]>,
-  moved: (state: string, n: number) => void,
-): Promise<void> {
+export async function moveInSteps(step: (after: number) => Promise<Row[]>, moved: (row: Row) => void): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await step(after);
     let count = 0;
     for (const row of rows) {
-      moved(row.state as string, row.n as number);
+      moved(row);
       count += row.n as number;
       after = Math.max(after, row.last as number);
     }

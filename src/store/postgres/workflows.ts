@@ -13,15 +13,19 @@ export function workflowVerbs(core: Core): WorkflowStore {
   const { pool } = core;
   return {
     createWorkflow: (write) =>
-      configWrite(core, write.workflow.ownerId, ({ tx }) => insertRunnable(tx, { ...write, record: write.workflow })),
+      configWrite(core, write.workflow.ownerId, ({ tx }) =>
+        insertRunnable(tx, { ...write, record: write.workflow, seal: core.seal }),
+      ),
     updateWorkflow: (write) =>
-      configWrite(core, write.workflow.ownerId, ({ tx }) => updateRunnable(tx, { ...write, record: write.workflow })),
+      configWrite(core, write.workflow.ownerId, ({ tx }) =>
+        updateRunnable(tx, { ...write, record: write.workflow, seal: core.seal }),
+      ),
     deleteWorkflow: async (ownerId, id) => id.startsWith('p_') && deleteRunnable(core, { ownerId, id }),
 
     getWorkflow: async (ownerId, id) => {
       if (!id.startsWith('p_')) return undefined;
       const row = await pool.get('SELECT * FROM runnables WHERE id = $1 AND owner_id = $2', id, ownerId);
-      return row && toWorkflow(row);
+      return row && toWorkflow(row, core.seal);
     },
 
     listWorkflows: ({ ownerId, active, name }, page) => {
@@ -37,7 +41,7 @@ export function workflowVerbs(core: Core): WorkflowStore {
         values,
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(pool, listing, { page, map: toWorkflow });
+      return readPage(pool, listing, { page, map: (row) => toWorkflow(row, core.seal) });
     },
 
     listDeployments: (ownerId, runnableId, page) => {

@@ -176,11 +176,14 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
   const webhook = target.kind === 'webhook' ? target.webhook : null;
   const listenerId = webhook?.id ?? MAIL;
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
-  const isHeld = webhook !== null && !webhook.active;
   const line = pass.line(ownerId, listenerId, false);
+  const isHeld = webhook !== null && (!webhook.active || pass.isGone(line));
   // One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep.
   const isOurs = line.waiting === 0 && (line.taken === 0 || line.holder === node);
-  const taken = !isHeld && isOurs && pass.takeDelivery(hands, listenerId);
+  // Of an ordered webhook, one at a time; whoever sends it goes on with the next by itself.
+  const isTurn = line.taken === 0 || !webhook?.settings.ordered;
+  const mayGo = isTurn && !isHeld && !line.isPaused(pass.nowMs);
+  const taken = isOurs && mayGo && pass.takeDelivery(hands, listenerId, webhook);
   const state = taken ? 'sending' : isHeld ? 'held' : 'pending';
   const delivery = pass.numbers.next();
   pass.plan.openDeliveries.push({
@@ -193,6 +196,9 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
     entry: emission.entry,
     state,
     attempts_made: 0,
+    requests_made: 0,
+    tries: 0,
+    due_by: 'event',
     fence: taken ? 1 : 0,
     node: taken ? node : null,
     lease_until_ms: taken ? pass.nowMs + DELIVERY_LEASE_MS : null,
@@ -203,13 +209,13 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
   line.change(taken ? { taken: 1 } : { waiting: 1 }, node);
   if (!taken) {
     hands.deliveriesWaiting = true;
-    pass.told.add('deliveries');
+    if (mayGo) pass.told.add('deliveries');
     return;
   }
   const mailTo = webhook ? null : (pass.owner(ownerId)?.email ?? null);
   const { kind, via } = target;
-  const claimed = { kind, emission, subscriptionId, via, webhook, mailTo, attempt: 1, trigger: 'event' as const };
-  hands.deliveries.push({ delivery, fence: 1, ...claimed });
+  const claimed = { kind, emission, subscriptionId, via, webhook, mailTo, attempt: 1, tries: 0 };
+  hands.deliveries.push({ delivery, fence: 1, trigger: 'event', ...claimed });
 }
 
 /** A repeat of a notice is counted in its window and not sent; the first of a window opens it. */

@@ -5,9 +5,11 @@
 import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { countRows, type Figures } from '../checks.ts';
+import { openedWith, type SecretKey } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { askOf, openToRead } from './check.ts';
 import { type Connection, SCHEMA_VERSION } from './database.ts';
+import { keptSealKey } from './seal-key.ts';
 
 export interface BackupReport {
   readonly file: string;
@@ -16,26 +18,28 @@ export interface BackupReport {
   readonly integrity: 'ok';
   /** Rows, by fact of the ledger. */
   readonly kept: Figures;
+  /** What its secrets need to be opened: it is not in the copy. */
+  readonly opens_with: string;
 }
 
 /**
  * A file of that name is a whole copy: it is written under another one, and checked, before it gets it.
  * Throws `StoreUnavailable` when there is a file already, or none can be written.
  */
-export async function backupSqlite(path: string, file: string): Promise<BackupReport> {
+export async function backupSqlite(path: string, file: string, keys: readonly SecretKey[] = []): Promise<BackupReport> {
   await refuseExisting(file);
   const partial = `${file}.${process.pid}.partial`;
   const source = openToRead(path);
   try {
     await reserve(partial);
     copy(source, partial);
-    const kept = await checkCopy(partial);
+    const checked = await checkCopy(partial, keys);
     await flush(partial);
     await refuseExisting(file);
     await rename(partial, file);
     await flush(dirname(file));
     const { size: bytes } = await stat(file);
-    return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', kept };
+    return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', ...checked };
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -71,14 +75,17 @@ function copy(source: Connection, partial: string): void {
   }
 }
 
-async function checkCopy(partial: string): Promise<Figures> {
+async function checkCopy(
+  partial: string,
+  keys: readonly SecretKey[],
+): Promise<Pick<BackupReport, 'kept' | 'opens_with'>> {
   const copied = openToRead(partial);
   try {
     const told = copied.get('PRAGMA integrity_check(1)')?.integrity_check;
     if (told !== 'ok') {
       throw new StoreUnavailable(`the store is damaged, and so is every copy of it: ${told}. See errand store check`);
     }
-    return await countRows(askOf(copied));
+    return { kept: await countRows(askOf(copied)), opens_with: openedWith(keptSealKey(copied), keys) };
   } finally {
     copied.close();
   }

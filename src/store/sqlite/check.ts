@@ -1,7 +1,9 @@
 // `errand store check` on SQLite: looks through the file, while a server may be running on it. Nothing is written.
 
 import { existsSync } from 'node:fs';
-import { type Ask, checkRows, type Finding, type Report } from '../checks.ts';
+import { findSealed } from '../check-secrets.ts';
+import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule } from '../checks.ts';
+import type { SecretKey } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Connection, SCHEMA_VERSION } from './database.ts';
 
@@ -9,11 +11,21 @@ import { Connection, SCHEMA_VERSION } from './database.ts';
 const VIEWS = `CREATE TEMP VIEW all_runs AS SELECT * FROM main.runs;
   CREATE TEMP VIEW all_deliveries AS SELECT * FROM main.deliveries;`;
 
+/** What only this backend keeps so. */
+const RULES: readonly Rule[] = [
+  {
+    check: 'health_without_webhook',
+    detail: 'health of webhooks that are gone',
+    broken: 'webhook_health AS h WHERE NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = h.webhook_id)',
+    example: 'h.webhook_id',
+  },
+];
+
 /** Findings of SQLite itself that are told; behind the first few come the same again. */
 const TOLD = 20;
 
-/** Throws `StoreUnavailable` when there is no store, or one of another version. */
-export async function checkSqlite(path: string): Promise<Report> {
+/** `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or one of another version. */
+export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<Report> {
   const connection = openToRead(path);
   try {
     // First and apart: it reads the whole file, and until it is through the WAL grows.
@@ -21,7 +33,9 @@ export async function checkSqlite(path: string): Promise<Report> {
     // Of a damaged file nobody knows what its rows would say.
     if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
     connection.exec('BEGIN');
-    return await checkRows(askOf(connection), { schema: SCHEMA_VERSION });
+    const ask = askOf(connection);
+    const more = async (): Promise<Finding[]> => [...(await findBroken(ask, RULES)), ...(await findSealed(ask, keys))];
+    return await checkRows(ask, { schema: SCHEMA_VERSION, more });
   } finally {
     connection.close();
   }

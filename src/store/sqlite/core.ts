@@ -1,17 +1,21 @@
 // What the store's files share, built once by open.ts.
 
 import type { Clock } from '../../ports.ts';
+import type { Seal } from '../seal.ts';
 import type { Batch } from './batch.ts';
 import type { Connection } from './database.ts';
 import type { Routes } from './routes.ts';
-import type { OpenWork } from './transaction.ts';
+import type { OpenRuns } from './transaction.ts';
+import type { Turns } from './turns.ts';
 
 export interface Core {
   readonly writer: Connection;
   readonly reader: Connection;
   readonly batch: Batch;
   readonly routes: Routes;
-  readonly open: OpenWork;
+  readonly openRuns: OpenRuns;
+  readonly turns: Turns;
+  readonly seal: Seal;
   readonly clock: Clock;
   /** Begins every emit id of this store. */
   readonly storeTag: string;

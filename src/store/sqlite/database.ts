@@ -5,8 +5,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store.ts';
 import { FIRST } from './migrations/001-first.ts';
+import { DELIVERY } from './migrations/002-delivery.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -83,15 +84,16 @@ export interface Database {
 }
 
 /**
- * Opens and migrates the file at `path`, and holds it for this process alone.
+ * Opens and migrates the file at `path`, and holds it for this process alone. `look`: at it before anything is written.
  * Throws `StoreUnavailable` when another process holds it, or when its schema is newer than this program.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
   const lock = takeLock(path);
   try {
     const writer = new Connection(path, false);
     writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`);
+    look(writer);
     migrate(writer, path);
     const reader = new Connection(path, true);
     reader.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;');

@@ -2,17 +2,25 @@
 
 import { existsSync } from 'node:fs';
 import type { Cells, ExportedStore, Reading } from '../export.ts';
+import type { SecretKey } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Connection, openDatabase, type Value } from './database.ts';
 import { markMoved, movedTo } from './moved.ts';
+import { checkSealKey, keptSealKey } from './seal-key.ts';
+
+export interface ExportOptions {
+  /** Where it is to be moved. */
+  readonly to: string;
+  readonly secretKeys?: readonly SecretKey[];
+}
 
 /**
- * Throws `StoreUnavailable` when there is no store, when somebody uses it, and when it was moved to another place than
- * `to`.
+ * Throws `StoreUnavailable` when there is no store, when somebody uses it, when it was moved to another place than `to`,
+ * and when its secrets would be opened by nobody there: none of the keys is theirs.
  */
-export function openExport(path: string, to: string): ExportedStore {
+export function openExport(path: string, { to, secretKeys = [] }: ExportOptions): ExportedStore {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
-  const database = openDatabase(path);
+  const database = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys }));
   const { reader, writer } = database;
   try {
     const [tag, boot, movedBefore] = [metaOf(reader, 'store_tag'), metaOf(reader, 'boot'), movedTo(reader)];
@@ -24,6 +32,7 @@ export function openExport(path: string, to: string): ExportedStore {
       label: path,
       tag,
       version: boot,
+      sealKey: keptSealKey(reader),
       lastNumber: metaOf(reader, 'last_number'),
       rows: (reading) => rowsOf(reader, reading),
       markMoved: (place) => markMoved(writer, place),

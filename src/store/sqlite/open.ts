@@ -1,29 +1,36 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Random } from '../../ports.ts';
+import type { Clock, Log, Random } from '../../ports.ts';
+import { createSeal } from '../seal.ts';
+import type { SealKey } from '../seal-key.ts';
 import type { NodeStore, Store } from '../store.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
-import { type Connection, openDatabase } from './database.ts';
+import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { logVerbs } from './log.ts';
+import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { OPEN_RUN } from './partial.ts';
 import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
+import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
+import { sealRows } from './seal-rows.ts';
 import { sourceVerbs } from './sources.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { timeVerbs } from './times.ts';
-import { Numbers, OpenWork, Transaction } from './transaction.ts';
+import { Numbers, OpenRuns, Transaction } from './transaction.ts';
 import { triggerVerbs } from './triggers.ts';
+import { readTurns } from './turn-deliveries.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
-export interface SqliteOptions {
+export interface SqliteOptions extends OperatorKeys {
   /** The file; its folder must exist. */
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log?: Log;
 }
 
 /** One file has one node: there is nobody to tell anything. */
@@ -41,20 +48,23 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
-  const { clock, random } = options;
-  const database = openDatabase(options.path);
+  const { clock, random, log } = options;
+  const { database, key } = openWithKey(options);
   const { writer, reader } = database;
   const storeTag = readTag(writer, random);
   const boot = nextBoot(writer);
   const numbers = new Numbers(clock, lastNumber(writer));
-  const open = readOpenWork(writer);
-  const routes = new Routes(writer);
-  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, open }));
-  const core: Core = { writer, reader, batch, routes, open, clock, storeTag, boot };
+  const openRuns = readOpenRuns(writer);
+  const turns = readTurns(writer, clock.nowMs());
+  const seal = createSeal(key);
+  const routes = new Routes(writer, seal);
+  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, openRuns, turns }));
+  const core: Core = { writer, reader, batch, routes, openRuns, turns, seal, clock, storeTag, boot };
   const store: Store = {
     ...logVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
+    ...operationVerbs(core),
     ...timeVerbs(core),
     ...ownerVerbs(core),
     ...workflowVerbs(core),
@@ -77,7 +87,21 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
       database.close();
     },
   };
+  void sealRows(core).catch((error) => log?.warn({ err: error }, 'could not seal what was written before'));
   return { store, statements: () => [...writer.prepared, ...reader.prepared] };
+}
+
+function openWithKey(options: SqliteOptions): { database: Database; key: Uint8Array } {
+  let checked: SealKey | null = null;
+  const database = openDatabase(options.path, (writer) => {
+    checked = checkSealKey(writer, options);
+  });
+  try {
+    return { database, key: settleSealKey(database.writer, options, checked) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 function readTag(writer: Connection, random: Random): string {
@@ -106,15 +130,11 @@ function lastNumber(writer: Connection): number {
   return row?.last as number;
 }
 
-function readOpenWork(writer: Connection): OpenWork {
-  const open = new OpenWork();
+function readOpenRuns(writer: Connection): OpenRuns {
+  const open = new OpenRuns();
   const runs = writer.all(
     `SELECT runnable_id AS id, count(*) AS n FROM runs WHERE state = 'queued' AND ${OPEN_RUN} GROUP BY runnable_id`,
   );
-  for (const row of runs) open.runs.set(row.id as string, row.n as number);
-  const deliveries = writer.all(
-    "SELECT listener_id AS id, count(*) AS n FROM deliveries WHERE state IN ('pending', 'retrying') GROUP BY listener_id",
-  );
-  for (const row of deliveries) open.deliveries.set(row.id as string, row.n as number);
+  for (const row of runs) open.counts.set(row.id as string, row.n as number);
   return open;
 }

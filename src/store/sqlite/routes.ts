@@ -3,6 +3,7 @@
 
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../domain/route.ts';
+import type { Seal } from '../seal.ts';
 import type { Connection } from './database.ts';
 import { toOwner, toSource, toSubscription, toTrigger, toWebhook, toWorkflow } from './rows.ts';
 
@@ -11,23 +12,29 @@ const MAX_CACHED = 20_000;
 
 export class Routes {
   readonly #writer: Connection;
+  readonly #seal: Seal;
   readonly #tables = new Map<string, RouteTable>();
   readonly #runnables = new Map<string, Runnable | undefined>();
   readonly #webhooks = new Map<string, Webhook | undefined>();
   readonly #owners = new Map<string, Owner | undefined>();
   readonly #triggers = new Map<string, Trigger>();
 
-  constructor(writer: Connection) {
+  constructor(writer: Connection, seal: Seal) {
     this.#writer = writer;
+    this.#seal = seal;
   }
 
-  /** After every write to owners, runnables, subscriptions or webhooks, and after a rollback of one. */
+  /** After every write to owners, runnables or subscriptions, and after a rollback of one. */
   forget(): void {
     this.#tables.clear();
     this.#runnables.clear();
-    this.#webhooks.clear();
     this.#owners.clear();
     this.#triggers.clear();
+  }
+
+  /** After every write to this webhook, and after a rollback of one. The others stay: opening their secrets takes time. */
+  forgetWebhook(id: string): void {
+    this.#webhooks.delete(id);
   }
 
   table(ownerId: string, emitterId: string): RouteTable {
@@ -39,14 +46,14 @@ export class Routes {
     return remember(this.#runnables, id, () => {
       const row = this.#writer.get('SELECT * FROM runnables WHERE id = ?', id);
       if (!row) return undefined;
-      return id.startsWith('dc_') ? toSource(row) : toWorkflow(row);
+      return id.startsWith('dc_') ? toSource(row, this.#seal) : toWorkflow(row, this.#seal);
     });
   }
 
   webhook(id: string): Webhook | undefined {
     return remember(this.#webhooks, id, () => {
       const row = this.#writer.get('SELECT * FROM webhooks WHERE id = ?', id);
-      return row && toWebhook(row);
+      return row && toWebhook(row, this.#seal);
     });
   }
 
@@ -73,7 +80,8 @@ export class Routes {
     const subscriptions: Subscription[] = [];
     for (const covering of coveringEmitters(emitterId, ownerId)) {
       const rows = this.#writer.all(
-        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY id',
+        // `+id`: not by the index that has them in this order already, but all of the owner's.
+        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
         ownerId,
         covering,
       );

@@ -1,25 +1,30 @@
 // Rows to records.
 
-import type { DeliveryState } from '../../domain/delivery.ts';
+import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
-import type {
-  ApiKey,
-  Dedupe,
-  Deployment,
-  Owner,
-  Schedule,
-  Scope,
-  Settings,
-  Source,
-  Step,
-  Subscription,
-  Trigger,
-  Via,
-  Webhook,
-  Workflow,
+import {
+  type ApiKey,
+  DEFAULT_WEBHOOK_SETTINGS,
+  type Dedupe,
+  type Deployment,
+  type Owner,
+  type Schedule,
+  type Scope,
+  type Settings,
+  type SigningSecret,
+  type Source,
+  type Step,
+  type Subscription,
+  type Trigger,
+  type Via,
+  type Webhook,
+  type WebhookSettings,
+  type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { Seal } from '../seal.ts';
+import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../store.ts';
 import type { Row } from './database.ts';
 
@@ -103,6 +108,10 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
   };
 }
 
+/** Of `deliveries JOIN emissions`. */
+export const DELIVERY_COLUMNS = `delivery, deliveries.kind, listener_id, subscription_id, entry, emitter_id, emissions.name,
+  state, attempts_made, due_at_ms, due_by, ended_at_ms`;
+
 export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   return {
     delivery: row.delivery as number,
@@ -116,6 +125,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     state: row.state as DeliveryState,
     attemptsMade: row.attempts_made as number,
     nextAttemptAtMs: row.due_at_ms as number | null,
+    dueBy: row.due_by as DueBy,
     endedAtMs: row.ended_at_ms as number | null,
   };
 }
@@ -143,24 +153,26 @@ export function toApiKey(row: Row): ApiKey {
   };
 }
 
-export function toWorkflow(row: Row): Workflow {
+export function toWorkflow(row: Row, seal: Seal): Workflow {
+  const id = row.id as string;
   return {
-    id: row.id as string,
+    id,
     ownerId: row.owner_id as string,
     name: row.name as string,
     active: row.active === 1,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(row.settings as string) as Settings,
+    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };
 }
 
-export function toSource(row: Row): Source {
+export function toSource(row: Row, seal: Seal): Source {
+  const props = seal.open(row.configured_props as string, sourcePropsPlace(row.id as string));
   return {
-    ...toWorkflow(row),
+    ...toWorkflow(row, seal),
     componentCode: row.component_code as string,
-    configuredProps: JSON.parse(row.configured_props as string) as Record<string, unknown>,
+    configuredProps: JSON.parse(props) as Record<string, unknown>,
     dedupe: row.dedupe as Dedupe | null,
     secretProps: JSON.parse(row.secret_props as string) as string[],
   };
@@ -204,16 +216,37 @@ export function toSubscription(row: Row): Subscription {
   };
 }
 
-export function toWebhook(row: Row): Webhook {
+export function toWebhook(row: Row, seal: Seal): Webhook {
+  const id = row.id as string;
+  const secrets = JSON.parse(seal.open(row.secrets as string, secretsPlace(id))) as (string | SigningSecret)[];
+  const settings =
+    row.settings === null ? {} : (JSON.parse(seal.open(row.settings as string, settingsPlace(id))) as object);
   return {
-    id: row.id as string,
+    id,
     ownerId: row.owner_id as string,
     url: row.url as string,
     name: row.name as string | null,
     description: row.description as string | null,
     active: row.active === 1,
-    secrets: JSON.parse(row.secrets as string) as string[],
+    settings: { ...DEFAULT_WEBHOOK_SETTINGS, ...(settings as Partial<WebhookSettings>) },
+    secrets: secrets.map(toSecret),
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };
 }
+
+/** Version 1 kept the secrets alone. */
+function toSecret(kept: string | SigningSecret): SigningSecret {
+  return typeof kept === 'string' ? { secret: kept, publicKey: null, untilMs: null } : kept;
+}
+
+/** The columns that hold secrets, as they are kept. */
+export function sealedOf({ id, secrets, settings }: Webhook, seal: Seal): { secrets: string; settings: string } {
+  return {
+    secrets: seal.seal(JSON.stringify(secrets), secretsPlace(id)),
+    settings: seal.seal(JSON.stringify(settings), settingsPlace(id)),
+  };
+}
+
+const secretsPlace = (id: string): string => `webhook secrets ${id}`;
+const settingsPlace = (id: string): string => `webhook settings ${id}`;

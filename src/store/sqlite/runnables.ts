@@ -1,6 +1,8 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
 import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
+import type { Seal } from '../seal.ts';
+import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
 import type { Core } from './core.ts';
 import { OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
@@ -18,6 +20,7 @@ export interface RunnableWrite {
 
 export function insertRunnable(core: Core, write: RunnableWrite): void {
   const { record } = write;
+  const { settings, props } = sealedCells(record, core.seal);
   core.writer.run(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
       component_code, configured_props, dedupe, secret_props) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
@@ -26,11 +29,11 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
     record.name,
     record.active ? 1 : 0,
     record.deploymentId,
-    JSON.stringify(record.settings),
+    settings,
     record.createdAtMs,
     record.updatedAtMs,
     record.componentCode ?? null,
-    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
   );
@@ -40,16 +43,17 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
 /** False when it is gone. */
 export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   const { record } = write;
+  const { settings, props } = sealedCells(record, core.seal);
   const changed = core.writer.run(
     `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
       component_code = ?, configured_props = ?, dedupe = ?, secret_props = ? WHERE id = ? AND owner_id = ?`,
     record.name,
     record.active ? 1 : 0,
     record.deploymentId,
-    JSON.stringify(record.settings),
+    settings,
     record.updatedAtMs,
     record.componentCode ?? null,
-    record.configuredProps === undefined ? null : JSON.stringify(record.configuredProps),
+    props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
     record.id,
@@ -59,6 +63,15 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   removeParts(core, write);
   writeParts(core, write);
   return true;
+}
+
+/** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
+function sealedCells(record: RunnableRow, seal: Seal): { settings: string; props: string | null } {
+  const { id, settings, configuredProps } = record;
+  return {
+    settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
+    props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
+  };
 }
 
 function writeParts(core: Core, write: RunnableWrite): void {
@@ -175,7 +188,7 @@ export function deleteRunnable(core: Core, tx: Transaction, which: { ownerId: st
       tx.count(ownerId, `runs.${state}`, -cancelled);
       tx.count(ownerId, 'runs.cancelled', cancelled);
     }
-    if (state === 'queued') tx.opened('runs', id, -cancelled);
+    if (state === 'queued') tx.runsOpened(id, -cancelled);
   }
   return true;
 }

@@ -117,7 +117,7 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
     queueAgain(core, w, { run, ownerId, runnableId: held.runnable_id as string, alone: end.again === 'alone' });
     return { held: true, claims: claimsOf(w), errorEntry: null };
   }
-  w.tx.moved(ownerId, 'runs', { from: 'running', to: end.state });
+  w.tx.runMoved(ownerId, { from: 'running', to: end.state });
   const { source } = end;
   const { emissions, suppressed } = source
     ? applySource(core, w, { source, emissions: end.emissions })
@@ -160,15 +160,15 @@ function queueAgain(core: Core, w: Writing, again: Again): void {
     alone ? 1 : 0,
     run,
   );
-  w.tx.moved(ownerId, 'runs', { from: 'running', to: state });
+  w.tx.runMoved(ownerId, { from: 'running', to: state });
   if (state === 'cancelled') return;
-  w.tx.opened('runs', runnableId, 1);
+  w.tx.runsOpened(runnableId, 1);
   w.runsWaiting = true;
 }
 
 /** The hands that a run's end freed take the next of the same workflow or source with them, without a tick between. */
 function handOver(core: Core, w: Writing, runnableId: string): void {
-  for (let taken = 0; taken < HANDED_OVER && w.tx.waiting('runs', runnableId) > 0; taken++) {
+  for (let taken = 0; taken < HANDED_OVER && w.tx.runsWaiting(runnableId) > 0; taken++) {
     const runnable = core.routes.runnable(runnableId);
     if (!runnable || !takeRun(w, runnable)) return;
     claimOldest(core, w, { runnable, count: 1 });
@@ -200,11 +200,11 @@ function claimRuns(core: Core, w: Writing, limit: number): Claims {
 function grantInTurn(core: Core, w: Writing, limit: number): Map<Runnable, number> {
   const granted = new Map<Runnable, number>();
   let rest = limit;
-  let candidates = [...core.open.runs.keys()].flatMap((id) => core.routes.runnable(id) ?? []);
+  let candidates = [...core.openRuns.counts.keys()].flatMap((id) => core.routes.runnable(id) ?? []);
   while (candidates.length > 0) {
     candidates = candidates.filter((runnable) => {
       const count = granted.get(runnable) ?? 0;
-      if (count >= w.tx.waiting('runs', runnable.id)) return false;
+      if (count >= w.tx.runsWaiting(runnable.id)) return false;
       if (rest === 0 || !takeRun(w, runnable)) {
         w.runsWaiting = true;
         return false;
@@ -214,7 +214,7 @@ function grantInTurn(core: Core, w: Writing, limit: number): Map<Runnable, numbe
       return true;
     });
   }
-  for (const { id } of granted.keys()) core.open.toTheEnd('runs', id);
+  for (const { id } of granted.keys()) core.openRuns.toTheEnd(id);
   return granted;
 }
 
@@ -230,8 +230,8 @@ function claimRun(core: Core, w: Writing, found: { row: Row; runnable: Runnable 
     w.tx.nowMs,
     run,
   );
-  w.tx.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running' });
-  w.tx.opened('runs', runnable.id, -1);
+  w.tx.runMoved(runnable.ownerId, { from: 'queued', to: 'running' });
+  w.tx.runsOpened(runnable.id, -1);
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
   return {
     run,
@@ -285,10 +285,10 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     state === 'queued' ? null : w.tx.nowMs,
     run,
   );
-  w.tx.moved(ownerId, 'runs', { from: 'running', to: state });
+  w.tx.runMoved(ownerId, { from: 'running', to: state });
   if (!runnable) return;
   if (!isLast) {
-    w.tx.opened('runs', runnable.id, 1);
+    w.tx.runsOpened(runnable.id, 1);
     return;
   }
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
@@ -311,7 +311,7 @@ function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: n
   const state = row.state as RunState;
   if (state !== 'queued' && state !== 'waiting') return state;
   core.writer.run("UPDATE runs SET state = 'cancelled', ended_at_ms = ? WHERE run = ?", tx.nowMs, run);
-  tx.moved(ownerId, 'runs', { from: state, to: 'cancelled' });
-  if (state === 'queued') tx.opened('runs', row.runnable_id as string, -1);
+  tx.runMoved(ownerId, { from: state, to: 'cancelled' });
+  if (state === 'queued') tx.runsOpened(row.runnable_id as string, -1);
   return 'cancelled';
 }

@@ -20,7 +20,7 @@ export function sourceVerbs(core: Core): SourceStore {
     getSource: async (ownerId, id) => {
       if (!id.startsWith('dc_')) return undefined;
       const row = reader.get('SELECT * FROM runnables WHERE id = ? AND owner_id = ?', id, ownerId);
-      return row && toSource(row);
+      return row && toSource(row, core.seal);
     },
 
     listSources: async (ownerId, page) => {
@@ -32,7 +32,7 @@ export function sourceVerbs(core: Core): SourceStore {
         values: [ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(reader, listing, { page, map: toSource });
+      return readPage(reader, listing, { page, map: (row) => toSource(row, core.seal) });
     },
 
     readSourceDb: async (sourceId) => {

@@ -42,6 +42,7 @@ export function timeVerbs(core: Core): TimeStore {
     prune: (beforeMs, from) =>
       core.batch.write((tx) => {
         core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
+        core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
         return prune(core, tx, { before: beforeMs * NUMBERS_PER_MS, from });
       }),
   };

@@ -4,6 +4,7 @@
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import type { Clock } from '../../ports.ts';
 import type { Connection } from './database.ts';
+import type { Moved, Turns } from './turns.ts';
 
 /** Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. */
 export class Numbers {
@@ -22,41 +23,53 @@ export class Numbers {
   }
 }
 
-/** Rows waiting per listener, committed: queued runs by workflow or source, open deliveries by webhook (or `mail`). */
-export class OpenWork {
-  readonly runs = new Map<string, number>();
-  readonly deliveries = new Map<string, number>();
+/** Queued runs by workflow or source, committed. */
+export class OpenRuns {
+  readonly counts = new Map<string, number>();
 
-  /** Claims go round in the order of these maps. */
-  toTheEnd(kind: WorkKind, listenerId: string): void {
-    const waiting = this[kind].get(listenerId);
+  /** Claims go round in the order of this map. */
+  toTheEnd(runnableId: string): void {
+    const waiting = this.counts.get(runnableId);
     if (waiting === undefined) return;
-    this[kind].delete(listenerId);
-    this[kind].set(listenerId, waiting);
+    this.counts.delete(runnableId);
+    this.counts.set(runnableId, waiting);
   }
 }
 
-export type WorkKind = 'runs' | 'deliveries';
+/** What the transactions of one store share. */
+export interface Shared {
+  readonly numbers: Numbers;
+  readonly openRuns: OpenRuns;
+  readonly turns: Turns;
+}
+
+export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  /** Of those that are `retrying` from now on. */
+  readonly dueAtMs?: number | null;
+  /** One, when it is not said. */
+  readonly count?: number;
+}
 
 export class Transaction {
   readonly nowMs: number;
   readonly #writer: Connection;
-  readonly #numbers: Numbers;
-  readonly #open: OpenWork;
+  readonly #shared: Shared;
   /** Owner → fact → change. */
   readonly #ledger = new Map<string, Map<string, number>>();
-  readonly #opened = { runs: new Map<string, number>(), deliveries: new Map<string, number>() };
+  readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
 
-  constructor(writer: Connection, clock: Clock, shared: { numbers: Numbers; open: OpenWork }) {
+  constructor(writer: Connection, clock: Clock, shared: Shared) {
     this.#writer = writer;
     this.nowMs = clock.nowMs();
-    this.#numbers = shared.numbers;
-    this.#open = shared.open;
+    this.#shared = shared;
+    shared.turns.begin(this.nowMs);
   }
 
   number(): number {
-    return this.#numbers.next();
+    return this.#shared.numbers.next();
   }
 
   /** A row of the ledger changes by `by`, e.g. `runs.queued`. */
@@ -66,22 +79,30 @@ export class Transaction {
     facts.set(fact, (facts.get(fact) ?? 0) + by);
   }
 
-  /** A run or delivery went from one state to another; null: it was not there before. */
-  moved(ownerId: string, kind: WorkKind, states: { from: string | null; to: string }): void {
-    if (states.from === states.to) return;
-    if (states.from !== null) this.count(ownerId, `${kind}.${states.from}`, -1);
-    this.count(ownerId, `${kind}.${states.to}`, 1);
+  /** A run went from one state to another; null: it was not there before. */
+  runMoved(ownerId: string, { from, to }: { from: string | null; to: string }): void {
+    if (from === to) return;
+    if (from !== null) this.count(ownerId, `runs.${from}`, -1);
+    this.count(ownerId, `runs.${to}`, 1);
   }
 
-  /** `by` more rows wait for `listenerId` to be claimed. */
-  opened(kind: WorkKind, listenerId: string, by: number): void {
-    const opened = this.#opened[kind];
-    opened.set(listenerId, (opened.get(listenerId) ?? 0) + by);
+  /** Deliveries of one listener went from one state to another; null: they were not there before. */
+  deliveriesMoved(moved: DeliveriesMoved): void {
+    const { ownerId, listenerId, from, to, dueAtMs = null, count = 1 } = moved;
+    if (count === 0) return;
+    if (from !== null) this.count(ownerId, `deliveries.${from}`, -count);
+    this.count(ownerId, `deliveries.${to}`, count);
+    this.#shared.turns.moved(listenerId, { from, to, dueAtMs, count });
+  }
+
+  /** `by` more runs wait to be claimed. */
+  runsOpened(runnableId: string, by: number): void {
+    this.#opened.set(runnableId, (this.#opened.get(runnableId) ?? 0) + by);
   }
 
   /** How many wait, this transaction's own included. */
-  waiting(kind: WorkKind, listenerId: string): number {
-    return (this.#open[kind].get(listenerId) ?? 0) + (this.#opened[kind].get(listenerId) ?? 0);
+  runsWaiting(runnableId: string): number {
+    return (this.#shared.openRuns.counts.get(runnableId) ?? 0) + (this.#opened.get(runnableId) ?? 0);
   }
 
   /** Runs when the transaction does not commit. */
@@ -104,16 +125,17 @@ export class Transaction {
   }
 
   committed(): void {
-    for (const kind of ['runs', 'deliveries'] as const) {
-      for (const [listenerId, by] of this.#opened[kind]) {
-        const now = (this.#open[kind].get(listenerId) ?? 0) + by;
-        if (now > 0) this.#open[kind].set(listenerId, now);
-        else this.#open[kind].delete(listenerId);
-      }
+    const { counts } = this.#shared.openRuns;
+    for (const [runnableId, by] of this.#opened) {
+      const now = (counts.get(runnableId) ?? 0) + by;
+      if (now > 0) counts.set(runnableId, now);
+      else counts.delete(runnableId);
     }
+    this.#shared.turns.committed();
   }
 
   rolledBack(): void {
+    this.#shared.turns.rolledBack();
     for (const undo of this.#undo) undo();
   }
 }

@@ -20,7 +20,7 @@ export function workflowVerbs(core: Core): WorkflowStore {
     getWorkflow: async (ownerId, id) => {
       if (!id.startsWith('p_')) return undefined;
       const row = reader.get('SELECT * FROM runnables WHERE id = ? AND owner_id = ?', id, ownerId);
-      return row && toWorkflow(row);
+      return row && toWorkflow(row, core.seal);
     },
 
     listWorkflows: async ({ ownerId, active, name }, page) => {
@@ -42,7 +42,7 @@ export function workflowVerbs(core: Core): WorkflowStore {
         values,
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(reader, listing, { page, map: toWorkflow });
+      return readPage(reader, listing, { page, map: (row) => toWorkflow(row, core.seal) });
     },
 
     listDeployments: async (ownerId, runnableId, page) => {

@@ -7,6 +7,7 @@ import { judgeRepeat } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
+import type { Webhook } from '../../domain/resource.ts';
 import { route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
 import type { Admission, Claims } from '../store.ts';
@@ -113,7 +114,7 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
   const run = w.tx.number();
   // The numbers' clock may be a little ahead of the wall's: nothing starts before it was created.
   const startedAtMs = Math.max(w.tx.nowMs, msOf(run));
-  const waiting = w.tx.waiting('runs', runnable.id);
+  const waiting = w.tx.runsWaiting(runnable.id);
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
   const taken = waiting === 0 && takeRun(w, runnable);
   const isFull = !taken && waiting >= runnable.settings.queueLimit;
@@ -134,7 +135,7 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     taken ? startedAtMs : null,
     isFull ? startedAtMs : null,
   );
-  w.tx.moved(emission.ownerId, 'runs', { from: null, to: state });
+  w.tx.runMoved(emission.ownerId, { from: null, to: state });
   if (taken)
     w.runs.push({
       run,
@@ -149,7 +150,7 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     });
   else if (isFull) failFull(core, w, { emission, runnable, run, attempt: 1 });
   else {
-    w.tx.opened('runs', runnable.id, 1);
+    w.tx.runsOpened(runnable.id, 1);
     w.runsWaiting = true;
   }
   return { run, isRefused: isFull };
@@ -197,7 +198,8 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
   const listenerId = webhook?.id ?? MAIL;
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const isHeld = webhook !== null && !webhook.active;
-  const taken = !isHeld && w.tx.waiting('deliveries', listenerId) === 0 && takeDelivery(w, listenerId);
+  const isFirst = core.turns.mayGoAtOnce(listenerId, webhook?.settings.ordered ?? false);
+  const taken = !isHeld && isFirst && takeDelivery(w, listenerId, webhook);
   const state = taken ? 'sending' : isHeld ? 'held' : 'pending';
   const delivery = w.tx.number();
   core.writer.run(
@@ -215,30 +217,28 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
     core.boot,
     state === 'pending' ? w.tx.nowMs : null,
   );
-  w.tx.moved(emission.ownerId, 'deliveries', { from: null, to: state });
-  if (taken) {
-    const mailTo = webhook ? null : (core.routes.owner(emission.ownerId)?.email ?? null);
-    const { kind, via } = target;
-    w.deliveries.push({
-      delivery,
-      fence: 1,
-      kind,
-      emission,
-      subscriptionId,
-      via,
-      webhook,
-      mailTo,
-      attempt: 1,
-      trigger: 'event',
-    });
-  } else if (!isHeld) {
-    w.tx.opened('deliveries', listenerId, 1);
-    w.deliveriesWaiting = true;
+  w.tx.deliveriesMoved({ ownerId: emission.ownerId, listenerId, from: null, to: state });
+  if (!taken) {
+    w.deliveriesWaiting ||= core.turns.mayGo(listenerId);
+    return;
   }
+  w.deliveries.push({
+    delivery,
+    fence: 1,
+    kind: target.kind,
+    emission,
+    subscriptionId,
+    via: target.via,
+    webhook,
+    mailTo: webhook ? null : (core.routes.owner(emission.ownerId)?.email ?? null),
+    attempt: 1,
+    tries: 0,
+    trigger: 'event',
+  });
 }
 
-export function takeDelivery(w: Writing, listenerId: string): boolean {
-  if (!w.admission.takeDelivery(listenerId)) return false;
+export function takeDelivery(w: Writing, listenerId: string, webhook: Webhook | null): boolean {
+  if (!w.admission.takeDelivery(listenerId, webhook)) return false;
   w.tx.onRollback(() => w.admission.dropDelivery(listenerId));
   return true;
 }

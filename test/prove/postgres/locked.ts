@@ -12,6 +12,8 @@ import { onNodes } from './world.ts';
 /** A lock is waited for for 6 s; whoever came while somebody waited, waits twice. */
 const TOLD_MS = 14_000;
 
+const DEADLOCK = '40P01';
+
 export interface LockedOptions {
   readonly tables: readonly string[];
   readonly lockedMs: number;
@@ -38,10 +40,7 @@ async function lock(setting: Setting, database: Database, of: { table: string; l
   try {
     await goThrough(setting, {
       what: `${of.table} locked by somebody else`,
-      begin: async () => {
-        await locker.unsafe('BEGIN');
-        await locker.unsafe(`LOCK TABLE ${of.table} IN ACCESS EXCLUSIVE MODE`);
-      },
+      begin: () => lockWhole(locker, of.table),
       end: async () => {
         await locker.unsafe('COMMIT');
       },
@@ -52,6 +51,20 @@ async function lock(setting: Setting, database: Database, of: { table: string; l
     await locker.end({ timeout: 0 });
   }
   setting.notes.push(`connections before and after: ${before}, ${await connectionsTo(database)}`);
+}
+
+/** The nodes do not wait for a lock of this kind among themselves: whoever asks for it may be who closes a circle. */
+async function lockWhole(locker: postgres.Sql, table: string): Promise<void> {
+  for (;;) {
+    await locker.unsafe('BEGIN');
+    try {
+      await locker.unsafe(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      return;
+    } catch (error) {
+      await locker.unsafe('ROLLBACK');
+      if ((error as { code?: string }).code !== DEADLOCK) throw error;
+    }
+  }
 }
 
 const SLOW = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;

@@ -10,7 +10,7 @@ import { type Databases, queryOn } from './databases.ts';
 import { newDatabaseOn } from './fresh.ts';
 import { openTestStore } from './store.ts';
 
-export function postgresHarness(server: () => Promise<Databases>): Harness {
+export function postgresHarness(server: () => Promise<Databases>, effort: number): Harness {
   const newDatabase = async () => newDatabaseOn(await server());
 
   async function open({ clock }: { clock: Clock }): Promise<Opened> {
@@ -23,6 +23,7 @@ export function postgresHarness(server: () => Promise<Databases>): Harness {
         store = await openTestStore({ url, clock });
         return store;
       },
+      raw: () => rowsOf(url),
       async [Symbol.asyncDispose]() {
         await store.close();
         await drop();
@@ -60,7 +61,7 @@ export function postgresHarness(server: () => Promise<Databases>): Harness {
     };
   }
 
-  return { open, startWriter };
+  return { open, startWriter, effort };
 }
 
 /**
@@ -74,4 +75,15 @@ async function forgetNodes(url: string, clock: Clock): Promise<void> {
       WHERE datname = current_database() AND pid <> pg_backend_pid();
     UPDATE nodes SET gone_at_ms = ${clock.nowMs()} WHERE gone_at_ms IS NULL`,
   );
+}
+
+/** Every row of every table, as text. */
+async function rowsOf(url: string): Promise<string> {
+  const tables = await queryOn(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await queryOn(url, `SELECT t::text AS row FROM "${name}" AS t`);
+    texts.push(...rows.map(({ row }) => String(row)));
+  }
+  return texts.join('\n');
 }

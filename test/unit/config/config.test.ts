@@ -37,6 +37,8 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_PUBLIC_URL', 'nonsense'],
   ['ERRAND_API_KEY', 'too-short'],
   ['ERRAND_API_KEY', 'with a blank in it, long enough'],
+  ['ERRAND_SECRET_KEY', 'thirty-one-characters-is-short!'],
+  ['ERRAND_SECRET_KEY', 'with a blank in it, and long enough to be one'],
   ['ERRAND_SMTP_URL', 'http://mail'],
   ['ERRAND_MAIL_FROM', 'a\nb'],
   ['ERRAND_ALLOW_TARGETS', '10.0.0.0/33'],
@@ -70,6 +72,10 @@ test('the value of a secret setting is never shown', () => {
   );
   assert.throws(
     () => readConfig({ ERRAND_DATABASE_URL: 'postgres://me:hunter2@h:no-port/errand' }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
+  assert.throws(
+    () => readConfig({ ERRAND_SECRET_KEY: 'hunter2' }),
     (error: Error) => !error.message.includes('hunter2'),
   );
 });

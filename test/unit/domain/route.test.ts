@@ -5,7 +5,13 @@ import { utf8 } from '../../../src/domain/bytes.ts';
 import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { emittedBy, failureOfRun } from '../../../src/domain/failure.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { DEFAULT_SETTINGS, type Runnable, type Subscription, type Webhook } from '../../../src/domain/resource.ts';
+import {
+  DEFAULT_SETTINGS,
+  DEFAULT_WEBHOOK_SETTINGS,
+  type Runnable,
+  type Subscription,
+  type Webhook,
+} from '../../../src/domain/resource.ts';
 import { coveringEmitters, hears, isWildcard, type RouteTable, route } from '../../../src/domain/route.ts';
 
 const OWNER = 'u_o';
@@ -28,6 +34,7 @@ const webhook = (id: string): Webhook => ({
   name: null,
   description: null,
   active: id !== 'wh_off',
+  settings: DEFAULT_WEBHOOK_SETTINGS,
   secrets: [],
   createdAtMs: 0,
   updatedAtMs: 0,

@@ -1,7 +1,14 @@
 // What unit tests of the engine stand on: ports that are set, and claimed rows that are only as whole as the test needs.
 
+import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
-import { DEFAULT_SETTINGS, type Runnable } from '../../../src/domain/resource.ts';
+import {
+  DEFAULT_SETTINGS,
+  DEFAULT_WEBHOOK_SETTINGS,
+  type Runnable,
+  type Webhook,
+  type WebhookSettings,
+} from '../../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../../src/domain/run.ts';
 import type { Log, Random } from '../../../src/ports.ts';
 import type { Appended, Claims } from '../../../src/store/store.ts';
@@ -58,4 +65,53 @@ export function claimedRun(run: number, more: Partial<ClaimedRun> = {}): Claimed
 
 export function appended(firstRun: number | null, more: Partial<Appended> = {}): Appended {
   return { entry: 1, emitId: 'e1', claims: NOTHING, firstRun, firstRunRefused: false, repeated: null, ...more };
+}
+
+export function webhook(settings: Partial<WebhookSettings> = {}, more: Partial<Webhook> = {}): Webhook {
+  return {
+    id: 'wh_1',
+    ownerId: 'u_1',
+    url: 'https://example.com/hook',
+    name: null,
+    description: null,
+    active: true,
+    settings: { ...DEFAULT_WEBHOOK_SETTINGS, ...settings },
+    secrets: [{ secret: 'whsec_1', publicKey: null, untilMs: null }],
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    ...more,
+  };
+}
+
+export function claimedDelivery(delivery: number, more: Partial<ClaimedDelivery> = {}): ClaimedDelivery {
+  return {
+    delivery,
+    fence: 1,
+    kind: 'webhook',
+    emission: { ...emission, entry: delivery, emitId: `e${delivery}`, traceId: `e${delivery}` },
+    subscriptionId: 'sub_1',
+    via: 'subscription',
+    webhook: webhook(),
+    mailTo: null,
+    attempt: 1,
+    tries: 0,
+    trigger: 'event',
+    ...more,
+  };
+}
+
+/** Answered with this status. */
+export function answered(status: number, more: Partial<Attempt> = {}): Attempt {
+  return {
+    startedAtMs: 0,
+    tookMs: 5,
+    timing: { dnsMs: null, connectMs: null, firstByteMs: null },
+    outcome: 'answered',
+    status,
+    responseHeaders: {},
+    responseBody: '',
+    detail: `The receiver answered ${status}.`,
+    permanent: false,
+    ...more,
+  };
 }

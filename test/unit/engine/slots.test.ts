@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Lines } from '../../../src/engine/lines.ts';
 import { Slots } from '../../../src/engine/slots.ts';
-import { runnable } from './parts.ts';
+import { runnable, webhook } from './parts.ts';
 
 function opened(hands: { runs: boolean; deliveries: boolean }): Slots {
   const slots = new Slots(new Lines(), hands);
@@ -15,7 +15,7 @@ test('hands take what the process is for', () => {
     for (const deliveries of [true, false]) {
       const slots = opened({ runs, deliveries });
       assert.equal(slots.takeRun(runnable), runs);
-      assert.equal(slots.takeDelivery('wh_1'), deliveries);
+      assert.equal(slots.takeDelivery('wh_1', webhook()), deliveries);
       assert.deepEqual(slots.inFlight, { runs: Number(runs), deliveries: Number(deliveries) });
     }
   }
@@ -23,13 +23,19 @@ test('hands take what the process is for', () => {
 
 test('nothing is taken before opening and after closing', () => {
   const slots = new Slots(new Lines(), { runs: true, deliveries: true });
-  const taken = (): boolean[] => [slots.takeRun(runnable), slots.takeDelivery('wh_1')];
-  assert.deepEqual(taken(), [false, false]);
+  const taken = (): boolean[] => [
+    slots.takeRun(runnable),
+    slots.takeDelivery('wh_1', webhook()),
+    slots.inTurn.takeDelivery('wh_1', webhook()),
+  ];
+  assert.deepEqual(taken(), [false, false, false]);
   slots.open();
-  assert.deepEqual(taken(), [true, true]);
+  assert.deepEqual(taken(), [true, true, true]);
   slots.close();
-  assert.deepEqual(taken(), [false, false]);
-  assert.deepEqual(slots.inFlight, { runs: 1, deliveries: 1 });
+  assert.deepEqual(taken(), [false, false, false]);
+  assert.deepEqual(slots.inFlight, { runs: 1, deliveries: 2 });
+  slots.inTurn.dropDelivery('wh_1');
+  assert.equal(slots.inFlight.deliveries, 1);
 });
 
 test('a workflow takes no more hands than it may', () => {

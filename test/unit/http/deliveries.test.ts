@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeliveryState } from '../../../src/domain/delivery.ts';
+import { Refusal } from '../../../src/domain/fault.ts';
+import { HEALTHY } from '../../../src/domain/health.ts';
 import type { AttemptRecord } from '../../../src/store/store.ts';
 import { entryAt, type FakeData, idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
-import { startServer } from './harness.ts';
+import { addReadKey, startServer } from './harness.ts';
 
 const WH1 = idOf('wh_', 1);
 
@@ -37,6 +39,7 @@ function delivery(n: number, more: Partial<Fake> = {}): Fake {
     state: 'retrying',
     attemptsMade: 1,
     nextAttemptAtMs: T0_MS + 5000,
+    dueBy: 'schedule',
     endedAtMs: null,
     attempts: [ATTEMPT],
     ...more,
@@ -62,7 +65,7 @@ test('a delivery shows what the wire agrees', async (t) => {
     state: 'retrying',
     attempts_made: 1,
     next_attempt_at_ms: T0_MS + 5000,
-    why: 'Attempt 1 failed; attempt 2 follows by the schedule of retries.',
+    why: 'Attempt 1 failed: The receiver answered 503. Attempt 2 follows after 5 s, 5 s in the schedule of retries, give or take 10 %. It is due at 2026-06-21T00:00:05Z.',
     created_at_ms: T0_MS + 10,
     ended_at_ms: null,
     attempts: [
@@ -77,6 +80,8 @@ test('a delivery shows what the wire agrees', async (t) => {
         response_headers: { 'retry-after': '5' },
         response_body: 'later',
         detail: 'The receiver answered 503.',
+        retry_after_ms: null,
+        permanent: false,
       },
     ],
   });
@@ -128,4 +133,55 @@ test('a delivery of somebody else answers 404', async (t) => {
   for (const id of [idOfDelivery(1), idOfDelivery(2), 'dl_x', 'x']) {
     assert.equal((await call('GET', `/v1/deliveries/${id}`)).status, 404);
   }
+});
+
+test('due times respect the webhook’s pause everywhere', async (t) => {
+  const { call, data } = await startServer(t);
+  const pausedUntilMs = T0_MS + 3_600_000;
+  data.webhooks.push(webhook(1));
+  data.healths.set(WH1, { ...HEALTHY, pausedUntilMs });
+  const standing = { webhook: webhook(1), pausedUntilMs, sending: 0, ahead: 0, head: null };
+  data.deliveries.push(delivery(1, { standing }), delivery(2, { state: 'delivered', nextAttemptAtMs: null }));
+  for (const path of [`/v1/webhooks/${WH1}/deliveries`, '/v1/deliveries']) {
+    const { json } = await call('GET', path);
+    assert.deepEqual(
+      json.data.map((d: { next_attempt_at_ms: number | null }) => d.next_attempt_at_ms),
+      [null, pausedUntilMs],
+    );
+  }
+  const { json } = await call('GET', `/v1/deliveries/${idOfDelivery(1)}`);
+  assert.equal(json.data.next_attempt_at_ms, pausedUntilMs);
+  assert.match(json.data.why, /paused \(Retry-After\): nothing goes to it before 2026-06-21T01:00:00Z/);
+});
+
+test('a delivery that is sent again is answered', async (t) => {
+  const { ownerId: _, attempts: __, ...record } = delivery(1, { dueBy: 'resend', nextAttemptAtMs: T0_MS });
+  const { call, calls } = await startServer(t, { actions: { resendDelivery: () => record } });
+  const { json } = await call('POST', `/v1/deliveries/${idOfDelivery(1)}/resend`);
+  assert.deepEqual(
+    [json.data.id, json.data.state, json.data.next_attempt_at_ms, json.data.why],
+    [idOfDelivery(1), 'retrying', T0_MS, 'Is sent again by hand: attempt 2.'],
+  );
+  assert.deepEqual(calls, [{ verb: 'resendDelivery', args: [OWNER_ID, entryAt(1)] }]);
+});
+
+test('what cannot be sent again is refused', async (t) => {
+  let code: 'conflict' | 'impossible' | 'not_found' = 'conflict';
+  const resendDelivery = () => Promise.reject(new Refusal(code, 'It cannot be sent again'));
+  const harness = await startServer(t, { actions: { resendDelivery } });
+  const { call, calls } = harness;
+  const path = `/v1/deliveries/${idOfDelivery(1)}/resend`;
+  for (const [next, status] of [
+    ['conflict', 409],
+    ['impossible', 422],
+    ['not_found', 404],
+  ] as const) {
+    code = next;
+    assert.equal((await call('POST', path)).status, status);
+  }
+  calls.length = 0;
+  assert.equal((await call('POST', '/v1/deliveries/dl_x/resend')).status, 404);
+  assert.equal((await call('POST', path, { json: { at: 1 } })).status, 400);
+  assert.equal((await call('POST', path, { key: addReadKey(harness) })).status, 403);
+  assert.deepEqual(calls, []);
 });

@@ -3,10 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { Emission } from '../../../src/domain/emission.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
+import { HEALTHY, type WebhookHealth } from '../../../src/domain/health.ts';
 import { emitId } from '../../../src/domain/ids.ts';
+import type { Operation } from '../../../src/domain/operation.ts';
 import {
   type ApiKey,
   DEFAULT_SETTINGS,
+  DEFAULT_WEBHOOK_SETTINGS,
   type Deployment,
   type Owner,
   type Source,
@@ -22,6 +25,7 @@ import type {
   PageQuery,
   Receipt,
   RunWhole,
+  Standing,
   Store,
 } from '../../../src/store/store.ts';
 
@@ -50,7 +54,14 @@ export interface FakeData {
   readonly emissions: Emission[];
   readonly receipts: Receipt[];
   readonly runs: (RunWhole & { ownerId: string })[];
-  readonly deliveries: (DeliveryRecord & { ownerId: string; attempts: AttemptRecord[] })[];
+  readonly deliveries: (DeliveryRecord & {
+    ownerId: string;
+    attempts: AttemptRecord[];
+    standing?: Standing;
+  })[];
+  readonly operations: Operation[];
+  /** By webhook; those not in here are well. */
+  readonly healths: Map<string, WebhookHealth>;
 }
 
 export function sha256(text: string): string {
@@ -79,9 +90,34 @@ export function webhook(n: number, more: Partial<Webhook> = {}): Webhook {
     name: null,
     description: null,
     active: true,
-    secrets: ['whsec_newest', 'whsec_older'],
+    settings: DEFAULT_WEBHOOK_SETTINGS,
+    secrets: [
+      { secret: 'whsec_newest', publicKey: null, untilMs: null },
+      { secret: 'whsec_older', publicKey: null, untilMs: T0_MS + 1000 },
+    ],
     createdAtMs: T0_MS,
     updatedAtMs: T0_MS,
+    ...more,
+  };
+}
+
+export function operation(n: number, more: Partial<Operation> = {}): Operation {
+  return {
+    id: idOf('op_', n),
+    ownerId: OWNER_ID,
+    kind: 'resend',
+    webhookId: idOf('wh_', 1),
+    sinceMs: T0_MS - 5000,
+    untilMs: T0_MS,
+    states: ['exhausted'],
+    state: 'running',
+    total: 8,
+    resent: 2,
+    passedOver: 0,
+    reason: null,
+    createdAtMs: T0_MS,
+    updatedAtMs: T0_MS + 1,
+    endedAtMs: null,
     ...more,
   };
 }
@@ -157,6 +193,15 @@ export function fakeStore(data: FakeData): Store {
     listSources: async (ownerId, page) => paged(data.sources.filter(isOwned(ownerId)), ({ id }) => id, page),
     deleteSourceEvents: async () => 3,
     getWebhook: async (ownerId, id) => one(data.webhooks, ownerId, id),
+    webhookHealth: async (ownerId, ids) => {
+      const owned = data.webhooks.filter((w) => w.ownerId === ownerId && ids.includes(w.id));
+      return new Map(owned.map(({ id }) => [id, data.healths.get(id) ?? HEALTHY]));
+    },
+    getOperation: async (ownerId, id) => one(data.operations, ownerId, id),
+    listOperations: async ({ ownerId, webhookId }, page) => {
+      const fits = (o: Operation) => (webhookId ?? o.webhookId) === o.webhookId;
+      return paged(data.operations.filter(isOwned(ownerId)).filter(fits), ({ id }) => id, page);
+    },
     listWebhooks: async (ownerId, page) => paged(data.webhooks.filter(isOwned(ownerId)), ({ id }) => id, page),
     getSubscription: async (ownerId, id) => one(data.subscriptions, ownerId, id),
     listSubscriptions: async (of, page) => {
@@ -186,7 +231,7 @@ export function fakeStore(data: FakeData): Store {
     },
     getDelivery: async (ownerId, delivery) => {
       const record = data.deliveries.find((d) => d.ownerId === ownerId && d.delivery === delivery);
-      return record && { record, attempts: record.attempts };
+      return record && { record, attempts: record.attempts, standing: record.standing ?? null };
     },
     ledger: async () => ({
       emissions: 10,

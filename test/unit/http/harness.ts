@@ -15,6 +15,7 @@ import { type FakeData, fakeStore, OTHER_ID, OWNER_ID, sha256, T0_MS } from './f
 
 export const KEY = 'a-key-for-reading-and-writing';
 export const OTHER_KEY = 'a-key-of-somebody-else-00';
+const READ_KEY = 'a-key-for-reading-only-00';
 
 export type Call = { readonly verb: string; readonly args: readonly unknown[] };
 
@@ -46,6 +47,13 @@ export interface Answer {
 }
 
 export type FakeActions = { [K in keyof Actions]?: (...args: never[]) => unknown };
+
+/** A key of the first owner that may only look. */
+export function addReadKey({ data }: Pick<Harness, 'data'>): string {
+  const key = [...data.keys.values()].find(({ ownerId }) => ownerId === OWNER_ID);
+  if (key) data.keys.set(sha256(READ_KEY), { ...key, id: 'key_0000003aaaaaaaaa', scopes: ['read'] });
+  return READ_KEY;
+}
 
 export function appended(n: number, more: Partial<Accepted['appended']> = {}): Accepted['appended'] {
   const claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
@@ -148,6 +156,8 @@ function emptyData(): FakeData {
     receipts: [],
     runs: [],
     deliveries: [],
+    operations: [],
+    healths: new Map(),
   };
 }
 

@@ -103,6 +103,8 @@ test('fields are chosen by include and exclude', async (t) => {
   const included = await call('GET', '/v1/webhooks?limit=1&include=url,%20active,nonsense');
   assert.deepEqual(included.json.data, [{ url: 'https://example.com/hook', active: true }]);
   assert.equal(included.json.page_info.start_cursor, idOf('wh_', 120));
-  const excluded = await call('GET', '/v1/webhooks?limit=1&exclude=id,user_id,name,description,created_at,updated_at');
-  assert.deepEqual(excluded.json.data, [{ url: 'https://example.com/hook', active: true }]);
+  const [whole] = (await call('GET', '/v1/webhooks?limit=1')).json.data;
+  const { id, health, ...rest } = whole;
+  assert.ok(id && health);
+  assert.deepEqual((await call('GET', '/v1/webhooks?limit=1&exclude=id,health')).json.data, [rest]);
 });

@@ -82,10 +82,10 @@ test('a wrong method answers 405 with Allow', async (t) => {
 
 test('what is not built yet is absent', async (t) => {
   const { call } = await startServer(t);
-  for (const path of ['webhooks/wh_x/rotate_secret', 'webhooks/wh_x/test', 'deliveries/dl_x/resend', 'accounts']) {
+  for (const path of ['workflows/p_x/test', 'accounts']) {
     assert.equal((await call('POST', `/v1/${path}`, { json: {} })).status, 404);
   }
-  for (const path of ['emitters/p_x/events', 'webhook_keys', 'components/configure']) {
+  for (const path of ['emitters/p_x/events', 'components/configure']) {
     assert.equal((await call('GET', `/v1/${path}`)).status, 404);
   }
 });
@@ -95,4 +95,12 @@ test('a path that cannot be decoded answers 400', async (t) => {
   const { status, json } = await call('GET', '/v1/webhooks/%ff');
   assert.equal(status, 400);
   assert.match(json.type, /#malformed$/);
+});
+
+test('a write that may have happened is not denied', () => {
+  class Unknown extends StoreUnavailable {
+    override readonly mayBeWritten = true;
+  }
+  assert.match(refusalOf(new StoreUnavailable('disk'))?.message ?? '', /nothing was written/);
+  assert.match(refusalOf(new Unknown('cut'))?.message ?? '', /may have happened/);
 });

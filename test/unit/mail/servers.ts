@@ -120,6 +120,7 @@ export function mail({ body = PLAIN, raw, mailTo = 'owner@example.org', emitId =
     webhook: null,
     mailTo,
     attempt: 1,
+    tries: 0,
     trigger: 'event',
     emission: {
       ...PLAIN_EMISSION,

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Finding } from '../../../src/store/checks.ts';
 import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/database.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { defined, TestClock } from '../../contract/fixtures.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -108,6 +109,23 @@ const DAMAGES: readonly Damage[] = [
     found: [['attempts_with_gaps', 1]],
   },
   {
+    what: 'a delivery with more attempts that count than requests',
+    sql: `UPDATE deliveries SET attempts_made = attempts_made + 1 WHERE delivery = ${TRIED}`,
+    found: [['attempts_miscounted', 1]],
+  },
+  {
+    what: 'an operation of a webhook that is gone',
+    sql: `INSERT INTO operations (id, owner_id, kind, webhook_id, since_ms, until_ms, states, state, total, is_counted, resent,
+      after_delivery, turn, created_at_ms, updated_at_ms)
+      SELECT 'op_1', min(id), 'resend', 'wh_gone', 0, 1, 'exhausted', 'paused', 0, 0, 0, 0, 0, 0, 0 FROM owners`,
+    found: [['operation_without_webhook', 1]],
+  },
+  {
+    what: 'the health of a webhook that is gone',
+    sql: "INSERT INTO webhook_health (webhook_id, exhausted_in_row, paused_until_ms) VALUES ('wh_gone', 0, 1)",
+    found: [['health_without_webhook', 1]],
+  },
+  {
     what: 'attempts that were not recorded',
     sql: `DELETE FROM attempts WHERE delivery = ${TRIED}`,
     found: [['attempts_missing', 1]],
@@ -124,7 +142,7 @@ test('a store with everything in it is sound', async () => {
   const { ok: isOk, schema, figures, findings } = await checkSqlite(path);
   deepEqual(findings, []);
   const { owners, accepted, kept } = defined(figures);
-  deepEqual([isOk, schema, owners, kept['runs.waiting']], [true, 1, 2, 1]);
+  deepEqual([isOk, schema, owners, kept['runs.waiting']], [true, SCHEMA_VERSION, 2, 1]);
   // Retention took an event with its run, and left the error that the run had emitted.
   equal(accepted['runs.failed'], (kept['runs.failed'] as number) + 1);
   equal(accepted.errors, kept.errors);
@@ -202,7 +220,7 @@ test('a store of another version is not judged', async () => {
   await using folder = await createFolder();
   const path = join(folder.path, 'errand.db');
   new DatabaseSync(path).exec('PRAGMA user_version = 99');
-  await rejects(checkSqlite(path), /has schema 99, and this program needs 1/);
+  await rejects(checkSqlite(path), new RegExp(`has schema 99, and this program needs ${SCHEMA_VERSION}:`));
   await writeFile(path, 'this is no store at all, however one looks at it'.repeat(100));
   await rejects(checkSqlite(path), StoreUnavailable);
 });

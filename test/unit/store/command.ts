@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { BARE_ENV } from '../../support/bare-env.ts';
 import type { Json } from '../../support/client.ts';
 
 const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
@@ -18,14 +19,18 @@ export interface Called {
 
 export function startCommand(args: readonly string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, [ERRAND, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...BARE_ENV, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   return { child, called: finished(child) };
 }
 
-export function call(args: readonly string[], env: Record<string, string>): Promise<Called> {
-  return startCommand(args, env).called;
+/** `input`: on its standard input. */
+export function call(args: readonly string[], env: Record<string, string>, input = ''): Promise<Called> {
+  const { child, called } = startCommand(args, env);
+  // It may be over before it has read anything.
+  child.stdin?.on('error', () => undefined).end(input);
+  return called;
 }
 
 async function finished(child: ChildProcess): Promise<Called> {

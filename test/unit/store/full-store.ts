@@ -15,6 +15,7 @@ import {
   type TestClock,
   timesInTurn,
 } from '../../contract/fixtures.ts';
+import { aSecret } from '../../contract/maker.ts';
 import { numbered, STUBBORN, Stage } from '../../contract/stage.ts';
 
 export interface Full {
@@ -28,6 +29,12 @@ export interface Full {
 /** What Postgres' text does not take as it is. */
 export const ODD = 'a\u0000b\u0001c "\\{},é😀';
 export const LONG_ID = 'x'.repeat(600);
+const ODD_SETTINGS = {
+  headers: { 'x-odd': 'é' },
+  ordered: true,
+  retryDelaysMs: [1],
+  signature: ['v1', 'v1a'],
+} as const;
 /** Three of them are more than is copied at once. */
 const LARGE_BYTES = 3 * 1024 * 1024;
 
@@ -95,7 +102,7 @@ async function fillDeliveries(stage: Stage): Promise<void> {
   const emitter = await stage.workflow();
   const [takes, fails, asleep, gone] = await timesInTurn(4, () => stage.webhook({ description: ODD }));
   for (const webhook of [takes, fails, asleep, gone]) await stage.subscribe(emitter.id, defined(webhook).id);
-  await store.updateWebhook({ ...defined(asleep), active: false });
+  await store.updateWebhook(stage.owner.id, defined(asleep).id, (webhook) => ({ ...webhook, active: false }));
   for (let i = 0; i < 4; i++) {
     await stage.append(emitter.id, { body: numbered(i) });
     const deliveries = await stage.deliveries();
@@ -106,6 +113,8 @@ async function fillDeliveries(stage: Stage): Promise<void> {
       else await stage.retrying(delivery, i === 1 ? 0 : HOUR_MS, { responseBody: ODD });
     }
   }
+  await store.createOperation(stage.make.operation(defined(fails).id));
+  await stage.webhook({ settings: ODD_SETTINGS, secrets: [aSecret('whsec_bmV3'), aSecret('whsec_b2xk', HOUR_MS)] });
   await timesInTurn(2, () => stage.append(emitter.id));
   await store.deleteWebhook(stage.owner.id, defined(gone).id);
   // Some of these are on their way when the process ends.

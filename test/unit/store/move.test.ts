@@ -93,13 +93,13 @@ test('no column is left behind', async (t) => {
   const columns = await queryOn(here.url, 'SELECT table_name AS t, column_name AS c FROM information_schema.columns');
   const known = new Set(columns.map(({ t: table, c }) => `${table}.${c}`));
   const left = there.filter(({ t: table, c }) => {
-    const targets = IMPORTED.filter(({ from }) => from === table);
+    const targets = IMPORTED.filter(({ from }) => from === table || from.includes(` FROM ${table} AS `));
     return !targets.some((target) => known.has(`${target.table}.${c}`));
   });
-  // Which opening of the file held it; and bits that are columns of their own.
+  // Which opening of the file held it; bits that are columns of their own; and what stands in a line.
   deepEqual(
     left.map(({ t: table, c }) => `${table}.${c}`),
-    ['deliveries.boot', 'emissions.flags', 'runs.boot'],
+    ['deliveries.boot', 'emissions.flags', 'runs.boot', 'webhook_health.webhook_id'],
   );
 });
 

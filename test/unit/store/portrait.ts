@@ -30,13 +30,19 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
   const workflows = await byId((page) => store.listWorkflows({ ownerId }, page));
   const sources = await byId((page) => store.listSources(ownerId, page));
   const runnables = [...workflows, ...sources];
+  const webhooks = await byId((page) => store.listWebhooks(ownerId, page));
+  const healths = await store.webhookHealth(
+    ownerId,
+    webhooks.map(({ id }) => id),
+  );
   return {
     ledger: await store.ledger(ownerId),
     keys: await store.listKeys(ownerId),
     runnables,
     deployments: await each(runnables, ({ id }) => byId((page) => store.listDeployments(ownerId, id, page))),
     triggers: await each(runnables, ({ id }) => store.listTriggers(ownerId, id)),
-    webhooks: await byId((page) => store.listWebhooks(ownerId, page)),
+    webhooks: webhooks.map((webhook) => [webhook, healths.get(webhook.id) ?? null]),
+    operations: await byId((page) => store.listOperations({ ownerId }, page)),
     subscriptions: await byId((page) => store.listSubscriptions({ ownerId }, page)),
     emissions: await emissionsOf(store, stage),
     runs: await runsOf(store, ownerId, runnables),

@@ -69,7 +69,15 @@ const ANSWERS: [name: string, answer: RequestListener, expected: Partial<Attempt
   ],
   ['410', (_, response) => response.writeHead(410).end(), { status: 410, permanent: false }],
   ['500', (_, response) => response.writeHead(500).end('boom'), { status: 500, responseBody: 'boom' }],
-  ['429', (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(), { status: 429 }],
+  [
+    '429',
+    (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(),
+    {
+      status: 429,
+      retryAfterMs: 7000,
+      detail: 'The receiver answered 429 and asked to be left alone for 7 s.',
+    },
+  ],
   [
     '302',
     (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(),

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
 import { type Emission, PLAIN_EMISSION } from '../../../src/domain/emission.ts';
-import type { Webhook } from '../../../src/domain/resource.ts';
+import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../../src/domain/resource.ts';
+import type { Clock } from '../../../src/ports.ts';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../../src/webhook/client.ts';
 import { createPoster, type Poster } from '../../../src/webhook/post.ts';
@@ -63,11 +65,17 @@ export function silentReceiver(scheme: 'http' | 'https'): Promise<Receiver> {
   );
 }
 
-export function tlsReceiver({ key, cert }: Certificate): Promise<Receiver> {
-  return listening(
-    https.createServer({ key, cert }, (_, response) => response.end('ok')),
-    'https',
-  );
+export function tlsReceiver({ key, cert }: Certificate, more: TlsReceiverOptions = {}): Promise<Receiver> {
+  const server = https.createServer({ key, cert, ...more.options }, (_, response) => {
+    more.onRequest?.();
+    response.end('ok');
+  });
+  return listening(server, 'https');
+}
+
+export interface TlsReceiverOptions {
+  readonly options?: TlsOptions;
+  readonly onRequest?: () => void;
 }
 
 /** undici waits for a turn of the event loop before it reuses a connection. */
@@ -104,11 +112,14 @@ async function listening(server: net.Server, scheme: 'http' | 'https'): Promise<
 
 export interface PosterSettings extends Partial<GuardedClientOptions> {
   readonly timeoutMs?: number;
+  readonly clock?: Clock;
 }
 
-export function posterFor({ timeoutMs, ...settings }: PosterSettings = {}): Poster & AsyncDisposable {
+const CLOCK: Clock = { nowMs: () => NOW_MS };
+
+export function posterFor({ timeoutMs, clock = CLOCK, ...settings }: PosterSettings = {}): Poster & AsyncDisposable {
   const client = createGuardedClient({ addresses: createAddresses({ allowTargets: LOOPBACK }), ...settings });
-  const options = { client, clock: { nowMs: () => NOW_MS }, version: '1.2.3' };
+  const options = { client, clock, version: '1.2.3' };
   const poster = createPoster(timeoutMs === undefined ? options : { ...options, timeoutMs });
   return { ...poster, [Symbol.asyncDispose]: () => poster.close() };
 }
@@ -116,12 +127,14 @@ export function posterFor({ timeoutMs, ...settings }: PosterSettings = {}): Post
 export interface DeliveryParts {
   readonly emission?: Partial<Emission>;
   readonly webhook?: Partial<Webhook>;
+  readonly settings?: Partial<WebhookSettings>;
   readonly attempt?: number;
   readonly trigger?: ClaimedDelivery['trigger'];
 }
 
-export function deliveryTo(url: string, { emission, webhook, attempt = 1, trigger = 'event' }: DeliveryParts = {}) {
-  const delivery: ClaimedDelivery = {
+export function deliveryTo(url: string, parts: DeliveryParts = {}): ClaimedDelivery {
+  const { emission, webhook, settings, attempt = 1, trigger = 'event' } = parts;
+  return {
     delivery: 1,
     fence: 1,
     kind: 'webhook',
@@ -129,11 +142,11 @@ export function deliveryTo(url: string, { emission, webhook, attempt = 1, trigge
     via: 'subscription',
     mailTo: null,
     attempt,
+    tries: attempt - 1,
     trigger,
-    webhook: { ...WEBHOOK, url, ...webhook },
+    webhook: { ...WEBHOOK, url, settings: { ...DEFAULT_WEBHOOK_SETTINGS, ...settings }, ...webhook },
     emission: { ...EMISSION, ...emission },
   };
-  return delivery;
 }
 
 const WEBHOOK: Webhook = {
@@ -143,7 +156,8 @@ const WEBHOOK: Webhook = {
   name: null,
   description: null,
   active: true,
-  secrets: SECRETS,
+  settings: DEFAULT_WEBHOOK_SETTINGS,
+  secrets: SECRETS.map((secret) => ({ secret, publicKey: null, untilMs: null })),
   createdAtMs: 0,
   updatedAtMs: 0,
 };

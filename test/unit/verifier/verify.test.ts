@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { newSecret } from '../../../src/webhook/sign.ts';
-import { verifyWebhook } from '../../../src/webhook/verify.ts';
-import { ACCEPTED, EMPTY_SECRETS, headersOf, REJECTED, SIGNED, type Vector } from './vectors.ts';
+import { verifyWebhook } from '../../../src/verifier/verify.ts';
+import { ACCEPTED, EMPTY_SECRETS, headersOf, REJECTED, SIGNED, type Vector } from '../webhook/vectors.ts';
 
-const SECRET = newSecret(new Uint8Array(32).fill(9));
+const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
 test('Published good requests are accepted', () => {
   assert.ok(ACCEPTED.length >= 6);
@@ -33,6 +32,42 @@ test('An empty or malformed secret throws', () => {
     const options = { secrets: secret as string, headers: {}, body: '', nowMs: 0 };
     assert.throws(() => verifyWebhook(options), /secret|key/, String(secret));
   }
+});
+
+test("The sender's private key is refused, unquoted", () => {
+  const secrets = SIGNED.find(({ private_key }) => private_key)?.private_key ?? '';
+  const verify = () => verifyWebhook({ secrets, headers: {}, body: '' });
+  assert.throws(verify, (error: Error) => /whpk_/.test(error.message) && !error.message.includes(secrets.slice(5, 20)));
+});
+
+test('A body that was parsed before throws', () => {
+  const body = { a: 1 } as unknown as string;
+  assert.throws(() => verifyWebhook({ secrets: SECRET, headers: {}, body }), /bytes as they came/);
+});
+
+test('Requests of nobody are 400, unproven ones 401', () => {
+  const signature = new Webhook(SECRET).sign('a', new Date(1000_000), '{}');
+  const headers = { 'webhook-id': 'a', 'webhook-timestamp': '1000', 'webhook-signature': signature };
+  const statusOf = (changed: Record<string, string | undefined>, nowMs = 1000_000): number => {
+    const verified = verifyWebhook({ secrets: SECRET, headers: { ...headers, ...changed }, body: '{}', nowMs });
+    return verified.ok ? 200 : verified.status;
+  };
+  assert.equal(statusOf({}), 200);
+  assert.equal(statusOf({ 'webhook-id': undefined }), 400);
+  assert.equal(statusOf({ 'webhook-id': 'a.b' }), 400);
+  assert.equal(statusOf({ 'webhook-timestamp': '1e3' }), 400);
+  assert.equal(statusOf({ 'webhook-signature': 'v1,AAAA' }), 401);
+  assert.equal(statusOf({}, 2000_000), 401);
+});
+
+test('The present is the time by default', () => {
+  const sent = (at: Date) => ({
+    'webhook-id': 'a',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(SECRET).sign('a', at, '{}'),
+  });
+  assert.ok(verifyWebhook({ secrets: SECRET, headers: sent(new Date()), body: '{}' }).ok);
+  assert.ok(!verifyWebhook({ secrets: SECRET, headers: sent(new Date(1000_000)), body: '{}' }).ok);
 });
 
 test('What the independent library signs is accepted', () => {

@@ -1,0 +1,228 @@
+// From a bundled workflow file to its workflow in the store: made, changed, left as it is, or switched off when the file
+// is gone. Several nodes may do the same at once (identity.ts).
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
+import { DEFAULT_SETTINGS, type Deployment, type Step } from '../../domain/resource.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { CodeProblem } from '../../runner/bundle.ts';
+import { stepBundles } from '../../runner/bundle-file.ts';
+import type { Described, Runner } from '../../runner/runner.ts';
+import { type Store, StoreUnavailable } from '../../store/store.ts';
+import type { Workflows } from '../workflows.ts';
+import {
+  digestOf,
+  type Mark,
+  marked,
+  markOf,
+  mayBeFiles,
+  nextDeploymentId,
+  remarked,
+  workflowIdOf,
+} from './identity.ts';
+
+export interface FileDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly runner: Pick<Runner, 'describe'>;
+  readonly workflows: Pick<Workflows, 'createWorkflow' | 'updateWorkflow'>;
+  /** What a file says of itself, as somebody may ask for it. Throws `Refusal`. */
+  readonly readFile: (described: unknown) => WorkflowInput;
+}
+
+export interface FileCode {
+  readonly key: string;
+  /** As its author wrote it. */
+  readonly source: string;
+  readonly bundle: string;
+  readonly sourceMap: string;
+  /** Of the folder; under what the file itself says. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type DeployedFile =
+  | { readonly kind: 'made' | 'changed' | 'same'; readonly workflowId: string; readonly deploymentId: string }
+  /** `refusal`: it is well, but what it asks for cannot be. Otherwise it could not be loaded. */
+  | { readonly kind: 'refused'; readonly problem: CodeProblem; readonly refusal: Refusal | null };
+
+const TRIES = 3;
+const PAGE = 100;
+
+export type FileDeployer = ReturnType<typeof createFileDeployer>;
+
+export function createFileDeployer(deps: FileDeps) {
+  const { store } = deps;
+
+  /** Keys of the files that the owner's workflows were deployed from, without those that were removed. */
+  async function listFiles(ownerId: string): Promise<string[]> {
+    const keys: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await store.listWorkflows({ ownerId }, { limit: PAGE, after });
+      for (const { id, deploymentId } of page.items) {
+        if (!mayBeFiles(id, ownerId)) continue;
+        const deployment = await store.getDeployment(ownerId, deploymentId);
+        const mark = deployment ? markOf(deployment) : null;
+        if (mark?.state === 'deployed' && workflowIdOf(ownerId, mark.key) === id) keys.push(mark.key);
+      }
+      after = page.items.length < PAGE ? undefined : page.items.at(-1)?.id;
+    } while (after !== undefined);
+    return keys;
+  }
+
+  /** What is wrong with the file is a value. Rejects when storage is away. */
+  async function deployFile(ownerId: string, file: FileCode): Promise<DeployedFile> {
+    const digest = digestOf([file.bundle, file.sourceMap, JSON.stringify(file.env)]);
+    const mark: Mark = { key: file.key, state: 'deployed', digest };
+    return againIfTaken(async () => {
+      const standing = await find(deps, ownerId, file.key);
+      if (standing && isSame(standing, mark)) return told('same', standing);
+      try {
+        const input = await describe(deps, { ownerId, file, standing });
+        return await write(deps, { ownerId, file, mark, standing, input });
+      } catch (error) {
+        if (!(error instanceof Refused || error instanceof Refusal)) throw error;
+        const problem = problemOf(error, file.key);
+        return { kind: 'refused', problem, refusal: error instanceof Refusal ? error : null };
+      }
+    });
+  }
+
+  /** False when there was nothing to switch off. The code stays, so that what waits can still run. */
+  async function removeFile(ownerId: string, key: string): Promise<boolean> {
+    return againIfTaken(async () => {
+      const standing = await find(deps, ownerId, key);
+      const mark = standing ? markOf(standing.deployment) : null;
+      if (!standing || mark?.state !== 'deployed') return false;
+      const removed: Mark = { ...mark, state: 'removed' };
+      const [first, ...others] = standing.deployment.steps as [Step, ...Step[]];
+      const steps = [{ ...first, code: remarked(first.code, removed) }, ...others];
+      const deployment = following(deps, standing, { mark: removed, steps });
+      await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, { active: false, ready: deployment });
+      return true;
+    });
+  }
+
+  return { listFiles, deployFile, removeFile };
+}
+
+class Refused extends Error {
+  readonly frames: string;
+
+  constructor({ message, stack }: Extract<Described, { ok: false }>) {
+    super(message);
+    this.frames = stack;
+  }
+}
+
+interface Standing extends Pick<WholeWorkflow, 'workflow' | 'deployment'> {
+  readonly newest: Deployment;
+}
+
+interface Writing {
+  readonly ownerId: string;
+  readonly file: FileCode;
+  readonly standing: Standing | null;
+}
+
+/**
+ * Another node may have written the same ids between our reading and writing. The store refuses that as it refuses any
+ * duplicate, without a name of its own for it, so whatever is refused is read and tried again.
+ */
+async function againIfTaken<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (tries === TRIES || error instanceof StoreUnavailable || error instanceof Refusal) throw error;
+    }
+  }
+}
+
+/** The place is the first frame's, when there is one. */
+function problemOf(error: Refused | Refusal, key: string): CodeProblem {
+  const frames = error instanceof Refused ? error.frames : '';
+  const [, file = key, line = 1, column = 1] = /([^\s()]+):(\d+):(\d+)\)?$/m.exec(frames) ?? [];
+  return { file, line: Number(line), column: Number(column), text: error.message };
+}
+
+/** The newest deployment is read first: who writes between the two reads takes the id that we would give the next one. */
+async function find({ store }: FileDeps, ownerId: string, key: string): Promise<Standing | null> {
+  const id = workflowIdOf(ownerId, key);
+  const [newest] = (await store.listDeployments(ownerId, id, { limit: 1 })).items;
+  const workflow = await store.getWorkflow(ownerId, id);
+  const deployment = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
+  return workflow && deployment ? { workflow, deployment, newest: newest ?? deployment } : null;
+}
+
+function isSame({ deployment }: Standing, { state, digest }: Mark): boolean {
+  const mark = markOf(deployment);
+  return mark?.state === state && mark.digest === digest;
+}
+
+function told(
+  kind: 'made' | 'changed' | 'same',
+  { workflow, deployment }: Pick<WholeWorkflow, 'workflow' | 'deployment'>,
+): DeployedFile {
+  return { kind, workflowId: workflow.id, deploymentId: deployment.id };
+}
+
+/** The file is loaded in a process of its own, with the environment that it will have. */
+async function describe(deps: FileDeps, { ownerId, file, standing }: Writing): Promise<WorkflowInput> {
+  const { key, bundle, sourceMap, env } = file;
+  const runnableId = workflowIdOf(ownerId, key);
+  const steps = [{ id: PREFIX.step, namespace: 'workflow', code: '', bundle, sourceMap }];
+  const deployment = { id: PREFIX.deployment, ownerId, runnableId, steps, createdAtMs: 0 };
+  const described = await deps.runner.describe(deployment, { ...standing?.workflow.settings.env, ...env });
+  if (!described.ok) throw new Refused(described);
+  return deps.readFile(described.shape.workflow);
+}
+
+async function write(
+  deps: FileDeps,
+  { ownerId, file, mark, standing, input }: Writing & { mark: Mark; input: WorkflowInput },
+): Promise<DeployedFile> {
+  const env = { ...standing?.workflow.settings.env, ...file.env, ...input.settings?.env };
+  const asked = { ...input, steps: undefined, triggers: input.triggers ?? [] };
+  // What a setting was before it was taken out of the file is no reason to keep it.
+  const all = { ...asked, settings: { ...DEFAULT_SETTINGS, ...input.settings, env } };
+  const namespaces = (input.steps ?? []).map(({ namespace }) => namespace);
+  const steps = stepsOf(deps, { namespaces, file, mark, previous: standing?.deployment ?? null });
+  if (standing) {
+    const ready = following(deps, standing, { mark, steps });
+    // Whoever switched it off over the API switches it on again; what was switched off with its file comes back with it.
+    const isBack = markOf(standing.deployment)?.state === 'removed';
+    const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
+    return told('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));
+  }
+  const runnableId = workflowIdOf(ownerId, file.key);
+  const id = deps.ids.next(PREFIX.deployment);
+  const ready = { id, ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+  return told('made', await deps.workflows.createWorkflow(ownerId, { ...all, ready }));
+}
+
+interface Stepping {
+  readonly namespaces: readonly string[];
+  readonly file: FileCode;
+  readonly mark: Mark;
+  readonly previous: Deployment | null;
+}
+
+function stepsOf({ ids }: FileDeps, { namespaces, file, mark, previous }: Stepping): Step[] {
+  return stepBundles(namespaces, file).map((step, i): Step => {
+    const known = previous?.steps.find(({ namespace }) => namespace === step.namespace);
+    const elsewhere = `// Step ${step.namespace} of ${JSON.stringify(file.key)}: see step ${namespaces[0]}\n`;
+    return { ...step, id: known?.id ?? ids.next(PREFIX.step), code: i === 0 ? marked(mark, file.source) : elsewhere };
+  });
+}
+
+function following(
+  { clock }: FileDeps,
+  { workflow, newest }: Standing,
+  { mark, steps }: { mark: Mark; steps: readonly Step[] },
+): Deployment {
+  const { ownerId, id: runnableId } = workflow;
+  return { id: nextDeploymentId(newest, mark), ownerId, runnableId, steps, createdAtMs: clock.nowMs() };
+}

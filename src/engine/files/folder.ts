@@ -1,0 +1,251 @@
+// A folder of workflow files (ERRAND_WORKFLOWS_DIR): deployed at the start, and whenever they change.
+//
+// The scan is the truth: it stamps every file, and what a workflow was bundled from is looked at again when a stamp of it
+// has changed. The watcher only makes the next scan come at once, and may miss what it likes. A file that does not
+// compile, or throws when it is loaded, is logged, once for each thing that is wrong with it, and its last good deployment
+// stays. One that is gone has to be gone twice, since editors move a file away before they write it anew.
+
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Log, Random } from '../../ports.ts';
+import { placed } from '../../runner/bundle.ts';
+import { bundleFile } from '../../runner/bundle-file.ts';
+import { StoreUnavailable } from '../../store/store.ts';
+import { Loop } from '../loop.ts';
+import type { FileDeployer } from './deploy.ts';
+import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
+import { isUploaded } from './upload.ts';
+
+export interface FolderDeps {
+  readonly deployer: FileDeployer;
+  readonly dir: string;
+  readonly ownerId: () => Promise<string>;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+interface Known {
+  /** What it was made of: absolute paths; null: any file of the folder may mend it. */
+  readonly inputs: readonly string[] | null;
+  readonly stamp: string;
+}
+
+const POLL_MS = 2000;
+/** Editors and copies write a file in several goes. */
+const QUIET_MS = 100;
+const GONE_MS = 300;
+const AT_ONCE = 4;
+/** Of what is told, what is about no file: their paths are never absolute. */
+const UNREADABLE = '/unreadable';
+const EMPTY = '/empty';
+
+export class WorkflowFolder {
+  readonly #deps: FolderDeps;
+  readonly #loop: Loop;
+  #dir: string;
+  readonly #known = new Map<string, Known>();
+  /** What was said last about a file that is not right. */
+  readonly #told = new Map<string, string>();
+  /** Keys whose workflows stand; null before they were asked for. */
+  #standing: Set<string> | null = null;
+  #ownerId: string | null = null;
+  #missing = new Set<string>();
+  #watchers = new Map<string, FSWatcher>();
+  #quiet: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(deps: FolderDeps) {
+    this.#deps = deps;
+    this.#dir = deps.dir;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+  }
+
+  /** Resolves when every file has been deployed that can be. Rejects when the folder cannot be read. */
+  async start(): Promise<void> {
+    // The bundler names files by where they really are.
+    this.#dir = await realpath(this.#deps.dir);
+    await scanFolder(this.#dir);
+    // The loop does what storage did not allow.
+    await this.#tick().catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, 'workflow files could not all be deployed; trying again');
+    });
+    this.#loop.start();
+  }
+
+  /** May be called twice. What is under way is given up. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#quiet);
+    for (const watcher of this.#watchers.values()) watcher.close();
+    await this.#loop.stop();
+  }
+
+  async #tick(): Promise<number> {
+    const scan = await this.#scan();
+    if (scan === null) return POLL_MS;
+    this.#watch(scan.folders);
+    this.#ownerId ??= await this.#deps.ownerId();
+    const ownerId = this.#ownerId;
+    const isFirst = this.#standing === null;
+    this.#standing ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
+    const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
+    const env = await this.#env();
+    const due = await Promise.all(paths.map(async (path) => ((await this.#isDue(path, scan)) ? path : null)));
+    const left = due.filter((path) => path !== null);
+    const take = async (): Promise<void> => {
+      for (let path = left.shift(); path !== undefined && !this.#stopped; path = left.shift()) {
+        await this.#deploy({ ownerId, path, scan, env }).catch((error: unknown) => this.#fail(path, error));
+      }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, take));
+    const failed = ended.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    if (this.#isEmptied(scan)) return POLL_MS;
+    return await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
+  }
+
+  /** Null when the folder cannot be read: nothing is taken for removed then. */
+  async #scan(): Promise<Scan | null> {
+    try {
+      const scan = await scanFolder(this.#dir);
+      this.#told.delete(UNREADABLE);
+      return scan;
+    } catch (error) {
+      this.#tell(UNREADABLE, String(error), (problem) => {
+        this.#deps.log.error({ dir: this.#dir, problem }, 'the folder of workflow files cannot be read');
+      });
+      return null;
+    }
+  }
+
+  async #isDue(path: string, scan: Scan): Promise<boolean> {
+    const known = this.#known.get(path);
+    return known === undefined || known.stamp !== (await this.#stamp(known.inputs, scan));
+  }
+
+  async #stamp(inputs: readonly string[] | null, { stamps, around }: Scan): Promise<string> {
+    if (inputs === null) return [...stamps, around].join();
+    const dir = this.#dir;
+    const ours = inputs.map((input) => {
+      const path = input.startsWith(dir + sep) ? input.slice(dir.length + 1).replaceAll(sep, '/') : '';
+      return stamps.get(path) ?? stampOf(input);
+    });
+    return [...(await Promise.all(ours)), around].join();
+  }
+
+  async #deploy(looking: { ownerId: string; path: string; scan: Scan; env: Record<string, string> }): Promise<void> {
+    const { ownerId, path, scan, env } = looking;
+    const { deployer } = this.#deps;
+    const dir = this.#dir;
+    const source = await readFile(resolve(dir, path), 'utf8').catch(() => '');
+    const bundled = await bundleFile({ dir, path });
+    const know = async (inputs: readonly string[] | null): Promise<void> => {
+      this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
+    };
+    if (bundled.kind === 'broken') {
+      this.#refuse(path, bundled.problems.map(placed));
+      return know(null);
+    }
+    if (bundled.kind === 'module') {
+      if (this.#standing?.has(path)) this.#refuse(path, [`${path}:1:1: it has no default export any more`]);
+      return know(bundled.inputs);
+    }
+    const { bundle, sourceMap, inputs } = bundled;
+    const deployed = await deployer.deployFile(ownerId, { key: path, source, bundle, sourceMap, env });
+    if (this.#stopped) return;
+    if (deployed.kind === 'refused') {
+      this.#refuse(path, [deployed.problem].map(placed));
+      return know(null);
+    }
+    await know(inputs);
+    this.#told.delete(path);
+    this.#standing?.add(path);
+    if (deployed.kind === 'same') return;
+    const { workflowId, deploymentId } = deployed;
+    this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
+  }
+
+  /** Several workflows and not one file any more: more likely a folder that is not mounted than one that was emptied. */
+  #isEmptied({ stamps }: Scan): boolean {
+    const isEmptied = stamps.size === 0 && (this.#standing?.size ?? 0) > 1;
+    if (!isEmptied) this.#told.delete(EMPTY);
+    else {
+      this.#tell(EMPTY, 'empty', () => {
+        this.#deps.log.error({ dir: this.#dir }, 'the folder of workflow files is empty: nothing is switched off');
+      });
+    }
+    return isEmptied;
+  }
+
+  async #removeGone(ownerId: string, now: { paths: ReadonlySet<string>; isFirst: boolean }): Promise<number> {
+    const gone = [...(this.#standing ?? [])].filter((path) => !now.paths.has(path));
+    const missedBefore = this.#missing;
+    this.#missing = new Set(gone);
+    for (const path of gone) {
+      if (this.#stopped || !(now.isFirst || missedBefore.has(path))) continue;
+      await this.#deps.deployer.removeFile(ownerId, path);
+      this.#standing?.delete(path);
+      this.#known.delete(path);
+      this.#told.delete(path);
+      this.#missing.delete(path);
+      this.#deps.log.info({ file: path }, 'workflow file is gone: its workflow is switched off');
+    }
+    return this.#missing.size > 0 ? GONE_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** What is no fault of storage is no better at the next try. */
+  async #fail(path: string, error: unknown): Promise<void> {
+    if (error instanceof StoreUnavailable) throw error;
+    this.#refuse(path, [`${path}:1:1: ${String(error)}`]);
+    const scan = await this.#scan();
+    if (scan !== null) this.#known.set(path, { inputs: null, stamp: await this.#stamp(null, scan) });
+  }
+
+  #refuse(path: string, problems: readonly string[]): void {
+    this.#tell(path, problems.join('\n'), () => {
+      const stays = this.#standing?.has(path) ? ': its last good deployment stays' : '';
+      this.#deps.log.error({ file: path, problems }, `workflow file refused${stays}`);
+    });
+  }
+
+  #tell(about: string, problem: string, say: (problem: string) => void): void {
+    if (this.#stopped || this.#told.get(about) === problem) return;
+    this.#told.set(about, problem);
+    say(problem);
+  }
+
+  /** Secrets need not stand in code: a file called `.env` at the top of the folder is for all of them. */
+  async #env(): Promise<Record<string, string>> {
+    const text = await readFile(join(this.#dir, '.env'), 'utf8').catch(() => '');
+    return { ...parseEnv(text) } as Record<string, string>;
+  }
+
+  /** Each folder by itself. Node's recursive watching would open every file of every package, too. */
+  #watch(folders: readonly string[]): void {
+    const wanted = new Set(folders);
+    for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#unwatch(folder, watcher);
+    for (const folder of folders) {
+      if (this.#stopped || this.#watchers.has(folder)) continue;
+      try {
+        const watcher = watch(folder, { persistent: false }, () => this.#changed());
+        watcher.on('error', () => this.#unwatch(folder, watcher));
+        this.#watchers.set(folder, watcher);
+      } catch {
+        // No watcher to be had: the poll finds it.
+      }
+    }
+  }
+
+  #unwatch(folder: string, watcher: FSWatcher): void {
+    watcher.close();
+    if (this.#watchers.get(folder) === watcher) this.#watchers.delete(folder);
+  }
+
+  #changed(): void {
+    clearTimeout(this.#quiet);
+    if (!this.#stopped) this.#quiet = setTimeout(() => this.#loop.wake(), QUIET_MS);
+  }
+}

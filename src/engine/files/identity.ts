@@ -1,0 +1,78 @@
+// Who a workflow file is in the store. Its key is its path in the folder, and nothing but the key and the owner may be
+// needed to find its workflow again: after a restart, at another machine, in a store that was moved.
+//
+// So ids are derived. The workflow's id is a hash of owner and key: of several nodes that find the same new file at once,
+// one creates the workflow and the others are refused by its primary key. A deployment's id is a hash of the one before
+// it and of what is deployed, so that of several nodes that see the same change, one makes the deployment. What was
+// deployed is told by a hash in the first line of the first step's code, which nobody else needs.
+//
+// (Rejected: a column or table for the key. It would be one more thing to migrate, export and move, for what a hash does
+// as well. A lock between nodes: it has to be given back, by processes that die.)
+//
+// Ids begin with a time, by which lists are sorted. A workflow's is its owner's own, so those of files come last in lists;
+// a deployment's is a millisecond after the newest one's, so that the list of deployments keeps its order.
+
+import { createHash } from 'node:crypto';
+import { PREFIX, prefixOf, resourceId } from '../../domain/ids.ts';
+import type { Deployment } from '../../domain/resource.ts';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const TIME_DIGITS = 7;
+
+export interface Mark {
+  /** The file's path in the folder, with slashes. */
+  readonly key: string;
+  readonly state: 'deployed' | 'removed';
+  /** Of everything that made the deployment. */
+  readonly digest: string;
+}
+
+const MARK = /^\/\/ (".*") (deployed|removed): a workflow file, sha256 ([0-9a-f]{64})\n/;
+
+export function workflowIdOf(ownerId: string, key: string): string {
+  return resourceId(PREFIX.workflow, msOfResource(ownerId), hash(ownerId, key));
+}
+
+/** Whether an id may be one of `workflowIdOf`. */
+export function mayBeFiles(id: string, ownerId: string): boolean {
+  return msOfResource(id) === msOfResource(ownerId);
+}
+
+/** The id of the deployment that follows `newest` with this mark. */
+export function nextDeploymentId(newest: Deployment, mark: Mark): string {
+  const random = hash(newest.id, mark.key, mark.state, mark.digest);
+  return resourceId(PREFIX.deployment, msOfResource(newest.id) + 1, random);
+}
+
+export function digestOf(parts: readonly string[]): string {
+  return hash(...parts).toString('hex');
+}
+
+/** The code of the first step, as it is shown. */
+export function marked({ key, state, digest }: Mark, source: string): string {
+  return `// ${JSON.stringify(key)} ${state}: a workflow file, sha256 ${digest}\n${source}`;
+}
+
+/** Null when it was not deployed from a file, or not the last time. */
+export function markOf(deployment: Deployment): Mark | null {
+  const found = MARK.exec(deployment.steps[0]?.code ?? '');
+  if (found === null) return null;
+  const [, key, state, digest] = found as unknown as [string, string, Mark['state'], string];
+  return { key: JSON.parse(key) as string, state, digest };
+}
+
+/** The same code with another mark. */
+export function remarked(code: string, mark: Mark): string {
+  return marked(mark, code.replace(MARK, ''));
+}
+
+function hash(...parts: readonly string[]): Buffer {
+  const hashing = createHash('sha256');
+  for (const part of parts) hashing.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hashing.digest();
+}
+
+function msOfResource(id: string): number {
+  const time = id.slice(prefixOf(id).length).slice(0, TIME_DIGITS);
+  return [...time].reduce((ms, digit) => ms * DIGITS.length + DIGITS.indexOf(digit), 0);
+}

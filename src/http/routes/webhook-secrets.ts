@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import type { Webhook } from '../../domain/resource.ts';
+import type { Store } from '../../store/store.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { text } from '../schema.ts';
+import { ROTATE } from '../wire/webhook-input.ts';
+import { keyCursor, WEBHOOK_KEY, webhookKeysOf } from '../wire/webhook-keys.ts';
+import { NEW_WEBHOOK, newWebhookToWire } from '../wire/webhooks.ts';
+import { sightOf } from './webhooks.ts';
+
+export function addWebhookSecretRoutes(app: App, deps: HttpDeps): void {
+  addRotate(app, deps);
+  addKeys(app, deps);
+}
+
+function addRotate(app: App, deps: HttpDeps): void {
+  const schema = operation({
+    id: 'rotateWebhookSecret',
+    tag: 'webhooks',
+    summary: 'Replace a webhook’s secret',
+    description:
+      'Those before sign along for `overlap_s` seconds, the newest first, so that receivers can take over the new one in peace. The same for `v1a` keys. `secret` is shown here only.',
+    params: idIn(PREFIX.webhook, 'The webhook.'),
+    body: ROTATE,
+    answer: dataOf(NEW_WEBHOOK),
+  });
+  app.post('/v1/webhooks/:id/rotate_secret', { schema }, async ({ params, body, caller }) => {
+    const overlapMs = body.overlap_s === undefined ? LIMITS.secretOverlapMs : body.overlap_s * SECOND_MS;
+    const webhook = await deps.actions.rotateSecret(caller.ownerId, params.id, overlapMs);
+    return { data: newWebhookToWire(webhook, await sightOf(deps, caller, webhook)) };
+  });
+}
+
+function addKeys(app: App, { store, clock }: HttpDeps): void {
+  const schema = operation({
+    id: 'listWebhookKeys',
+    tag: 'webhooks',
+    summary: 'List public keys',
+    description:
+      'The ed25519 keys with which receivers check `v1a` signatures, of all webhooks: those that sign now. Newest webhook first.',
+    query: {
+      webhook_id: Type.Optional(text({ description: 'Only those of this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
+      ...LIST_QUERY,
+    },
+    answer: listOf(WEBHOOK_KEY),
+  });
+  app.get('/v1/webhook_keys', { schema }, async ({ query, caller }) => {
+    const page = pageOf(query, keyCursor);
+    const webhooks = await webhooksOf(store, caller.ownerId, query.webhook_id);
+    const nowMs = clock.nowMs();
+    const keys = webhooks.flatMap((webhook) => webhookKeysOf(webhook, nowMs));
+    return listAnswer(pageOfAll(keys, page), (key) => key, query);
+  });
+}
+
+/** All of the owner's, or the one that is asked for. */
+async function webhooksOf(store: Store, ownerId: string, id: string | undefined): Promise<readonly Webhook[]> {
+  if (id !== undefined) {
+    const webhook = await store.getWebhook(ownerId, id);
+    return webhook ? [webhook] : [];
+  }
+  const all: Webhook[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const { items } = await store.listWebhooks(ownerId, {
+      limit: LIMITS.pageRecords,
+      ...(after === undefined ? {} : { after }),
+    });
+    all.push(...items);
+    if (items.length < LIMITS.pageRecords) return all;
+  }
+}

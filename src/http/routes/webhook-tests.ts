@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found } from '../found.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { eventOf } from '../params.ts';
+import { PROBE, probeToWire } from '../wire/probes.ts';
+
+export function addWebhookTestRoutes(app: App, { actions, store, maxBodyBytes }: HttpDeps): void {
+  const schema = operation({
+    id: 'testWebhook',
+    tag: 'webhooks',
+    summary: 'Send a test delivery',
+    description:
+      'Sends one request now, also to a webhook that is not active, and answers with the whole exchange. Nothing of it is kept: no delivery, no retry, no effect on the webhook’s health. It is signed as any other, with `errand-trigger: test`.',
+    params: idIn(PREFIX.webhook, 'The webhook.'),
+    body: {
+      event: Type.Optional(
+        Type.Unknown({
+          description: 'Any JSON value, sent as it stands here; one of Errand’s when not given.',
+          'x-expected': 'any JSON value',
+        }),
+      ),
+    },
+    example: { event: { order: 12345 } },
+    answer: dataOf(PROBE),
+  });
+  app.post('/v1/webhooks/:id/test', { schema }, async (request) => {
+    const { params, caller } = request;
+    const webhook = found(await store.getWebhook(caller.ownerId, params.id), 'webhook', params.id);
+    const event = eventOf(request, maxBodyBytes) ?? null;
+    return { data: probeToWire(await actions.testWebhook(caller.ownerId, params.id, event), webhook) };
+  });
+}

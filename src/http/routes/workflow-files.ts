@@ -1,0 +1,22 @@
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { dataOf, operation } from '../operation.ts';
+import { FILE_ANSWER, FILE_INPUT } from '../wire/workflow-files.ts';
+import { workflowWholeToWire } from '../wire/workflows.ts';
+
+export function addWorkflowFileRoutes(app: App, { actions, publicUrl }: HttpDeps): void {
+  const schema = operation({
+    id: 'deployWorkflowFile',
+    tag: 'workflows',
+    summary: 'Deploy a workflow file',
+    description:
+      'What `errand deploy` sends: a file whose default export is what `defineWorkflow` returns, bundled with all that it imports. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.',
+    body: FILE_INPUT,
+    answer: dataOf(FILE_ANSWER),
+  });
+  app.put('/v1/workflow_files', { schema }, async ({ body, caller }) => {
+    const { path, source, bundle, source_map: sourceMap, env = {} } = body;
+    const { result, whole } = await actions.deployFile(caller.ownerId, { path, source, bundle, sourceMap, env });
+    return { data: { result, workflow: workflowWholeToWire(whole, publicUrl(), false) } };
+  });
+}

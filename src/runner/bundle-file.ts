@@ -1,0 +1,126 @@
+// Bundles a workflow file with everything that it imports, packages from npm too.
+//
+// All of it goes into the bundle of the first step; those of the other steps are one line that imports that one, by the
+// name that it has in the process's folder (workdir.ts). So the code is there once, however many steps there are, and
+// steps of one process share the state of its modules. (Rejected: a whole bundle for each step. Ten steps with a package
+// of a megabyte would be ten megabytes in the store and ten copies in the process, each with a state of its own.)
+//
+// Unlike a step that comes over HTTP (bundle.ts), a file lies in a folder of the operator's, who also chooses what it
+// imports: the bundler may read what it names.
+
+import { isBuiltin } from 'node:module';
+import { join, resolve, sep } from 'node:path';
+import { build, type Message, type Metafile } from 'esbuild';
+import { KIB } from '../domain/limits.ts';
+import { type CodeProblem, problemOf } from './bundle.ts';
+import { fileModules, NAMESPACE } from './file-modules.ts';
+
+export const MAX_BUNDLE_BYTES = 8 * 1024 * KIB;
+
+const ENTRY = `${NAMESPACE}:entry`;
+
+export interface WorkflowFile {
+  /** The folder; absolute. */
+  readonly dir: string;
+  /** The file's path in it, with slashes. */
+  readonly path: string;
+}
+
+export type BundledFile =
+  | {
+      readonly kind: 'workflow';
+      readonly bundle: string;
+      readonly sourceMap: string;
+      readonly inputs: readonly string[];
+    }
+  /** It has no default export: other files may import it. */
+  | { readonly kind: 'module'; readonly inputs: readonly string[] }
+  | { readonly kind: 'broken'; readonly problems: readonly CodeProblem[] };
+
+/** Never rejects on what the code is. `inputs`: absolute paths of the files that it was made of, without packages. */
+export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFile> {
+  const contents = [
+    `import * as file from ${JSON.stringify(`./${path}`)};`,
+    `import { programOf } from 'errand:program';`,
+    'export const { steps, first: default$ } = programOf(file.default);',
+    'export { default$ as default };',
+  ].join('\n');
+  try {
+    const result = await build({
+      stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
+      absWorkingDir: dir,
+      outfile: join(dir, 'bundle.mjs'),
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node24',
+      charset: 'utf8',
+      write: false,
+      metafile: true,
+      sourcemap: 'external',
+      sourcesContent: false,
+      minifyWhitespace: true, // a fifth less to keep; stacks go by the map
+      legalComments: 'none',
+      logLevel: 'silent',
+      inject: [`${NAMESPACE}:paths`],
+      plugins: [fileModules],
+    });
+    const inputs = inputsOf(result.metafile, dir);
+    if (isEmpty(result.metafile, path) || result.warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
+    const text = (suffix: string): string => result.outputFiles.find((file) => file.path.endsWith(suffix))?.text ?? '';
+    const bundle = text('.mjs');
+    const bytes = Buffer.byteLength(bundle);
+    if (bytes > MAX_BUNDLE_BYTES) return { kind: 'broken', problems: [tooLarge(path, bytes)] };
+    return { kind: 'workflow', bundle, sourceMap: text('.mjs.map'), inputs };
+  } catch (error) {
+    const messages = (error as { errors?: unknown }).errors;
+    if (!Array.isArray(messages)) throw error;
+    return { kind: 'broken', problems: (messages as Message[]).map((message) => worded(message, { dir, path })) };
+  }
+}
+
+/** The bundles of a workflow's steps, in order. */
+export function stepBundles(
+  namespaces: readonly string[],
+  whole: { readonly bundle: string; readonly sourceMap: string },
+): { readonly namespace: string; readonly bundle: string; readonly sourceMap: string }[] {
+  return namespaces.map((namespace, i) => {
+    if (i === 0) return { namespace, bundle: whole.bundle, sourceMap: whole.sourceMap };
+    const from = JSON.stringify(`./${namespaces[0]}.mjs`);
+    const bundle = `import { steps } from ${from};\nexport default steps[${JSON.stringify(namespace)}];\n`;
+    return { namespace, bundle, sourceMap: NO_MAP };
+  });
+}
+
+const NO_MAP = '{"version":3,"sources":[],"names":[],"mappings":""}';
+
+function inputsOf({ inputs }: Metafile, dir: string): string[] {
+  return Object.keys(inputs)
+    .filter((input) => !input.startsWith(`${NAMESPACE}:`) && !`/${input}`.includes('/node_modules/'))
+    .map((input) => resolve(dir, input.replaceAll('/', sep)));
+}
+
+/** Nothing but types and comments: that has no format. (The path itself may be a link to another.) */
+function isEmpty({ inputs }: Metafile, path: string): boolean {
+  const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
+  return entry !== undefined && inputs[entry.path]?.format === undefined;
+}
+
+function isWithoutDefault({ id, location }: Message): boolean {
+  return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
+}
+
+function tooLarge(path: string, bytes: number): CodeProblem {
+  const text = `with what it imports it has ${bytes} bytes, but at most ${MAX_BUNDLE_BYTES} are taken`;
+  return { file: path, line: 1, column: 1, text };
+}
+
+function worded(message: Message, { dir, path }: WorkflowFile): CodeProblem {
+  const problem = problemOf(message, path);
+  const specifier = /^Could not resolve "([^"]+)"/.exec(message.text)?.[1];
+  if (specifier === undefined || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  if (isBuiltin(name)) return problem;
+  const text = `the package ${JSON.stringify(name)} is not there: run "npm install ${name}" in ${dir}, or in the folder above it that has your package.json`;
+  return { ...problem, text };
+}

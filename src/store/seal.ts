@@ -1,0 +1,61 @@
+// What is secret in a store's rows is sealed: AES-256-GCM with a key that is not in the rows. Each sealed text is bound to
+// where it stands, so that it opens nowhere else.
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+export interface Seal {
+  /** `place`: what it belongs to, e.g. `webhook wh_…`. */
+  seal(plain: string, place: string): string;
+  /** Text that is not sealed, written by an older version, comes back as it is. Throws when it was changed or moved, or the key is another one. */
+  open(text: string, place: string): string;
+}
+
+const CIPHER = 'aes-256-gcm';
+/** What is sealed begins with it: the format, with its cipher. */
+const MARK = 'sealed1:';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Of what was opened. */
+const KEPT_CHARS = 16 * 1024 * 1024;
+
+export function isSealed(text: string): boolean {
+  return text.startsWith(MARK);
+}
+
+/** `key`: 32 bytes. */
+export function createSeal(key: Uint8Array): Seal {
+  // Webhooks are read with every claim of theirs: what was opened once is kept.
+  const opened = new Map<string, string>();
+  let keptChars = 0;
+
+  function seal(plain: string, place: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return MARK + sealed.toString('base64');
+  }
+
+  function open(text: string, place: string): string {
+    if (!isSealed(text)) return text;
+    const known = opened.get(text + place);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(text.slice(MARK.length), 'base64');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('what was sealed is not whole');
+    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
+    const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    keep(text + place, plain);
+    return plain;
+  }
+
+  function keep(name: string, plain: string): void {
+    keptChars += name.length + plain.length;
+    if (keptChars > KEPT_CHARS) {
+      opened.clear();
+      keptChars = name.length + plain.length;
+    }
+    if (keptChars <= KEPT_CHARS) opened.set(name, plain);
+  }
+
+  return { seal, open };
+}

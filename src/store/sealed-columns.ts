@@ -1,0 +1,21 @@
+// Where a store has secrets. Each sealed text is bound to its place: in another row, or another column, it does not open.
+
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly place: (id: string) => string;
+}
+
+export const runnableSettingsPlace = (id: string): string => `settings ${id}`;
+export const sourcePropsPlace = (id: string): string => `source props ${id}`;
+
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: 'webhooks', column: 'secrets', place: (id) => `webhook secrets ${id}` },
+  { table: 'webhooks', column: 'settings', place: (id) => `webhook settings ${id}` },
+  // The environment of its code.
+  { table: 'runnables', column: 'settings', place: runnableSettingsPlace },
+  { table: 'runnables', column: 'configured_props', place: sourcePropsPlace },
+];
+
+/** Rows at a time, when all of them are looked through. */
+export const ROWS_PER_STEP = 200;

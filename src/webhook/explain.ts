@@ -1,0 +1,72 @@
+// The judgement of a URL in steps, for whoever wonders. It asks the judges of address.ts and has no rules of its own, so it
+// cannot say anything else than what happens to a request. Operators read it: unlike a refusal, it names addresses.
+
+import { isIP } from 'node:net';
+import { createAddresses, type Judgement } from './address.ts';
+import { everyAddress, type Lookup } from './lookup.ts';
+
+export interface Explained {
+  readonly lines: readonly string[];
+  /** Whether a request would be sent: as far as names and addresses go. */
+  readonly isAllowed: boolean;
+}
+
+export interface ExplainOptions {
+  readonly allowTargets: readonly string[];
+  readonly lookup?: Lookup;
+}
+
+/** Never rejects, but throws for a range to open that is none. */
+export async function explainUrl(given: string, options: ExplainOptions): Promise<Explained> {
+  const { allowTargets, lookup = everyAddress } = options;
+  const addresses = createAddresses({ allowTargets });
+  const lines = [
+    `opened by ERRAND_ALLOW_TARGETS: ${allowTargets.join(', ') || 'nothing'}`,
+    // As JSON: whatever it holds, it stays one line that a terminal can be shown.
+    `given: ${JSON.stringify(given.replace(/^([^:]*:[\\/]*)[^\\/?#]*@/, '$1***@'))}`,
+  ];
+  const judged = addresses.judgeUrl(given);
+  const url = judged.ok ? judged.url : URL.parse(given);
+  if (url?.hostname) lines.push(hostLine(given, url));
+  lines.push(judged.ok ? 'url: ok' : `url: refused: ${judged.reason}`);
+  const host = url?.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '') ?? '';
+  if (isIP(host) !== 0) lines.push(`address ${host}: ${addressWords(host, allowTargets)}`);
+  if (!judged.ok || isIP(host) !== 0) return ended(lines, judged);
+
+  const found = await lookup(judged.url.hostname).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error || found.length === 0) {
+    const why =
+      found instanceof Error ? `it could not be looked up (${found.code ?? found.name})` : 'it has no address';
+    return ended([...lines, `name ${host}: ${why}`], {
+      ok: false,
+      reason: 'nothing is sent to a name without address',
+    });
+  }
+  lines.push(`name ${host}: ${found.length === 1 ? '1 address' : `${found.length} addresses`}`);
+  for (const { address } of found) lines.push(`address ${address}: ${addressWords(address, allowTargets)}`);
+  const isAllowed = found.every(({ address }) => addresses.judgeAddress(address).ok);
+  return ended(lines, isAllowed ? { ok: true } : { ok: false, reason: 'one forbidden address is enough' });
+}
+
+/** The host as it was spelled, and what the URL parser, and so the request, takes it for. */
+function hostLine(given: string, url: URL): string {
+  const authority = /^[^:]*:[\\/]*([^\\/?#]*)/.exec(given)?.[1] ?? '';
+  const spelled = authority.replace(/^.*@/, '').replace(/:\d*$/, '');
+  const isLiteral = isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0;
+  const as = spelled === url.hostname ? '' : `, spelled ${JSON.stringify(spelled)}`;
+  return `host: ${url.hostname}, ${isLiteral ? 'an address' : 'a name'}${as}`;
+}
+
+/** Which rule, and which opening. */
+function addressWords(address: string, allowTargets: readonly string[]): string {
+  const closed = createAddresses({ allowTargets: [] }).judgeAddress(address);
+  if (closed.ok) return 'ok: it is public';
+  const opening = allowTargets.find((range) => createAddresses({ allowTargets: [range] }).judgeAddress(address).ok);
+  if (opening !== undefined) return `ok: ${closed.reason}, but ${opening} is opened`;
+  return `refused: ${closed.reason}${allowTargets.length === 0 ? '' : '; nothing that is opened holds it'}`;
+}
+
+function ended(lines: readonly string[], verdict: Judgement): Explained {
+  const last = verdict.ok ? 'verdict: may be reached' : `verdict: refused: ${verdict.reason}`;
+  return { lines: [...lines, last], isAllowed: verdict.ok };
+}

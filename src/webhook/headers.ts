@@ -1,0 +1,67 @@
+// The head of a request to a webhook: ours first, in the order of the documents, then the webhook's own.
+
+import type { ClaimedDelivery } from '../domain/delivery.ts';
+import type { Webhook } from '../domain/resource.ts';
+import { faultOfHeader } from '../domain/webhook-headers.ts';
+import { Unsendable } from './failure.ts';
+import type { Signer } from './sign.ts';
+
+export interface HeaderParts {
+  readonly delivery: ClaimedDelivery;
+  readonly webhook: Webhook;
+  readonly nowMs: number;
+  readonly userAgent: string;
+  readonly sign: Signer;
+}
+
+/** Names and values in turn. Throws `Unsendable` when there is nothing to sign with, or one of the webhook's own may not be sent. */
+export function headersOf({ delivery, webhook, nowMs, userAgent, sign }: HeaderParts): string[] {
+  const { emission, attempt, trigger } = delivery;
+  const { secrets, settings } = webhook;
+  const signable = { id: emission.emitId, timestampS: Math.floor(nowMs / 1000), body: emission.body };
+  const headers = [
+    'content-type',
+    'application/json',
+    'user-agent',
+    userAgent,
+    'accept-encoding',
+    'identity',
+    'webhook-id',
+    signable.id,
+    'webhook-timestamp',
+    String(signable.timestampS),
+    'webhook-signature',
+    sign(signable, { secrets, schemes: settings.signature, nowMs }),
+    'errand-emitter-id',
+    emission.emitterId,
+    'errand-event-name',
+    asHeaderValue(emission.name),
+    'errand-attempt',
+    String(attempt),
+    'errand-trigger',
+    trigger,
+  ];
+  for (const [name, value] of Object.entries(settings.headers)) {
+    // To leave it out would deliver without the credential that it may be; to fail names it, where its owner looks.
+    const fault = faultOfHeader(name, value);
+    if (fault !== null) throw new Unsendable(`the header ${JSON.stringify(name)} ${fault}`);
+    headers.push(name, value);
+  }
+  return headers;
+}
+
+/** The head as it goes over the wire: undici puts host and connection before what it is given, and the length behind. */
+export function asSent(url: URL, headers: readonly string[], body: Uint8Array): (readonly [string, string])[] {
+  const given = Array.from({ length: headers.length / 2 }, (_, n) => [headers[2 * n], headers[2 * n + 1]]);
+  return [
+    ['host', url.host],
+    ['connection', 'keep-alive'],
+    ...(given as [string, string][]),
+    ['content-length', String(body.byteLength)],
+  ];
+}
+
+/** Event names are free text; what a header cannot hold is percent-encoded, as is `%`, so that it can be decoded. */
+function asHeaderValue(text: string): string {
+  return /^[\x21-\x24\x26-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
+import { createClient, type Json } from '../support/client.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wait.ts';
+import { type Installed, install } from './installed.ts';
+
+const KEY = 'test-key-test-key-test-key';
+
+let installed: Installed;
+before(async () => {
+  installed = await install();
+});
+after(() => installed?.[Symbol.asyncDispose]());
+
+function startServer(name: string, env: Readonly<Record<string, string>> = {}) {
+  return installed.start({
+    ...env,
+    ERRAND_PORT: '0',
+    ERRAND_DATA_DIR: join(installed.dir, name),
+    ERRAND_API_KEY: KEY,
+    ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+  });
+}
+
+test('The package holds programs, documents and the licence', () => {
+  const { packed } = installed;
+  for (const path of ['LICENSE', 'README.md', 'dist/errand.js', 'dist/runner/child/main.js']) {
+    assert.ok(packed.includes(path), path);
+  }
+  const known = /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^[A-Z]+(\.md)?$|^package\.json$/;
+  assert.deepEqual(
+    packed.filter((path) => !known.test(path)),
+    [],
+  );
+});
+
+test('No built module asks for TypeScript', async () => {
+  const modules = installed.packed.filter((path) => path.endsWith('.js'));
+  assert.ok(modules.length > 100);
+  for (const path of modules) {
+    const code = await readFile(join(installed.dir, 'node_modules/errand', path), 'utf8');
+    assert.doesNotMatch(code, /(from|import\(?) ?['"]\.[^'"]*\.ts['"]/, path);
+  }
+});
+
+test('The installed command tells the version', async () => {
+  assert.equal((await installed.errand('--version')).trim(), manifest.version);
+});
+
+test('The installed server lists what a step throws', async () => {
+  await using server = await startServer('listing');
+  const client = createClient(server.url, KEY);
+  // What the platform provides is read from a file of the package.
+  const code = `import { ConfigurationError } from '@pipedream/platform';
+    export default ({ steps }) => { throw new ConfigurationError('order ' + steps.trigger.event.body.order); };`;
+  const workflow = await client.post('/v1/workflows', {
+    name: 'thrown',
+    triggers: [{ type: 'http' }],
+    steps: [{ namespace: 'charge', code }],
+  });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body: '{"order": 7}' });
+  assert.equal(answer.status, 200);
+  const [{ event }] = await until('the error', async () => {
+    const { data } = await client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries?expand=event`);
+    return data.length > 0 && (data as Json[]);
+  });
+  assert.deepEqual([event.error.code, event.error.msg], ['ConfigurationError', 'order 7']);
+  assert.match(event.error.stack, /charge\.ts:2/);
+});
+
+test('Plain JavaScript verifies what the installed server delivers', async () => {
+  await using receiver = await startReceiver();
+  await using server = await startServer('delivering');
+  const client = createClient(server.url, KEY);
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url });
+  const workflow = await client.post('/v1/workflows', {
+    name: 'emits',
+    triggers: [{ type: 'http' }],
+    steps: [{ namespace: 'emit', code: 'export default ({ $ }) => { $.send.emit({ total: 12.5 }); };' }],
+  });
+  await client.post('/v1/subscriptions', { emitter_id: workflow.id, listener_id: webhook.id });
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST' });
+  const [got] = await receiver.wait(1);
+  const program = `
+    import { verifyWebhook } from 'errand/webhooks';
+    const [secrets, headers, body] = JSON.parse(process.argv[2]);
+    const judge = (bytes) => verifyWebhook({ secrets, headers, body: bytes }).ok;
+    console.log(JSON.stringify([judge(Buffer.from(body)), judge(Buffer.from(body + ' '))]));`;
+  const given = JSON.stringify([webhook.secret, got?.headers, got?.body.toString()]);
+  assert.deepEqual(await installed.program(program, given), [true, false]);
+});
+
+test('The installed server deploys a folder of files', async () => {
+  const dir = join(installed.dir, 'flows');
+  await mkdir(dir);
+  const file = `import { defineWorkflow } from 'errand/workflow';
+    export default defineWorkflow({
+      name: 'from a file',
+      triggers: [{ type: 'http', custom_response: true }],
+      steps: (flow) => flow.step('answer', ({ $ }) => $.respond({ body: 'from a file' })),
+    });`;
+  await writeFile(join(dir, 'one.ts'), file);
+  await using server = await startServer('files', { ERRAND_WORKFLOWS_DIR: dir });
+  const client = createClient(server.url, KEY);
+  const { data } = await client.get('/v1/workflows?name=from+a+file');
+  const whole = await client.get(`/v1/workflows/${data[0].id}`);
+  const answer = await fetch(whole.data.triggers[0].endpoint_url, { method: 'POST' });
+  assert.equal(await answer.text(), 'from a file');
+});
+
+test('Every entry of the package can be imported', async () => {
+  const entries = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+  const names = entries.map((path) => `errand${path.slice(1)}`);
+  const program = `
+    const modules = await Promise.all(${JSON.stringify(names)}.map((name) => import(name)));
+    console.log(JSON.stringify(modules.map((module) => Object.keys(module))));`;
+  const exported = (await installed.program(program)) as string[][];
+  assert.ok(exported.every((keys) => keys.length > 0));
+  assert.ok(exported.flat().includes('verifyWebhook'));
+});
+
+test('The verifier imports nothing of the server', async () => {
+  const files = installed.packed.filter((path) => /^dist\/verifier\/.*\.js$/.test(path));
+  assert.ok(files.length >= 7);
+  for (const path of files) {
+    const code = await readFile(join(installed.dir, 'node_modules/errand', path), 'utf8');
+    const imported = [...code.matchAll(/^(?:import|export) .*?from '(.+?)';$/gms)].map(([, from]) => from);
+    for (const from of imported) assert.match(String(from), /^node:|^\.\/\w+\.js$/, path);
+    assert.doesNotMatch(code, /import\(|require\(/, path);
+  }
+});
+
+test('Programs in TypeScript find the types', async () => {
+  const program = (status: string): string => `
+    import express from 'express';
+    import { verifyWebhook } from 'errand/webhooks';
+    import { webhookMiddleware } from 'errand/webhooks/express';
+    import { fastify } from 'fastify';
+    import { webhookOf, webhookPreParsing } from 'errand/webhooks/fastify';
+    import { verifyRequest } from 'errand/webhooks/fetch';
+    import { createReplayGuard } from 'errand/webhooks/replay';
+    const options = { secrets: 'whsec_AAAA', isReplay: createReplayGuard() };
+    export const handler = async (request: Request): Promise<Response> => {
+      const result = await verifyRequest(request, options);
+      return new Response(null, { status: result.ok ? 204 : result.status });
+    };
+    express().post('/', webhookMiddleware(options), (request) => request.webhook?.body.toString());
+    fastify().post('/', { preParsing: webhookPreParsing(options) }, async (request) => webhookOf(request).id);
+    const verified = verifyWebhook({ ...options, headers: {}, body: '' });
+    export const status: ${status} = verified.ok ? 200 : verified.status;`;
+  assert.equal(await installed.typeCheck(program('200 | 400 | 401')), '');
+  assert.match(await installed.typeCheck(program('string')), /TS2322/);
+});

@@ -1,0 +1,83 @@
+// What becomes of a source's schedule when its update fails.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
+import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
+import { failedBefore } from '../../../src/engine/runs.ts';
+import { createSources } from '../../../src/engine/sources.ts';
+import type { SourceWrite } from '../../../src/store/resources.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+const CODE = 'export default {}';
+const SOURCE: Source = {
+  id: 'dc_1',
+  ownerId: 'u_1',
+  name: 'orders',
+  active: true,
+  deploymentId: 'd_1',
+  settings: DEFAULT_SETTINGS,
+  componentCode: CODE,
+  configuredProps: { timer: { intervalSeconds: 60 } },
+  dedupe: null,
+  secretProps: [],
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
+const TICK: Trigger = {
+  id: 'ti_1',
+  ownerId: 'u_1',
+  runnableId: 'dc_1',
+  kind: 'schedule',
+  createdAtMs: 0,
+  key: null,
+  customResponse: false,
+  tokenHash: null,
+  schedule: { cron: null, intervalMs: 60_000, timezone: 'UTC' },
+  nextAtMs: 60_000,
+};
+const SUBSCRIPTION = { id: 'sub_1', emitterId: 'ti_1', listenerId: 'dc_1', eventName: '', via: 'trigger' };
+
+test('a tick that fired during an update stays fired', async () => {
+  const written: SourceWrite[] = [];
+  let trigger = TICK;
+  const clock = { nowMs: () => 60_500 };
+  const store: Partial<Store> = {
+    getSource: async () => SOURCE,
+    getDeployment: async () => ({ id: 'd_1', steps: [{ code: CODE }] }) as never,
+    listTriggers: async () => [trigger],
+    listSubscriptions: async () => ({ totalCount: 1, items: [SUBSCRIPTION] }) as never,
+    updateSource: async (write) => written.push(write) > 0,
+  };
+  const shape = {
+    type: 'source',
+    name: 'orders',
+    dedupe: null,
+    hooks: ['activate', 'deactivate'],
+    props: { timer: { type: '$.interface.timer' } },
+  };
+  const outcomes: Record<string, RunOutcome> = {
+    $deactivate: { ...NO_OUTCOME, end: { kind: 'succeeded' } },
+    $activate: failedBefore('Error', 'no', clock),
+  };
+  const sources = createSources({
+    store: store as Store,
+    clock,
+    ids: { next: (prefix) => `${prefix}1`, secret: () => '' },
+    runner: { describe: async () => ({ ok: true, shape }), retire: () => undefined } as never,
+    emit: (async ({ name }: { name: string }) => {
+      if (name === '$deactivate') trigger = { ...TICK, nextAtMs: 120_000 };
+      return { ended: Promise.resolve(outcomes[name]) };
+    }) as never,
+    waiters: {} as never,
+    wakeTimes: () => undefined,
+  });
+  await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
+  assert.deepEqual(
+    written.map(({ source, triggers }) => [source.name, triggers[0]?.nextAtMs]),
+    [
+      ['other', null],
+      ['orders', 120_000],
+    ],
+  );
+});

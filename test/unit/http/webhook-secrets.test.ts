@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../../../src/domain/fault.ts';
+import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
+import { addReadKey, OTHER_KEY, startServer } from './harness.ts';
+
+const WH1 = idOf('wh_', 1);
+const ROTATE = `/v1/webhooks/${WH1}/rotate_secret`;
+const SECRETS = [
+  { secret: 'whsec_newest', publicKey: null, untilMs: null },
+  { secret: 'whsec_older', publicKey: null, untilMs: T0_MS + 1 },
+  { secret: 'whsk_newest', publicKey: 'whpk_newest', untilMs: null },
+  { secret: 'whsk_older', publicKey: 'whpk_older', untilMs: T0_MS + 1 },
+  { secret: 'whsk_over', publicKey: 'whpk_over', untilMs: T0_MS },
+];
+const SIGNING = webhook(1, { secrets: SECRETS });
+const PUBLIC = [
+  { public_key: 'whpk_newest', until_ms: null },
+  { public_key: 'whpk_older', until_ms: T0_MS + 1 },
+];
+
+test('a rotation answers with the new secret', async (t) => {
+  const { call, calls, data } = await startServer(t, { actions: { rotateSecret: () => SIGNING } });
+  data.webhooks.push(SIGNING);
+  const { json, text } = await call('POST', ROTATE);
+  assert.equal(json.data.secret, 'whsec_newest');
+  assert.deepEqual(json.data.public_keys, PUBLIC);
+  assert.doesNotMatch(text, /whsk_|whsec_older|whpk_over/);
+  await call('POST', `${ROTATE}?overlap_s=0`);
+  await call('POST', ROTATE, { json: { overlap_s: 2_592_000 } });
+  assert.deepEqual(
+    calls.map(({ args }) => args),
+    [86_400_000, 0, 2_592_000_000].map((overlapMs) => [OWNER_ID, WH1, overlapMs]),
+  );
+});
+
+test('an overlap beyond the limits is refused', async (t) => {
+  const { call, calls } = await startServer(t, { actions: { rotateSecret: () => SIGNING } });
+  for (const overlap of [-1, 2_592_001, 1.5, 'day', null]) {
+    const { status, json } = await call('POST', ROTATE, { json: { overlap_s: overlap } });
+    assert.equal(status, 400);
+    assert.equal(json.errors[0].parameter, 'overlap_s');
+    assert.match(json.errors[0].message, /from 0 to 2592000/);
+  }
+  assert.deepEqual(calls, []);
+});
+
+test('public keys are listed with their webhook', async (t) => {
+  const { call, data } = await startServer(t);
+  data.webhooks.push(SIGNING, webhook(2), webhook(3, { secrets: SECRETS.slice(2, 3) }));
+  data.webhooks.push(webhook(4, { ownerId: OTHER_ID, secrets: SECRETS }));
+  const { json } = await call('GET', '/v1/webhook_keys');
+  const shown = json.data.map((key: Record<string, unknown>) => [key.webhook_id, key.public_key, key.until_ms]);
+  assert.deepEqual(shown[0], [idOf('wh_', 3), 'whpk_newest', null]);
+  assert.deepEqual(shown.slice(1).sort(), [
+    [WH1, 'whpk_newest', null],
+    [WH1, 'whpk_older', T0_MS + 1],
+  ]);
+  const [first, second, third] = json.data;
+  assert.equal((await call('GET', `/v1/webhook_keys?webhook_id=${WH1}`)).json.page_info.total_count, 2);
+  assert.deepEqual((await call('GET', `/v1/webhook_keys?limit=1&after=${first.id}`)).json.data, [second]);
+  assert.deepEqual((await call('GET', `/v1/webhook_keys?before=${third.id}`)).json.data, [first, second]);
+  assert.deepEqual((await call('GET', '/v1/webhook_keys?limit=1&include=public_key')).json.data, [
+    { public_key: 'whpk_newest' },
+  ]);
+});
+
+test('public keys of many webhooks are all listed', async (t) => {
+  const { call, data } = await startServer(t);
+  for (let n = 1; n <= 250; n += 1) data.webhooks.push(webhook(n, { secrets: SECRETS.slice(2, 3) }));
+  const { json } = await call('GET', '/v1/webhook_keys');
+  assert.deepEqual([json.page_info.total_count, json.page_info.count], [250, 100]);
+  assert.equal(json.data[0].webhook_id, idOf('wh_', 250));
+});
+
+test('keys of somebody else do not exist', async (t) => {
+  const { call, data } = await startServer(t);
+  data.webhooks.push(SIGNING);
+  for (const path of ['/v1/webhook_keys', `/v1/webhook_keys?webhook_id=${WH1}`]) {
+    assert.deepEqual((await call('GET', path, { key: OTHER_KEY })).json.data, []);
+  }
+  for (const cursor of ['nonsense', WH1, `${WH1}.xyz`]) {
+    assert.equal((await call('GET', `/v1/webhook_keys?after=${cursor}`)).status, 400);
+  }
+});
+
+test('rotation needs the right to write', async (t) => {
+  const refuse = () => Promise.reject(new Refusal('not_found', 'there is no webhook'));
+  const harness = await startServer(t, { actions: { rotateSecret: refuse } });
+  const key = addReadKey(harness);
+  assert.equal((await harness.call('POST', ROTATE, { key })).status, 403);
+  assert.equal((await harness.call('GET', '/v1/webhook_keys', { key })).status, 200);
+  assert.equal((await harness.call('POST', ROTATE, { key: null })).status, 401);
+  assert.equal((await harness.call('POST', ROTATE)).status, 404);
+});
