@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
-import { LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
+import { DAY_MS, LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
 import { all, at, defined, Hands, type Harness, none, only, shareOf, times, timesInTurn, upTo } from './fixtures.ts';
 import { numbersOf, pendingFor, withWebhooks } from './sending.ts';
 import { Stage } from './stage.ts';
@@ -45,14 +45,15 @@ export function fairnessContract(harness: Harness): void {
       equal(reached.size, many);
       deepEqual(await stage.deliveries(), []);
       // The next event finds hands for some of them at once, and the others wait.
-      const hands = upTo(300);
+      const some = shareOf(harness, 300);
+      const hands = upTo(some);
       const { entry, claims } = await stage.append(emitterId, {}, hands);
       hands.assertAccountedFor(claims);
-      deepEqual([claims.deliveries.length, claims.deliveriesWaiting], [300, true]);
+      deepEqual([claims.deliveries.length, claims.deliveriesWaiting], [some, true]);
       const receipts = await stage.store.receipts(stage.owner.id, entry);
       equal(new Set(receipts.map((r) => r.listenerId)).size, many);
       const { deliveries } = await stage.store.ledger(stage.owner.id);
-      deepEqual([deliveries.sending, deliveries.pending], [many + 300, many - 300]);
+      deepEqual([deliveries.sending, deliveries.pending], [many + some, many - some]);
       const rest = await stage.deliveries(many);
       equal(new Set([...numbersOf(claims.deliveries), ...numbersOf(rest)]).size, many);
     });
@@ -141,6 +142,63 @@ export function fairnessContract(harness: Harness): void {
         take((await stage.delivered(next, free())).claims.deliveries);
       }
       throw new Error('the retry starves');
+    });
+
+    it('of anybody get one hand in eight', async () => {
+      await using stage = await withWebhooks(harness, 2);
+      const [failed, dead] = [at(stage.webhooks, 0), at(stage.webhooks, 1)];
+      await pendingFor(stage, failed, 1);
+      await stage.retrying(only(await stage.deliveries()), SECOND_MS);
+      stage.clock.advance(SECOND_MS);
+      await pendingFor(stage, dead, 20);
+      const served: string[] = [];
+      for (let i = 0; i < 16; i++) {
+        const one = only(await stage.deliveries(1));
+        const isFailed = one.webhook?.id === failed.id;
+        served.push(`${isFailed ? 'failed' : 'dead'} ${one.trigger}`);
+        await stage.retrying(one, isFailed ? 0 : DAY_MS);
+      }
+      const round = [...Array(7).fill('dead event'), 'failed retry'];
+      deepEqual(served, [...round, ...round]);
+      // Where no retry may have a hand, first attempts go on.
+      const hands = new Hands(10, (id) => id === dead.id);
+      equal((await stage.store.claimDeliveries(100, hands)).deliveries.length, 6);
+    });
+
+    it('have their turn hand by hand', async () => {
+      await using stage = await withWebhooks(harness);
+      await stage.append(stage.emitterId);
+      await stage.retrying(only(await stage.deliveries()), 0);
+      const other = await stage.source();
+      await stage.subscribe(other.id, (await stage.webhook()).id);
+      await timesInTurn(10, () => stage.append(other.id));
+      const order: string[] = [];
+      // Each hand that is freed has a claim of its own, which may take more than there are hands.
+      for (let n = 0; n < 8; n++)
+        order.push(only((await stage.store.claimDeliveries(100, upTo(1))).deliveries).trigger);
+      deepEqual(order, [...Array(7).fill('event'), 'retry']);
+    });
+
+    it('do not wait behind a crowd that is dead', async () => {
+      await using stage = await withWebhooks(harness);
+      const many = shareOf(harness, 150);
+      await stage.append(stage.emitterId);
+      const failed = only(await stage.deliveries());
+      await stage.retrying(failed, SECOND_MS);
+      const emitterId = await crowd(stage, many);
+      await timesInTurn(3, () => stage.append(emitterId));
+      stage.clock.advance(SECOND_MS);
+      const served = new Set<string>();
+      let isBack = false;
+      // One hand after the other, as attempts end; and the retry's fails each time, and is due again.
+      for (let claims = 0; claims < 2 * many; claims++) {
+        const one = only(await stage.deliveries(1));
+        const isRetry = one.delivery === failed.delivery;
+        isBack ||= isRetry;
+        if (!isRetry) served.add(defined(one.webhook).id);
+        await stage.retrying(one, isRetry ? 0 : DAY_MS);
+      }
+      deepEqual([isBack, served.size], [true, many], 'and all of the crowd have their turn');
     });
   });
 

@@ -25,6 +25,8 @@ class Churn {
   #workflow: Workflow;
   #webhook: Webhook;
   #turn = 0;
+  /** Nobody disables what waits for its end. */
+  #isSettling = false;
 
   constructor(stores: readonly Store[], make: Maker) {
     this.#stores = stores;
@@ -84,7 +86,8 @@ class Churn {
       const nextAttemptAtMs = state === 'retrying' ? nowMs : null;
       const pauseUntilMs = state === 'retrying' && delivery.delivery % 4 === 0 ? nowMs + PAUSE_MS : null;
       const end = { delivery, made: anAttempt(), nextAttemptAtMs, pauseUntilMs, error: null };
-      await this.#store.recordAttempt({ ...end, state, disableWebhook: delivery.delivery % 31 === 0 }, none());
+      const disableWebhook = !this.#isSettling && delivery.delivery % 31 === 0;
+      await this.#store.recordAttempt({ ...end, state, disableWebhook }, none());
     }
   }
 
@@ -103,10 +106,11 @@ class Churn {
 
   async #toggle(): Promise<void> {
     const [active, ordered] = [this.#turn % 3 !== 0, this.#turn % 2 === 0];
+    const rateLimit = this.#turn % 5 === 0 ? { limit: 1, intervalMs: PAUSE_MS } : null;
     await this.#store.updateWebhook(this.#make.ownerId, this.#webhook.id, (before) => ({
       ...before,
       active,
-      settings: { ...before.settings, ordered },
+      settings: { ...before.settings, ordered, rateLimit },
     }));
   }
 
@@ -122,10 +126,12 @@ class Churn {
 
   /** All operations, to their end; until then, deliveries are claimed that they wait for. */
   async settle(store: Store): Promise<void> {
+    this.#isSettling = true;
     await store.updateWebhook(this.#make.ownerId, this.#webhook.id, (before) => ({
       ...before,
       url: `${before.url}/new`,
       active: true,
+      settings: { ...before.settings, rateLimit: null },
     }));
     while ((await this.claim(store)) + Number((await store.stepOperation()).isMore) > 0);
   }

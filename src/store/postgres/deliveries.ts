@@ -12,7 +12,7 @@ import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
 import type { Line } from './line.ts';
 import { leaseKey } from './needs.ts';
 import { claimsOf, type Hands, type Pass } from './pass.ts';
-import { closedStateOf, sendBack } from './rescue.ts';
+import { closedStateOf, keptUntilMs, sendBack } from './rescue.ts';
 import { resendDelivery } from './resend.ts';
 import { claimDeliveries } from './turn-deliveries.ts';
 import { writeEmission } from './write.ts';
@@ -69,7 +69,7 @@ function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Attempted {
   const { trigger } = end.delivery;
   pass.plan.attempts.push({ delivery, n: standing.requestsMade, trigger, made: JSON.stringify(end.made) });
   pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
-  line.change({ taken: -1, waiting: isOpen ? 1 : 0 }, pass.core.node.id);
+  line.change({ taken: -1, waiting: isOpen ? 1 : 0, keptUntilMs: keptUntilMs(pass, line) }, pass.core.node.id);
   if (isOpen) pass.wentBack.add(line);
   const errorEntry = end.error ? writeEmission(pass, hands, { made: end.error }).emission.entry : null;
   if (notice) tell(pass, hands, noticeOf(end, notice));
@@ -119,6 +119,7 @@ function standingAfter(before: DeliveryStanding, { state, pauseUntilMs }: Attemp
 /** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
 function handOver(pass: Pass, hands: Hands, line: Line): void {
   if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
+  if (!line.isFor(pass.core.node.id, pass.nowMs)) return;
   const isMail = line.listenerId === MAIL;
   const webhook = isMail ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
   if (!isMail && !webhook?.active) return;

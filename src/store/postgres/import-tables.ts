@@ -98,7 +98,7 @@ export const IMPORTED: readonly Imported[] = [
     table: 'lines',
     from: HEALTH,
     key: ['owner_id', 'listener_id'],
-    columns: { is_run: () => false, waiting: zero, taken: zero, holder: none, ready_at_ms: none },
+    columns: { is_run: () => false, waiting: zero, taken: zero, holder: none, ready_at_ms: none, kept_until_ms: none },
   },
   { table: 'operations', from: 'operations', key: ['id'] },
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },

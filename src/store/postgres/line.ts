@@ -11,12 +11,21 @@ export interface LineRow {
   readonly waiting: number;
   readonly taken: number;
   readonly holder: number | null;
+  readonly keptUntilMs: number | null;
   readonly health: WebhookHealth;
 }
 
-/** Of `lines AS l`: what `toLineRow` reads. */
-export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken, l.holder, l.failing_since_ms,
-  l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms`;
+const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
+
+/** Of `lines AS l`: what `toLineRow` reads. A node that is gone keeps nothing. */
+export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
+  CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
+  l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms`;
+
+/** Of `lines AS l`: Line.isFor, for statements. */
+export const isFor = (node: string, now: string): string =>
+  `(l.holder = ${node} OR (l.taken = 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
+    OR NOT ${HOLDER_LIVES})))`;
 
 export function toLineRow(row: Row): LineRow {
   return {
@@ -25,6 +34,7 @@ export function toLineRow(row: Row): LineRow {
     waiting: row.waiting as number,
     taken: row.taken as number,
     holder: row.holder as number | null,
+    keptUntilMs: row.kept_until_ms as number | null,
     health: toHealth(row),
   };
 }
@@ -48,6 +58,8 @@ export class Line {
   waiting: number;
   taken: number;
   holder: number | null;
+  /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
+  keptUntilMs: number | null;
   isChanged = false;
   readonly #healthBefore: WebhookHealth;
   #health: WebhookHealth;
@@ -59,22 +71,41 @@ export class Line {
     this.waiting = row.waiting;
     this.taken = row.taken;
     this.holder = row.holder;
+    this.keptUntilMs = row.keptUntilMs;
     this.#healthBefore = row.health;
     this.#health = row.health;
   }
 
   static empty(ownerId: string, listenerId: string, isRun: boolean): Line {
-    return new Line({ ownerId, listenerId, waiting: 0, taken: 0, holder: null, health: HEALTHY }, isRun);
+    const nothing = { waiting: 0, taken: 0, holder: null, keptUntilMs: null, health: HEALTHY };
+    return new Line({ ownerId, listenerId, ...nothing }, isRun);
   }
 
-  change(by: { waiting?: number; taken?: number }, node: number): void {
-    this.waiting += by.waiting ?? 0;
-    this.taken += by.taken ?? 0;
+  change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
+    const { waiting = 0, taken = 0, keptUntilMs = null } = by;
+    this.waiting += waiting;
+    this.taken += taken;
     this.isChanged = true;
-    if (this.isRun) return;
     // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
-    if (this.taken === 0) this.holder = null;
-    else if ((by.taken ?? 0) > 0) this.holder = node;
+    if (this.isRun || taken === 0) return;
+    if (this.taken === 0) this.keep(keptUntilMs);
+    else if (taken > 0) {
+      this.holder = node;
+      this.keptUntilMs = null;
+    }
+  }
+
+  /** By its holder; null: by nobody. */
+  keep(untilMs: number | null): void {
+    if (untilMs === null) this.holder = null;
+    this.keptUntilMs = untilMs;
+    this.isChanged = true;
+  }
+
+  /** One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep. */
+  isFor(node: number, nowMs: number): boolean {
+    if (this.holder === node) return true;
+    return this.taken === 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
   }
 
   get health(): WebhookHealth {
@@ -116,16 +147,18 @@ export function sendLines(tx: Tx, changed: readonly Line[]): void {
     changed.filter((line) => line.isHealthChanged),
   );
   void tx.query(
-    `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder,
+    `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
         ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN 0
           ELSE greatest(l.paused_until_ms, ${EARLIEST_DUE}) END
-      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[]) AS u (o, i, waiting, taken, holder)
+      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[])
+        AS u (o, i, waiting, taken, holder, kept)
       WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
     arrayLiteral(changed.map((l) => l.ownerId)),
     arrayLiteral(changed.map((l) => l.listenerId)),
     arrayLiteral(changed.map((l) => l.waiting)),
     arrayLiteral(changed.map((l) => l.taken)),
     arrayLiteral(changed.map((l) => l.holder)),
+    arrayLiteral(changed.map((l) => l.keptUntilMs)),
   );
 }
 

@@ -31,7 +31,7 @@ export function sendBack(pass: Pass, { row, delivery, fence }: Back): void {
   if (state === 'cancelled') pass.plan.deliveryEnds.push({ delivery, state, standing });
   else pass.plan.deliveryChanges.push({ delivery, state, standing, fence, dueAtMs: isOpen ? pass.nowMs : null });
   pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
-  line.change({ taken: -1, waiting: isOpen ? 1 : 0 }, pass.core.node.id);
+  line.change({ taken: -1, waiting: isOpen ? 1 : 0, keptUntilMs: keptUntilMs(pass, line) }, pass.core.node.id);
   if (!isOpen) return;
   pass.wentBack.add(line);
   pass.told.add('deliveries');
@@ -43,4 +43,11 @@ export function closedStateOf(pass: Pass, line: Line): 'held' | 'cancelled' | nu
   const webhook = pass.webhook(line.ownerId, line.listenerId);
   if (!webhook) return 'cancelled';
   return !webhook.active || pass.isGone(line) ? 'held' : null;
+}
+
+/** For how long a line stays with its node when nothing is on its way any more: as long as what began there counts. */
+export function keptUntilMs(pass: Pass, line: Line): number | null {
+  if (!line.listenerId.startsWith('wh_')) return null;
+  const rate = pass.webhook(line.ownerId, line.listenerId)?.settings.rateLimit;
+  return rate ? pass.nowMs + rate.intervalMs : null;
 }

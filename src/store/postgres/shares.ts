@@ -3,7 +3,7 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 
-const FIRST_ATTEMPTS = LIMITS.inFlightPerWebhook - 1;
+export const FIRST_ATTEMPTS = LIMITS.inFlightPerWebhook - 1;
 /** Lines before all begin anew: somebody's retry then waits for a few first attempts more. */
 const MAX_KEPT = 20_000;
 
@@ -15,6 +15,18 @@ export interface Served {
 export class Shares {
   /** First attempts since the last retry. */
   readonly #firsts = new Map<string, number>();
+  /** First attempts that claims gave, one after the other, while some line had a retry due. */
+  firstsInRow = 0;
+  /** Lines that claims looked at in vain, one after the other. */
+  #inVain = 0;
+
+  /** A claim looked at so many in vain, of so many that are ready. Whether some are left that no claim has looked at since. */
+  leavesSome(inVain: number, ready: number): boolean {
+    this.#inVain = inVain === 0 ? 0 : this.#inVain + inVain;
+    const leaves = this.#inVain < ready;
+    if (!leaves) this.#inVain = 0;
+    return leaves;
+  }
 
   /** How many of the next hands of a line (by its pairKey) are a retry's, were they `hands` and all its deliveries due. */
   retriesOf(line: string, hands: number): number {

@@ -3,46 +3,21 @@
 // lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
 
 import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
-import type { Webhook } from '../../domain/resource.ts';
 import type { Admission, Claims } from '../store.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
+import { type Candidate, grantInTurn, isRetryAlone, keyOf, MAX_DUE, type State, type Taken } from './granting.ts';
 import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
-import { Line, sendLines, toLineRow } from './line.ts';
-import { pairKey } from './needs.ts';
+import { isFor, Line, sendLines, toLineRow } from './line.ts';
 import { moveStray } from './orphans.ts';
-import type { Shares } from './shares.ts';
 import { inTurn, type Turn } from './turn-runs.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { toWebhook } from './webhook-rows.ts';
 
 /** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;
-/** Due rows counted for one webhook in one claim: more than it may have in flight, far less than may be due. */
-const MAX_DUE = 64;
-
-type State = 'pending' | 'retrying';
-
-interface Candidate {
-  readonly ownerId: string;
-  readonly listenerId: string;
-  readonly webhook: Webhook | null;
-  readonly mailTo: string | null;
-  readonly due: Readonly<Record<State, number>>;
-}
-
-interface Grant {
-  readonly candidate: Candidate;
-  readonly counts: Record<State, number>;
-}
-
-interface Taken {
-  readonly granted: Map<Candidate, Grant>;
-  readonly isMoreWaiting: boolean;
-}
-
 export async function claimDeliveries(
   core: Core,
   limit: number,
@@ -53,30 +28,37 @@ export async function claimDeliveries(
     const claimed = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
       taken = undefined;
-      const { found, nowMs, isCut } = await candidates(core, tx, limit);
-      const wanted = grantInTurn(found, { limit, admission, shares: core.shares });
+      const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
+      const granting = { limit, admission, shares: core.shares, isRetryDue: found.some(isRetryAlone) };
+      const wanted = grantInTurn(found, granting);
       // Not held while lines are being locked: see turn-runs.ts.
       dropAll(wanted, admission);
       const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
-      const granted = grantInTurn(locked, { limit, admission, shares: core.shares });
+      const granted = grantInTurn(locked, granting);
       taken = granted;
       const isOther = isCut || lines.size < wanted.granted.size;
       const isMoreWaiting = isOther || wanted.isMoreWaiting || granted.isMoreWaiting;
-      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
+      const claimed = await claim(core, tx, { ...granted, isMoreWaiting, lines, nowMs, admission });
       const next = await tx.query(
         `SELECT min(greatest(ready_at_ms, paused_until_ms)) AS at FROM lines
           WHERE NOT is_run AND ready_at_ms IS NOT NULL AND greatest(ready_at_ms, paused_until_ms) > $1::bigint`,
         nowMs,
       );
+      const inVain = isCut && granted.granted.size === 0 ? seen : 0;
+      const ready = inVain === 0 ? 0 : await countReady(core, tx, nowMs);
       // Where many have no hands free, those behind them are looked at next.
-      const turn = claimed.turn ?? (isCut ? found.at(-1) : undefined);
-      return { ...claimed, turn, nextDueAtMs: (next[0]?.at as number | null | undefined) ?? null };
+      const turn = claimed.turn ?? (inVain > 0 ? found.at(-1) : undefined);
+      const nextDueAtMs = (next[0]?.at as number | null | undefined) ?? null;
+      return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, firstsInRow: granted.firstsInRow };
     });
     for (const drop of claimed.unused) drop();
     core.held.add({ runs: [], deliveries: claimed.deliveries });
+    const { deliveries, deliveriesWaiting, firstsInRow, inVain, ready } = claimed;
     const { listenerId, ownerId } = claimed.turn ?? core.turns.deliveries;
     core.turns.deliveries = { listenerId, ownerId };
-    const { deliveries, deliveriesWaiting, nextDueAtMs } = claimed;
+    core.shares.firstsInRow = firstsInRow;
+    // And at once, until all were.
+    const nextDueAtMs = core.shares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
     dropAll(taken, admission);
@@ -94,7 +76,8 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
 interface Found {
   readonly found: Candidate[];
   readonly nowMs: number;
-  /** There may be more than were looked at. */
+  /** Lines that were looked at, and whether there may be more. */
+  readonly seen: number;
   readonly isCut: boolean;
 }
 
@@ -102,13 +85,23 @@ interface Found {
 const isReady = (now: string): string =>
   `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
 
-/** Lines with something due that no other node is sending to. */
+/** All that a claim would come to, one after the other. */
+async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
+  const [row] = await tx.query(
+    `SELECT count(*) AS n FROM lines AS l WHERE NOT is_run AND ${isReady('$1::bigint')} AND ${isFor('$2', '$1::bigint')}`,
+    nowMs,
+    core.node.id,
+  );
+  return row?.n as number;
+}
+
+/** Lines with something due that no other node is sending to, or keeps. */
 async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const { listenerId, ownerId } = core.turns.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
     `(SELECT listener_id, owner_id, taken FROM lines AS l WHERE NOT is_run AND ${isReady(now)}
-      AND (taken = 0 OR holder = $3) AND (listener_id, owner_id) ${condition} ($1, $2)
+      AND ${isFor('$3', now)} AND (listener_id, owner_id) ${condition} ($1, $2)
       ORDER BY listener_id, owner_id LIMIT $5::int)`;
   const due = (state: State): string =>
     `CASE WHEN w.is_ordered THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d
@@ -132,7 +125,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     most,
   );
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
-  if (rows[0]?.is_alive !== true) return { found: [], nowMs, isCut: false };
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
@@ -140,7 +133,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     else await moveStray(core, tx, { ...of, to: row.id === null ? 'cancelled' : 'held', nowMs });
   }
   const isCut = rows.length === most;
-  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, isCut };
+  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, seen: rows.length, isCut };
 }
 
 function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string }): Omit<Candidate, 'due'> {
@@ -158,42 +151,6 @@ function dueOf(row: Row): Candidate['due'] {
   return { pending: row.pending_due as number, retrying: row.retrying_due as number };
 }
 
-interface Granting {
-  readonly limit: number;
-  readonly admission: Admission;
-  readonly shares: Shares;
-}
-
-function grantInTurn(found: readonly Candidate[], { limit, admission, shares }: Granting): Taken {
-  const granted = new Map<Candidate, Grant>();
-  let isMoreWaiting = false;
-  let rest = limit;
-  for (const state of ['pending', 'retrying'] as const) {
-    if (found.some(({ due }) => due[state] === MAX_DUE)) isMoreWaiting = true;
-    let left = found;
-    while (left.length > 0) {
-      left = left.filter((candidate) => {
-        const grant = granted.get(candidate) ?? { candidate, counts: { pending: 0, retrying: 0 } };
-        if (grant.counts[state] >= candidate.due[state]) return false;
-        if (rest === 0 || !admission.takeDelivery(candidate.listenerId, candidate.webhook)) {
-          isMoreWaiting = true;
-          return false;
-        }
-        grant.counts[isTurnOfRetry(grant, shares) ? 'retrying' : state]++;
-        granted.set(candidate, grant);
-        rest--;
-        return true;
-      });
-    }
-  }
-  return { granted, isMoreWaiting };
-}
-
-function isTurnOfRetry({ candidate, counts }: Grant, shares: Shares): boolean {
-  if (counts.retrying >= candidate.due.retrying) return false;
-  return shares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
-}
-
 interface Claimed {
   readonly deliveries: readonly ClaimedDelivery[];
   readonly deliveriesWaiting: boolean;
@@ -201,14 +158,14 @@ interface Claimed {
   readonly turn: Turn | undefined;
 }
 
-interface Claiming extends Taken {
+interface Claiming extends Omit<Taken, 'firstsInRow'> {
   readonly lines: ReadonlyMap<string, Line>;
   readonly nowMs: number;
   readonly admission: Admission;
 }
 
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
-  const { granted, lines, nowMs, admission, isMoreWaiting } = of;
+  const { granted, served, lines, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
   if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
   const wanted = [...granted.values()].map(({ candidate: { ownerId, listenerId, webhook }, counts }) => ({
@@ -236,7 +193,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     [...lines.values()].filter((line) => line.isChanged),
   );
   ledger.write(tx, core.node.slot);
-  const last = [...granted.keys()].at(-1);
+  const last = [...served].at(-1);
   const turn = last && { listenerId: last.listenerId, ownerId: last.ownerId };
   return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, turn };
 }
@@ -249,10 +206,6 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
   });
 }
 
-function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: string }): string {
-  return pairKey(ownerId, listenerId);
-}
-
 interface Locked {
   readonly locked: Candidate[];
   readonly lines: ReadonlyMap<string, Line>;
@@ -263,14 +216,15 @@ async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidat
   const { candidates: wanted, nowMs } = of;
   if (wanted.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, l.failing_since_ms, l.exhausted_in_row,
-        l.noticed_at_ms, l.paused_until_ms, o.email, w.*
+    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, l.kept_until_ms, l.failing_since_ms,
+        l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, o.email, w.*
       FROM unnest($1::text[], $2::text[]) AS u (o, i)
       JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
       LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id AND w.id = ANY($2::text[])
       LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND ${isReady('$4::bigint')}
-        AND (l.taken = 0 OR (l.holder = $3 AND w.is_ordered IS NOT TRUE)) AND (w.active OR l.listener_id = '${MAIL}')
+        AND ${isFor('$3', '$4::bigint')} AND (l.taken = 0 OR w.is_ordered IS NOT TRUE)
+        AND (w.active OR l.listener_id = '${MAIL}')
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
     arrayLiteral(wanted.map(({ ownerId }) => ownerId)),
     arrayLiteral(wanted.map(({ listenerId }) => listenerId)),

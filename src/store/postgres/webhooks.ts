@@ -8,7 +8,7 @@ import type { Seal } from '../seal.ts';
 import { type ConfigWriting, configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
-import { forgetHealth, sendLines, toHealth } from './line.ts';
+import { forgetHealth, type Line, sendLines, toHealth } from './line.ts';
 import { cancelOperationsOf, lockOperationsOf } from './operation-rows.ts';
 import { readPage } from './pages.ts';
 import { removeSubscriptions } from './runnables.ts';
@@ -125,9 +125,17 @@ async function updateIn(w: ConfigWriting, { listener, change, core }: Update): P
       core.node.id,
     );
   }
+  keepByLimit(line, before, webhook);
   const isOtherOrder = webhook.settings.ordered !== before.settings.ordered;
   if (line.isChanged || isOtherOrder) sendLines(w.tx, [line]);
   return webhook;
+}
+
+/** What began before counts for as long as the limit says now; without one, for nothing. */
+function keepByLimit(line: Line, before: Webhook, after: Webhook): void {
+  const [was, is] = [before.settings.rateLimit, after.settings.rateLimit];
+  if (line.keptUntilMs === null || was?.intervalMs === is?.intervalMs) return;
+  line.keep(was && is ? line.keptUntilMs - was.intervalMs + is.intervalMs : null);
 }
 
 /** Who asked to be left alone has gone: what was put off then is due. Sent before the line's own row is. */

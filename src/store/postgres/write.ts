@@ -178,8 +178,7 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const line = pass.line(ownerId, listenerId, false);
   const isHeld = webhook !== null && (!webhook.active || pass.isGone(line));
-  // One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep.
-  const isOurs = line.waiting === 0 && (line.taken === 0 || line.holder === node);
+  const isOurs = line.waiting === 0 && line.isFor(node, pass.nowMs);
   // Of an ordered webhook, one at a time; whoever sends it goes on with the next by itself.
   const isTurn = line.taken === 0 || !webhook?.settings.ordered;
   const mayGo = isTurn && !isHeld && !line.isPaused(pass.nowMs);

@@ -24,6 +24,8 @@ const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, attempt
 const HANDED_OVER = 2;
 /** Listeners that one claim looks at in vain, at most: those whose hands are all taken may be many thousands. */
 const MAX_IN_VAIN = 1024;
+/** The same, for the one retry that is looked for before first attempts go on. */
+const RETRIES_IN_VAIN = 256;
 /** Rows of one listener and state that are read at first, and then. */
 const ROWS_AT_FIRST = 2;
 const ROWS_THEN = 16;
@@ -107,6 +109,7 @@ export function handOver(core: Core, w: Writing, listenerId: string): void {
 function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
   const { turns } = core;
   let rest = limit;
+  if (rest > 0 && turns.isRetryOwed && grantRetry(core, taker)) rest--;
   for (const state of ['pending', 'retrying'] as const) {
     let round: Iterable<Line> = turns.ready(state);
     for (let isOver = false; !isOver; ) {
@@ -114,7 +117,7 @@ function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
       for (const line of round) {
         if (rest === 0) return false;
         if (taker.inVain >= MAX_IN_VAIN) return true;
-        if (state === 'pending' && turns.isTurnOfRetries() && grantRetry(core, taker)) rest--;
+        if (state === 'pending' && turns.isTurnOfRetries && grantRetry(core, taker)) rest--;
         if (rest === 0) return false;
         if (taker.take(line, state) !== 'taken') continue;
         again.push(line);
@@ -128,13 +131,21 @@ function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
   return false;
 }
 
-/** Of the first line that may have one. */
-function grantRetry(core: Core, taker: Taker): boolean {
-  for (const line of core.turns.ready('retrying')) {
-    if (taker.inVain >= MAX_IN_VAIN) return false;
-    if (taker.take(line, 'retrying') === 'taken') return true;
+/** Of the first line that may have one. Those that may not go to the end, so that the others have their turn. */
+function grantRetry({ turns }: Core, taker: Taker): boolean {
+  const most = Math.min(taker.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
+  const refused: Line[] = [];
+  let hasGone = false;
+  for (const line of turns.ready('retrying')) {
+    if (taker.inVain >= most) break;
+    const taken = taker.take(line, 'retrying');
+    hasGone = taken === 'taken';
+    if (hasGone) break;
+    if (taken === 'refused') refused.push(line);
   }
-  return false;
+  turns.retryHadItsTurn(hasGone);
+  for (const line of refused) turns.toTheEnd(line);
+  return hasGone;
 }
 
 /** Takes deliveries of one line after another, within one transaction. */

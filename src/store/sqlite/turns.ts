@@ -62,6 +62,7 @@ export class Turns {
   #inVain = 0;
   /** First attempts that claims gave, one after the other, while some line had a retry due. */
   #firstsInRow = 0;
+  #isRetryOwed = false;
 
   /** A transaction begins. */
   begin(nowMs: number): void {
@@ -182,11 +183,19 @@ export class Turns {
     this.#firstsInRow = this.#ready.retrying.size > 0 ? this.#firstsInRow + 1 : 0;
   }
 
-  /** Whether so many went that a retry may go before the next one: of any line, as far as one has a hand. Asked once. */
-  isTurnOfRetries(): boolean {
-    if (this.#firstsInRow < LIMITS.inFlightPerWebhook - 1) return false;
+  /** Whether so many went that a retry may go before the next one, of any line. */
+  get isTurnOfRetries(): boolean {
+    return this.#firstsInRow >= LIMITS.inFlightPerWebhook - 1;
+  }
+
+  /** It was a retry's turn, and none had a hand: the next claim begins with it. */
+  get isRetryOwed(): boolean {
+    return this.#isRetryOwed;
+  }
+
+  retryHadItsTurn(hasGone: boolean): void {
     this.#firstsInRow = 0;
-    return true;
+    this.#isRetryOwed = !hasGone && this.#ready.retrying.size > 0;
   }
 
   /** Lines with something that may be due, in turn. They may be changed while this is walked. */

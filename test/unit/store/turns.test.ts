@@ -11,7 +11,7 @@ import { checkSqlite } from '../../../src/store/sqlite/check.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { type Line, Turns } from '../../../src/store/sqlite/turns.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { all, at, defined, Hands, none, only, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
+import { all, at, defined, type Hands, none, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { createFolder } from '../../support/folder.ts';
 
@@ -225,32 +225,6 @@ test('lines that are idle are forgotten', () => {
   turns.moved('a', { from: 'sending', to: 'delivered', dueAtMs: null, count: 1 });
   turns.committed();
   equal(turns.find('a'), undefined);
-});
-
-test('one hand in eight goes to a retry of anybody', async () => {
-  const clock = new TestClock();
-  await using folder = await createFolder();
-  const store = await openSqliteStore({ path: join(folder.path, 'errand.db'), clock, random: strongRandom });
-  const stage = await Stage.on(store, clock);
-  const [failed, dead] = [await stage.webhook(), await stage.webhook()];
-  const emitters = [await stage.source(), await stage.source()];
-  for (const [i, { id }] of [failed, dead].entries()) await stage.subscribe(at(emitters, i).id, id);
-  await stage.append(at(emitters, 0).id);
-  await stage.retrying(only(await stage.deliveries()), 1000);
-  clock.advance(1000);
-  for (let i = 0; i < 20; i++) await stage.append(at(emitters, 1).id);
-  const served: string[] = [];
-  for (let i = 0; i < 16; i++) {
-    const one = only(await stage.deliveries(1));
-    served.push(`${one.webhook?.id === failed.id ? 'failed' : 'dead'} ${one.trigger}`);
-    await stage.retrying(one, one.webhook?.id === failed.id ? 0 : 1_000_000);
-  }
-  const round = [...Array(7).fill('dead event'), 'failed retry'];
-  deepEqual(served, [...round, ...round]);
-  // Where no retry may have a hand, first attempts go on.
-  const hands = new Hands(10, (id) => id === dead.id);
-  equal((await store.claimDeliveries(100, hands)).deliveries.length, 6);
-  await store.close();
 });
 
 test('a count that is wrong is mended', async () => {

@@ -35,7 +35,10 @@ ALTER TABLE lines
   ADD COLUMN failing_since_ms bigint,
   ADD COLUMN exhausted_in_row integer NOT NULL DEFAULT 0,
   ADD COLUMN noticed_at_ms bigint,
-  ADD COLUMN paused_until_ms bigint;
+  ADD COLUMN paused_until_ms bigint,
+  -- of a webhook with a rate limit, nothing of which is on its way: until then its holder's to go on with, if that lives,
+  -- since what began there counts; null: anybody's
+  ADD COLUMN kept_until_ms bigint;
 
 -- An older process does not, and cannot read what is sealed.
 ALTER TABLE nodes ADD COLUMN seals boolean NOT NULL DEFAULT false;
