@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { chmod, stat } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { obstacleTo, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './ports.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
@@ -13,7 +14,8 @@ const OTHERS = 0o007;
 
 export function isolationOf({ isolation, jailNetwork, codeUser }: Config): IsolationSettings {
   const network = isolation === 'jail' ? jailNetwork : 'full';
-  return { level: isolation, network, user: process.getuid?.() === 0 ? codeUser : null };
+  const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
+  return { level: isolation, network, user: isOther ? { uid: codeUser.uid, gid: codeUser.gid } : null };
 }
 
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
@@ -38,7 +40,11 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
 
 /** Where code runs as another user than the server, the data dir is closed to that user. */
 export async function closeDataDir(config: Config, log: Log): Promise<void> {
-  if (isolationOf(config).user === null) return;
+  if (isolationOf(config).user === null) {
+    const obstacle = config.codeUser && process.getuid?.() === 0 ? obstacleTo(config.codeUser) : null;
+    if (obstacle) log.warn({ obstacle }, 'user code runs as root, like the server: see docs/isolation.md');
+    return;
+  }
   const { mode } = await stat(config.dataDir);
   if ((mode & OTHERS) === 0) return;
   await chmod(config.dataDir, mode & 0o7777 & ~OTHERS);
@@ -58,5 +64,5 @@ function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings)
 
 /** The folder of the processes of a server that is root. */
 export function folderOutside(dataDir: string): string {
-  return join(tmpdir(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
+  return join(passableTmp(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
 }

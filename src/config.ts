@@ -35,8 +35,8 @@ export interface Config {
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
   readonly jailNetwork: 'none' | 'full';
-  /** Who user code runs as where the server is root; null: as the server. */
-  readonly codeUser: { readonly uid: number; readonly gid: number } | null;
+  /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
+  readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
 }
 
 /** A setting that is wrong or unknown; the message names it and says what would be right. */
@@ -127,8 +127,8 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'ERRAND_CODE_USER',
-    fallback: '65534:65534',
-    about: 'Whom user code runs as when the server is root, uid:gid; server: as the server',
+    fallback: 'auto',
+    about: 'Whom user code runs as when the server is root: uid:gid, server, or auto (65534:65534 where it can be)',
     read: readCodeUser,
   },
   {
@@ -281,11 +281,15 @@ function readOneOf(allowed: readonly string[]): (value: string) => string {
 }
 
 /** Root's own numbers are no way out: `server` says that aloud. */
+const NOBODY = 65_534;
+
 function readCodeUser(value: string): Config['codeUser'] {
   if (value === 'server') return null;
+  if (value === 'auto') return { uid: NOBODY, gid: NOBODY, isAsked: false };
   const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
-  if (uid === undefined || gid === undefined) throw new Error('uid:gid in numbers, neither of them 0, or server');
-  return { uid, gid };
+  if (uid === undefined || gid === undefined)
+    throw new Error('uid:gid in numbers, neither of them 0, or server, or auto');
+  return { uid, gid, isAsked: true };
 }
 
 function readRoles(value: string): ReadonlySet<Role> {

@@ -106,8 +106,8 @@ test('code runs as nobody, a user, or the server', () => {
   assert.deepEqual(
     [userOf(''), userOf('1001:1002')],
     [
-      { uid: 65_534, gid: 65_534 },
-      { uid: 1001, gid: 1002 },
+      { uid: 65_534, gid: 65_534, isAsked: false },
+      { uid: 1001, gid: 1002, isAsked: true },
     ],
   );
   assert.equal(userOf('server'), null);
