@@ -8,13 +8,18 @@ type Call = (...args: never[]) => unknown;
 const calls = fs as unknown as Record<string, Call>;
 let left = Number(process.env.DIE_AT);
 let isMaking = false;
+let isInPlace = false;
 
 for (const name of ['rmSync', 'writeFileSync', 'linkSync', 'fsyncSync']) {
   const real = calls[name] as Call;
   calls[name] = (...args) => {
-    isMaking ||= String(args[0]).includes('secret-key');
+    isMaking ||= !isInPlace && String(args[0]).includes('secret-key');
     if (isMaking && --left === 0) process.kill(process.pid, 'SIGKILL');
-    return real(...args);
+    isInPlace ||= name === 'linkSync';
+    const made = real(...args);
+    // The folder was the last.
+    if (isInPlace && name === 'fsyncSync') isMaking = false;
+    return made;
   };
 }
 syncBuiltinESMExports();
