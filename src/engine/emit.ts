@@ -3,7 +3,8 @@
 import type { NewEmission } from '../domain/emission.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
-import type { Appended, Idempotency, RunWhole, Store } from '../store/store.ts';
+import type { RunWhole } from '../store/records.ts';
+import type { Appended, Idempotency, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Metrics } from './metrics.ts';

@@ -2,7 +2,8 @@
 
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
-import type { DeliveryRecord, NotResendable, Store } from '../store/store.ts';
+import type { DeliveryRecord, NotResendable } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
 
 export interface ResendDeps {
   readonly store: Pick<Store, 'resendDelivery'>;

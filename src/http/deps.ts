@@ -18,7 +18,8 @@ import type {
 import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { Appended, DeliveryRecord, Idempotency, Store } from '../store/store.ts';
+import type { DeliveryRecord } from '../store/records.ts';
+import type { Appended, Idempotency, Store } from '../store/store.ts';
 
 export interface HttpDeps {
   readonly store: Store;

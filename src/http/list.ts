@@ -4,7 +4,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
 import { isResourceId, numberOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { Page, PageQuery } from '../store/store.ts';
+import type { Page, PageQuery } from '../store/records.ts';
 import { nullable, text } from './schema.ts';
 
 const CURSORS = {

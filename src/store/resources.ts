@@ -11,7 +11,7 @@ import type {
   Webhook,
   Workflow,
 } from '../domain/resource.ts';
-import type { Page, PageQuery } from './store.ts';
+import type { Page, PageQuery } from './records.ts';
 
 export interface OwnerWrite {
   readonly owner: Owner;

@@ -7,7 +7,8 @@ import type { Attempt } from '../../src/domain/delivery.ts';
 import type { Runnable, Webhook } from '../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome } from '../../src/domain/run.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
-import type { Admission, Claims, Page, PageQuery, Store } from '../../src/store/store.ts';
+import type { Page, PageQuery } from '../../src/store/records.ts';
+import type { Admission, Claims, Store } from '../../src/store/store.ts';
 
 /** One store on data of its own. Disposing closes it and removes the data. */
 export interface Opened extends AsyncDisposable {

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { EmissionRecord } from '../../store/store.ts';
+import type { EmissionRecord } from '../../store/records.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../list.ts';

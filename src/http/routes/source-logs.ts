@@ -1,7 +1,7 @@
 import { text } from '../../domain/bytes.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { LogLine } from '../../domain/run.ts';
-import type { RunRecord, RunWhole } from '../../store/store.ts';
+import type { RunRecord, RunWhole } from '../../store/records.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listOf, numberCursor, pageOf, selectFields } from '../list.ts';

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { type Attempt, DELIVERY_STATES, MAIL } from '../../domain/delivery.ts';
 import { msOf, numberedId, PREFIX } from '../../domain/ids.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/store.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../schema.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 

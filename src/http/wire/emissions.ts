@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import { msOf, recordId } from '../../domain/ids.ts';
-import type { EmissionRecord } from '../../store/store.ts';
+import type { EmissionRecord } from '../../store/records.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../schema.ts';
 

@@ -2,7 +2,8 @@
 
 import type { Attempt, DeliveryState } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { AttemptRecord, DeliveryStore, Standing } from '../store.ts';
+import type { AttemptRecord, Standing } from '../records.ts';
+import type { DeliveryStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
 import { toDeliveryRecord } from './rows.ts';

@@ -1,6 +1,6 @@
 // Pages: newest first, exclusive cursors. One builder for every list, so that they all walk alike.
 
-import type { Page, PageQuery } from '../store.ts';
+import type { Page, PageQuery } from '../records.ts';
 import type { Pool } from './pool.ts';
 import type { Row, Value } from './values.ts';
 

@@ -6,7 +6,7 @@
 import { MAIL } from '../../domain/delivery.ts';
 import { RESENDABLE } from '../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
-import type { DeliveryRecord, NotResendable } from '../store.ts';
+import type { DeliveryRecord, NotResendable } from '../records.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { DELIVERY_COLUMNS } from './delivery-records.ts';

@@ -2,7 +2,8 @@
 
 import type { Attempt, DeliveryLease } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { AttemptRecord, DeliveryStore, DeliveryWhole } from '../store.ts';
+import type { AttemptRecord, DeliveryWhole } from '../records.ts';
+import type { DeliveryStore } from '../store.ts';
 import { recordAttempt } from './attempts.ts';
 import type { Core } from './core.ts';
 import type { Row, Value } from './database.ts';

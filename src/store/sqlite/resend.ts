@@ -2,7 +2,7 @@
 
 import type { DeliveryState } from '../../domain/delivery.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
-import type { DeliveryRecord, NotResendable } from '../store.ts';
+import type { DeliveryRecord, NotResendable } from '../records.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { DELIVERY_COLUMNS, toDeliveryRecord } from './rows.ts';

@@ -23,9 +23,9 @@ import {
   type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
-import type { DeliveryRecord, EmissionRecord, RunRecord } from '../store.ts';
 import type { Row } from './database.ts';
 
 const VERIFIED = 1;

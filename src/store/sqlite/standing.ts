@@ -3,7 +3,7 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import type { Standing } from '../store.ts';
+import type { Standing } from '../records.ts';
 import type { Core } from './core.ts';
 import type { Row, Value } from './database.ts';
 import { readHealth } from './health.ts';

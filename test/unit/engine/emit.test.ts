@@ -7,7 +7,8 @@ import { createEmit } from '../../../src/engine/emit.ts';
 import { Lines } from '../../../src/engine/lines.ts';
 import { Slots } from '../../../src/engine/slots.ts';
 import { Waiters } from '../../../src/engine/waiters.ts';
-import type { Appended, AppendOptions, Claims, RunWhole, Store } from '../../../src/store/store.ts';
+import type { RunWhole } from '../../../src/store/records.ts';
+import type { Appended, AppendOptions, Claims, Store } from '../../../src/store/store.ts';
 import { appended, claimedRun, emission, NOTHING } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
