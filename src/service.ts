@@ -96,6 +96,7 @@ function buildParts(surroundings: Surroundings) {
     deliveries: () => deliveries.wake(),
     schedules: () => times.wake(),
     answers: () => answers.wake(),
+    emissions: () => undefined,
   });
   const acts = createActions({
     clock,
