@@ -8,6 +8,7 @@ export const TAGS = {
   endpoints: 'Where events come in: the address of an HTTP trigger.',
   errors: 'What failed, with the original event, who was told, and how to run it again.',
   runs: 'One execution of a workflow or source for one event.',
+  streams: 'What is emitted, sent to you as it comes (server-sent events).',
   sources: 'Components that take events from somewhere else and emit them.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
