@@ -52,6 +52,7 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
       description: isOfSource ? 'The same as `GET /v1/emitters/{id}/events`, of a source.' : DESCRIPTION,
       params,
       query: QUERY,
+      mediaType: 'text/event-stream',
       answer: Type.String({
         examples: [
           'id: 1782000000123-0\ndata: {"id":"1782000000123-0","indexed_at_ms":1782000000123,"event":{"id":7},"metadata":{}}\n\n',
