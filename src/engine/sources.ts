@@ -11,6 +11,7 @@ import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
 import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
+import { checkReferences, hasInlineAuth } from './references.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps } from './triggers.ts';
@@ -111,6 +112,7 @@ export function createSources(deps: SourceDeps) {
     const shape = await describe(deployment);
     const configured = withoutInterfaces(withSecrets(input.configuredProps, before?.source), shape);
     const interfaces = checkProps(shape, configured, clock.nowMs());
+    if (input.configuredProps) await checkReferences(store, of.ownerId, input.configuredProps);
     const nowMs = clock.nowMs();
     const source: Source = {
       ...of,
@@ -121,7 +123,7 @@ export function createSources(deps: SourceDeps) {
       componentCode: code,
       configuredProps: configured,
       dedupe: shape.dedupe as Dedupe | null,
-      secretProps: secretProps(shape),
+      secretProps: secretProps(shape, configured),
       createdAtMs: before?.source.createdAtMs ?? nowMs,
       updatedAtMs: nowMs,
     };
@@ -169,8 +171,12 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
-function secretProps(shape: ComponentShape): string[] {
-  return Object.keys(shape.props).filter((prop) => (shape.props[prop] as { secret?: unknown }).secret === true);
+/** What the component says is secret, and what an account would hold. */
+function secretProps(shape: ComponentShape, configured: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(shape.props).filter((prop) => {
+    const { secret } = shape.props[prop] as { secret?: unknown };
+    return secret === true || hasInlineAuth(configured[prop]);
+  });
 }
 
 /** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */

@@ -19,6 +19,7 @@ const TYPED = [
   'error-handling',
   'sources',
   'streams',
+  'accounts',
   'webhooks',
   'operations',
   'isolation',
