@@ -81,6 +81,11 @@ export const LIMITS = {
   emissionsPerRun: 10_000,
   uniqueIds: 100,
 
+  // connections of code in a jail that reaches public addresses
+  /** Of one process at a time. */
+  outletConnections: 256,
+  outletIdleMs: 5 * MINUTE_MS,
+
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,
   attemptTimeoutMs: 15 * SECOND_MS,
