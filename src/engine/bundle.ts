@@ -21,7 +21,7 @@ export async function makeDeployment(
   runnable: Bundled,
   inputs: readonly StepInput[],
 ): Promise<Deployment> {
-  const bundled = await Promise.all(inputs.map(bundleStep));
+  const bundled = await Promise.all(inputs.map((input) => bundleStep(input)));
   const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
   if (problems.length > 0) {
     const errors = problems.map(({ file, line, column, text }) => ({
