@@ -4,11 +4,13 @@
 import { utf8 } from '../domain/bytes.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
-import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
+import { plainCode } from '../domain/origin.ts';
+import type { BundledCode, ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../domain/resource.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
+import type { Components } from './components.ts';
 import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
@@ -17,6 +19,7 @@ import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps }
 import type { Waiters } from './waiters.ts';
 
 export interface SourceDeps extends TriggerDeps {
+  readonly components?: Components;
   readonly runner: Runner;
   readonly emit: Emit;
   readonly waiters: Waiters;
@@ -99,13 +102,13 @@ export function createSources(deps: SourceDeps) {
     input: SourceInput,
     before: WholeSource | null,
   ): Promise<Planned> {
-    const code = input.componentCode ?? before?.source.componentCode ?? '';
+    const { code, ready } = await codeOf(deps.components, input, before);
     const previous = before ? await store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
     const isSame = previous?.steps[0]?.code === code;
     const made = isSame
       ? null
       : await makeDeployment(deps, { ...of, previous: previous ?? null, parameter: 'component_code' }, [
-          { namespace: NAMESPACE, code },
+          { namespace: NAMESPACE, code, ready },
         ]);
     const deployment = made ?? (previous as Deployment);
     const shape = await describe(deployment);
@@ -167,6 +170,25 @@ export function createSources(deps: SourceDeps) {
   }
 
   return { getSource, createSource, updateSource, deleteSource };
+}
+
+/** What is to be deployed, as it is kept; `ready`: bundled already. */
+async function codeOf(
+  components: Components | undefined,
+  { componentCode, componentPath, component }: SourceInput,
+  before: WholeSource | null,
+): Promise<{ code: string; ready?: BundledCode }> {
+  if (componentPath !== undefined && components) {
+    const at = { namespace: NAMESPACE, parameter: 'component_path' };
+    const { code, ...ready } = await components.fromPath(componentPath, at);
+    return { code, ready };
+  }
+  if (component !== undefined && components) {
+    const { code, ...ready } = await components.fromKey(component);
+    return { code, ready };
+  }
+  if (componentCode !== undefined) return { code: plainCode(componentCode) };
+  return { code: before?.source.componentCode ?? '' };
 }
 
 function secretProps(shape: ComponentShape): string[] {

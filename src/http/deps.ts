@@ -20,6 +20,7 @@ import type { RunState } from '../domain/run.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -75,6 +76,10 @@ export interface Actions {
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
   getSource(ownerId: string, id: string): Promise<WholeSource>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  /** Our own, by key. */
+  listComponents(): Promise<readonly ListedComponent[]>;
+  getComponent(key: string): Promise<ListedComponent>;
 
   /** The new webhook, with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

@@ -48,6 +48,7 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
       ? { entryPoints: [resolve(source.dir, source.path)] }
       : { stdin: { contents: source.code + NO_INPUT_MAP, sourcefile: file, loader: 'ts', resolveDir: base } }),
     ...(base === undefined ? {} : { absWorkingDir: base }),
+    minifyWhitespace: isFile, // there may be many packages, and stacks go by the map
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
