@@ -41,7 +41,7 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   const packages = packagesDir === null ? null : await realpath(packagesDir).catch(() => null);
   const roots = rootsOf(source, packages, packagesDir);
   const isFile = 'path' in source;
-  const file = isFile ? source.path : `${source.namespace}.ts`;
+  const file = fileOf(source);
   const base = isFile ? source.dir : (packages ?? undefined);
   const options: BuildOptions = {
     ...(isFile
@@ -55,12 +55,18 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   return readResult(await bundleWith(options), { file, roots, base });
 }
 
+function fileOf(source: StepSource): string {
+  return 'path' in source ? source.path : `${source.namespace}.ts`;
+}
+
 function rootsOf(source: StepSource, packages: string | null, asked: string | null): Roots {
   const dir = 'path' in source ? [source.dir] : [];
   const isTrusted = 'path' in source && source.isTrusted === true;
+  const file = fileOf(source);
   return {
     within: isTrusted ? null : [...dir, ...(packages === null ? [] : [packages])],
     packagesDir: packages,
+    code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
     advice: (name) => {
       if (isTrusted)
         return `run "npm install ${name}" in ${dir[0]}, or in the folder above it that has your package.json`;

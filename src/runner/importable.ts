@@ -6,7 +6,7 @@
 
 import { readFile, realpath } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { dirname, extname, isAbsolute, join, sep } from 'node:path';
+import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { NO_BINARIES } from './bundle-options.ts';
 import { addProvided, isComponentApi, isSdk, provided } from './provided.ts';
@@ -17,6 +17,8 @@ export interface Roots {
   readonly within: readonly string[] | null;
   /** Where packages are looked for that are not above the file that imports them. */
   readonly packagesDir: string | null;
+  /** What the bundler calls the code that is no file; null: there is none. */
+  readonly code: string | null;
   /** What to do about a package that is not there. */
   readonly advice: (name: string) => string;
 }
@@ -58,7 +60,7 @@ export function importable(roots: Roots): Plugin {
 }
 
 async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): Promise<OnResolveResult | undefined> {
-  const isFile = asked.namespace === 'file' && isAbsolute(asked.importer) && isWithin(roots, asked.importer);
+  const isFile = asked.namespace === 'file' && asked.importer !== roots.code && isWithin(roots, asked.importer);
   const isPackages = isFile && asked.importer.includes(`${sep}node_modules${sep}`);
   const specifier = readSpecifier(asked.path);
   if (specifier === null) return isFile ? byPath(asked, isPackages) : refuse(asked.path, NO_FILES);
@@ -66,7 +68,9 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   if (found.kind === 'native') return undefined;
   if (found.kind === 'found') return await pinned(specifier, found.result);
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
-  // Packages try what they may do without, and catch the error.
+  // Packages try what they may do without, and catch the error: the bundler knows about that, but it would take what lies
+  // outside. Left to the process, that is not there either.
+  if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
   return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`);
 }
@@ -83,7 +87,7 @@ function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult |
 
 type Found =
   /** As the bundler would find it by itself, which then knows more about it. */
-  { kind: 'native' } | { kind: 'found'; result: ResolveResult } | { kind: 'none' };
+  { kind: 'native' } | { kind: 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
 
 async function find(
   build: PluginBuild,
@@ -91,16 +95,18 @@ async function find(
   { asked, specifier, isFile }: { asked: OnResolveArgs; specifier: Specifier; isFile: boolean },
 ): Promise<Found> {
   const dirs = isFile ? [asked.resolveDir, roots.packagesDir] : [roots.packagesDir];
+  let isOutside = false;
   for (const resolveDir of dirs) {
     if (resolveDir === null) continue;
     const { kind } = asked;
     const path = specifier.name + specifier.sub;
     const result = await build.resolve(path, { kind, resolveDir, pluginData: RESOLVING });
-    const isFound = result.errors.length === 0 && (result.external || isWithin(roots, result.path));
-    if (!isFound) continue;
+    if (result.errors.length > 0) continue;
+    isOutside = !result.external && !isWithin(roots, result.path);
+    if (isOutside) continue;
     return specifier.pin === null && resolveDir === asked.resolveDir ? { kind: 'native' } : { kind: 'found', result };
   }
-  return { kind: 'none' };
+  return { kind: isOutside ? 'outside' : 'none' };
 }
 
 /** The package that was found, unless another version of it was asked for. */
