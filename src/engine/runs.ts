@@ -127,10 +127,14 @@ export class Runs {
     const { runnable, emission, attempt } = run;
     const { runner, store } = this.#deps;
     try {
-      const deployment = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
+      const { signal } = this.#aborted;
+      const deployment = await insist(() => this.#deployments.get(runnable), signal);
       if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await sourceInput(store, run, this.#deps.publicUrl()) : null;
+      const source = isSource ? await insist(() => sourceInput(store, run, this.#deps.publicUrl()), signal) : null;
+      if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      if (source && 'missing' in source)
+        return failedBefore('ConfigurationError', source.missing, this.#deps.clock, deployment.steps[0]);
       const outcome = await runner.run({
         run: run.run,
         deployment,

@@ -4,8 +4,7 @@
 import { utf8 } from '../domain/bytes.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
-import { plainCode } from '../domain/origin.ts';
-import type { BundledCode, ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
+import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../domain/resource.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
@@ -13,6 +12,8 @@ import { makeDeployment } from './bundle.ts';
 import type { Components } from './components.ts';
 import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
+import { checkReferences, hasInlineAuth } from './references.ts';
+import { codeOf } from './source-code.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps } from './triggers.ts';
@@ -102,7 +103,7 @@ export function createSources(deps: SourceDeps) {
     input: SourceInput,
     before: WholeSource | null,
   ): Promise<Planned> {
-    const { code, ready } = await codeOf(deps.components, input, before);
+    const { code, ready } = await codeOf(deps.components, input, { namespace: NAMESPACE, before });
     const previous = before ? await store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
     const isSame = previous?.steps[0]?.code === code;
     const made = isSame
@@ -114,6 +115,7 @@ export function createSources(deps: SourceDeps) {
     const shape = await describe(deployment);
     const configured = withoutInterfaces(withSecrets(input.configuredProps, before?.source), shape);
     const interfaces = checkProps(shape, configured, clock.nowMs());
+    if (input.configuredProps) await checkReferences(store, of.ownerId, input.configuredProps);
     const nowMs = clock.nowMs();
     const source: Source = {
       ...of,
@@ -124,7 +126,7 @@ export function createSources(deps: SourceDeps) {
       componentCode: code,
       configuredProps: configured,
       dedupe: shape.dedupe as Dedupe | null,
-      secretProps: secretProps(shape),
+      secretProps: secretProps(shape, configured),
       createdAtMs: before?.source.createdAtMs ?? nowMs,
       updatedAtMs: nowMs,
     };
@@ -172,27 +174,12 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
-/** What is to be deployed, as it is kept; `ready`: bundled already. */
-async function codeOf(
-  components: Components | undefined,
-  { componentCode, componentPath, component }: SourceInput,
-  before: WholeSource | null,
-): Promise<{ code: string; ready?: BundledCode }> {
-  if (componentPath !== undefined && components) {
-    const at = { namespace: NAMESPACE, parameter: 'component_path' };
-    const { code, ...ready } = await components.fromPath(componentPath, at);
-    return { code, ready };
-  }
-  if (component !== undefined && components) {
-    const { code, ...ready } = await components.fromKey(component);
-    return { code, ready };
-  }
-  if (componentCode !== undefined) return { code: plainCode(componentCode) };
-  return { code: before?.source.componentCode ?? '' };
-}
-
-function secretProps(shape: ComponentShape): string[] {
-  return Object.keys(shape.props).filter((prop) => (shape.props[prop] as { secret?: unknown }).secret === true);
+/** What the component says is secret, and what an account would hold. */
+function secretProps(shape: ComponentShape, configured: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(shape.props).filter((prop) => {
+    const { secret } = shape.props[prop] as { secret?: unknown };
+    return secret === true || hasInlineAuth(configured[prop]);
+  });
 }
 
 /** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */
