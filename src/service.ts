@@ -19,6 +19,7 @@ import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { createSourceFiles } from './engine/source-files.ts';
 import { Streams } from './engine/streams/streams.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
@@ -141,6 +142,7 @@ function buildParts(surroundings: Surroundings) {
     listComponents,
     getComponent,
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = { nodes, answers, runs, deliveries, operations, times, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
