@@ -18,6 +18,7 @@ import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
@@ -84,6 +85,7 @@ function buildParts(surroundings: Surroundings) {
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
   const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
+  const sweep = new Sweep(shared);
   dispatch.connect({
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
@@ -115,12 +117,13 @@ function buildParts(surroundings: Surroundings) {
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
+    wakeSweep: () => sweep.wake(),
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
   const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
-  const loops = { nodes, answers, runs, deliveries, operations, times, files };
+  const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -204,10 +207,11 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, answers } = parts;
+  const { runs, deliveries, operations, times, sweep, answers } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
+    sweep.start();
   }
   if (roles.has('deliver')) {
     deliveries.start();
@@ -222,10 +226,11 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, operations, times, sweep, answers, nodes, files, poster, mailer } =
+    parts;
   slots.close();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await filesStopped;

@@ -3,6 +3,8 @@
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
+import { addDataRecordRoutes } from './routes/data-records.ts';
+import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes } from './routes/docs.ts';
@@ -33,6 +35,8 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
   addAccountRoutes(app, deps);
+  addDataStoreRoutes(app, deps);
+  addDataRecordRoutes(app, deps);
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);
