@@ -78,14 +78,15 @@ function buildParts(surroundings: Surroundings) {
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const sweep = new Sweep(shared);
+  const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeSweep });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
   const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
   const times = new Times({ ...shared, retentionDays: config.retentionDays });
-  const sweep = new Sweep(shared);
   dispatch.connect({
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
@@ -117,7 +118,7 @@ function buildParts(surroundings: Surroundings) {
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
-    wakeSweep: () => sweep.wake(),
+    wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
