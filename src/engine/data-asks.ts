@@ -65,11 +65,14 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
 };
 
-/** For the runs of one owner whose props name these stores. Never rejects but for a bug. */
+const READS: ReadonlySet<string> = new Set(['get', 'has', 'size', 'keys', 'entries']);
+
+/** For one run, of that owner's, whose props name these stores. Rejects for bugs alone. */
 export function answerData(
   deps: DataAskDeps,
   of: { ownerId: string; storeIds: ReadonlySet<string> },
 ): (question: Question) => Promise<Reply> {
+  const turns = new Turns();
   return async (question) => {
     try {
       const { store: storeId } = question.args;
@@ -78,11 +81,33 @@ export function answerData(
       if (!of.storeIds.has(storeId)) {
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
-      return { ok: true, json: await verb(deps, { ownerId: of.ownerId, storeId }, question) };
+      const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, question);
+      return { ok: true, json: await turns.take(READS.has(question.verb), ask) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
     }
   };
+}
+
+/**
+ * The order of a run's questions, as far as it can be seen: reads go on together, and so do writes, which the store does
+ * in the order in which it is asked; between the two, one waits for the other. (Rejected: one at a time. A thousand
+ * writes, each with a commit of its own, took 12 s on a busy disk.)
+ */
+class Turns {
+  /** What those that come now wait for, and what all of them have come to their end with. */
+  #before: Promise<void> = Promise.resolve();
+  #now: Promise<void> = Promise.resolve();
+  #isReading = true;
+
+  take<T>(isRead: boolean, work: () => Promise<T>): Promise<T> {
+    if (isRead !== this.#isReading) this.#before = this.#now;
+    this.#isReading = isRead;
+    const done = this.#before.then(work);
+    const settled = done.then(ignore, ignore);
+    this.#now = this.#now.then(() => settled);
+    return done;
+  }
 }
 
 /** The data stores that props name. */
@@ -96,6 +121,8 @@ function dataStoreIdOf(value: unknown): string | null {
   const id = typeof value === 'string' ? value : (value as { id?: unknown } | null | undefined)?.id;
   return typeof id === 'string' && isResourceId(id, PREFIX.dataStore) ? id : null;
 }
+
+function ignore(): void {}
 
 function reasonOf(error: unknown): { name: string; message: string } {
   if (error instanceof Unanswerable) return { name: error.name, message: error.message };

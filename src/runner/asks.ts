@@ -1,6 +1,6 @@
-// The questions of one run: its code waits for the answers, and they are answered one after the other, in the order in
-// which they came. User code could write to the pipe itself, so there are never more than a few here, and no next one is
-// answered while the process does not read what it was told.
+// The questions of one run, whose code waits for the answers. They are passed on in the order in which they came. User
+// code could write to the pipe itself, so there are never more than a few here, and none is passed on while the process
+// does not read what it was told.
 
 import { LIMITS } from '../domain/limits.ts';
 import type { Question, Reply, RunRequest } from './runner.ts';
@@ -38,7 +38,7 @@ export class Asks {
     }
     this.#open++;
     this.#openBytes += bytes;
-    this.#last = this.#last.then(() => this.#answer(id, question, bytes));
+    this.#last = this.#last.then(() => this.#options.room()).then(() => void this.#answer(id, question, bytes));
   }
 
   /** The run is over: what waits is not answered any more. */
@@ -47,8 +47,7 @@ export class Asks {
   }
 
   async #answer(id: number, question: Question, bytes: number): Promise<void> {
-    const { ask, reply, room, onBug } = this.#options;
-    await room();
+    const { ask, reply, onBug } = this.#options;
     if (this.#isClosed) return;
     const answer = await ask(question).catch((error: unknown) => {
       onBug(error);

@@ -26,8 +26,8 @@ export interface RunRequest {
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**
-   * Answers what the code asks while the run is in flight: one after the other, in the order of asking. It must check
-   * everything that it is asked, and must not reject.
+   * Answers what the code asks while the run is in flight. Called in the order of asking, while earlier questions may still
+   * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
    */
   readonly ask?: (question: Question) => Promise<Reply>;
 }

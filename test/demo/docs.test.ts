@@ -19,6 +19,7 @@ const TYPED = [
   'error-handling',
   'sources',
   'accounts',
+  'data-stores',
   'webhooks',
   'operations',
   'isolation',

@@ -93,7 +93,7 @@ test('keys and entries come at once or one by one', async (t) => {
   });
 });
 
-test('questions are answered in their order', async (t) => {
+test('questions come in their order, few at once', async (t) => {
   const open: (() => void)[] = [];
   const asked: unknown[] = [];
   let atOnce = 0;
@@ -115,7 +115,7 @@ test('questions are answered in their order', async (t) => {
     asked,
     Array.from({ length: 500 }, (_, n) => `k${n}`),
   );
-  assert.equal(atOnce, 1);
+  assert.ok(atOnce > 1 && atOnce <= LIMITS.openAsks, `${atOnce} at once`);
 });
 
 test('the largest values cross, many at once', async (t) => {
