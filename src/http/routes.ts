@@ -3,6 +3,7 @@
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
+import { addCatalogueRoutes } from './routes/catalogue.ts';
 import { addDataRecordRoutes } from './routes/data-records.ts';
 import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
@@ -36,6 +37,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
+  addCatalogueRoutes(app, deps);
   addAccountRoutes(app, deps);
   addDataStoreRoutes(app, deps);
   addDataRecordRoutes(app, deps);
