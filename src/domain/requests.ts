@@ -32,7 +32,17 @@ export type TriggerInput =
 
 export interface StepInput {
   readonly namespace: string;
+  /** Empty for a `componentPath`, until that has been read. */
   readonly code: string;
+  /** A file of the server's folder of components, instead of code. */
+  readonly componentPath?: string;
+  /** Bundled already. Callers of HTTP cannot give it. */
+  readonly ready?: BundledCode;
+}
+
+export interface BundledCode {
+  readonly bundle: string;
+  readonly sourceMap: string;
 }
 
 /** Members that are absent stay as they are (on creation: their defaults). */
@@ -64,7 +74,11 @@ export interface DeployedWorkflowFile {
 export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;
+  /** At most one of the three. */
   readonly componentCode?: string;
+  readonly componentPath?: string;
+  /** The key of one of ours. */
+  readonly component?: string;
   readonly configuredProps?: Readonly<Record<string, unknown>>;
 }
 

@@ -23,6 +23,7 @@ import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -84,6 +85,10 @@ export interface Actions {
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
   getSource(ownerId: string, id: string): Promise<WholeSource>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  /** Our own, by key. */
+  listComponents(): Promise<readonly ListedComponent[]>;
+  getComponent(key: string): Promise<ListedComponent>;
 
   createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
   /** Fields are changed one by one; null takes one away. */

@@ -41,7 +41,9 @@ export interface SourceInput {
 /** What a component says of itself, read by loading it in a child process. JSON values only; functions are left out. */
 export interface ComponentShape {
   readonly type: 'source' | 'action' | 'app' | 'function';
+  readonly key: string | null;
   readonly name: string | null;
+  readonly description: string | null;
   readonly version: string | null;
   readonly dedupe: string | null;
   readonly props: Readonly<Record<string, unknown>>;

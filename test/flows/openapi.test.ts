@@ -277,7 +277,7 @@ test('real answers fit their documented schemas', async () => {
     if (operation.path.includes('{record_id}') && recordId === '') continue;
     // Has no end.
     if ('text/event-stream' in operation.spec.responses['200'].content) continue;
-    const path = operation.path.replace('{id}', id).replace('{record_id}', recordId);
+    const path = operation.path.replace('{id}', id).replace('{record_id}', recordId).replace('{key}', 'rss');
     for (const query of operation.path.includes('event_summaries') ? ['', '?expand=event'] : ['']) {
       const answer = await errand.client.request('GET', path + query);
       assert.equal(answer.status, 200, `${path}: ${answer.text}`);

@@ -8,7 +8,9 @@ type Callable = (...args: unknown[]) => unknown;
 /** What users' components look like; nothing of it is certain. */
 export interface Component {
   readonly type?: unknown;
+  readonly key?: unknown;
   readonly name?: unknown;
+  readonly description?: unknown;
   readonly version?: unknown;
   readonly dedupe?: unknown;
   readonly props?: Readonly<Record<string, unknown>>;
