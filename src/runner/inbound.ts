@@ -153,12 +153,13 @@ function readLogs(given: unknown, aheadMs: number): LogLine[] {
 function readOutgoing(given: unknown): Outgoing[] {
   let left: number = LIMITS.resultBytes;
   return list(given, LIMITS.emissionsPerRun).map((item) => {
-    const [kind, name, body, summary, itemId, itemTs] = list(item, 6);
+    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
     if (kind !== 'emit' && kind !== 'email') throw new TypeError('no such kind');
     const channel = text(name, LIMITS.eventNameChars);
     if (channel.startsWith('$')) throw new RangeError('no such channel');
     const bytes = Buffer.from(json(body, left));
     left -= bytes.byteLength;
+    const deliverAtMs = optional(deliverAt, integer);
     return {
       kind,
       name: channel,
@@ -166,6 +167,7 @@ function readOutgoing(given: unknown): Outgoing[] {
       summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
       itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
       itemTs: optional(itemTs, integer),
+      ...(deliverAtMs === null ? {} : { deliverAtMs }),
     };
   });
 }

@@ -197,6 +197,13 @@ const RULES: readonly Rule[] = [
     example: 's.id',
   },
   {
+    check: 'later_without_source',
+    detail: 'emissions that wait for their time, of sources that are gone',
+    broken: `later_emissions AS l WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = l.emitter_id)`,
+    example: 'l.entry',
+    show: recordId,
+  },
+  {
     check: 'operation_without_webhook',
     detail: 'operations that go on, of webhooks that are gone',
     broken: `operations AS o WHERE o.state IN ('running', 'paused')

@@ -17,6 +17,7 @@ import type { Harness } from './fixtures.ts';
 import { healthContract } from './health.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { interleavingsContract } from './interleavings.ts';
+import { laterContract } from './later.ts';
 import { ledgerContract } from './ledger.ts';
 import { mailsContract } from './mails.ts';
 import { operationOrdersContract } from './operation-orders.ts';
@@ -48,6 +49,7 @@ export function storeContract(name: string, harness: Harness): void {
     sealingContract(harness);
     subscriptionsContract(harness);
     streamsContract(harness);
+    laterContract(harness);
     routingContract(harness);
     acceptingContract(harness);
     idempotencyContract(harness);

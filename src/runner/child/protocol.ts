@@ -30,6 +30,7 @@ export interface ChildLimits {
   readonly recordBytes: number;
   readonly openAsks: number;
   readonly openAskBytes: number;
+  readonly laterMs: number;
 }
 
 /** Always the first message. */
@@ -85,13 +86,14 @@ export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
 /** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
 export type StepTuple = readonly [number, number, number, number, string | null, Record<string, string> | null];
 
-/** Kind, name, body (JSON text), summary, item id, item time (epoch ms). */
+/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms). */
 export type OutgoingTuple = readonly [
   'emit' | 'email',
   string,
   string,
   (string | null)?,
   (string | null)?,
+  (number | null)?,
   (number | null)?,
 ];
 

@@ -12,6 +12,7 @@ import { deliveryVerbs } from './deliveries.ts';
 import { Held } from './held.ts';
 import { refuseUnfinishedMove } from './import-mark.ts';
 import { Lane } from './lane.ts';
+import { laterVerbs } from './later-emissions.ts';
 import { logVerbs } from './log.ts';
 import { FORGET } from './mark.ts';
 import { Node } from './node.ts';
@@ -149,6 +150,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
