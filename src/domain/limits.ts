@@ -52,6 +52,7 @@ export const LIMITS = {
   /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
   openAsks: 16,
   openAskBytes: 4 * 1024 * KIB,
+  askArgsChars: 8 * KIB,
 
   // events
   idempotencyKeyChars: 255,

@@ -8,7 +8,7 @@ import { isHeader } from './child/answer.ts';
 import { RESERVED_CODES } from './child/errors.ts';
 import { LINE_BYTES } from './child/run-log.ts';
 import type { Flight } from './flight.ts';
-import type { ComponentShape } from './runner.ts';
+import type { ComponentShape, Question } from './runner.ts';
 import { faultAt, haltedEnd } from './verdict.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -101,6 +101,18 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
   }
   // A copy: the bytes are a window on everything that arrived with them.
   return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };
+}
+
+/** What the code asks. `value`: its bytes. */
+export function readAsk(message: Message, value: Uint8Array | null): { id: number; question: Question; bytes: number } {
+  const args = json(message.args, LIMITS.askArgsChars);
+  const given = value === null || value.byteLength === 0 ? null : Buffer.from(value).toString();
+  const question = {
+    verb: text(message.verb, LIMITS.nameChars),
+    args: record(JSON.parse(args)),
+    value: given === null ? null : json(given, LIMITS.openAskBytes),
+  };
+  return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
 }
 
 export function text(value: unknown, maxChars: number): string {

@@ -11,7 +11,7 @@ import type {
   Webhook,
   Workflow,
 } from '../domain/resource.ts';
-import type { AccountStore } from './data.ts';
+import type { AccountStore, DataStoreStore } from './data.ts';
 import type { EmissionRecord, Page, PageQuery } from './records.ts';
 
 export interface OwnerWrite {
@@ -166,7 +166,8 @@ export interface ResourceStore
     TriggerStore,
     WebhookStore,
     SubscriptionStore,
-    AccountStore {
+    AccountStore,
+    DataStoreStore {
   /** Whether `p_ dc_ wh_ hi_ ti_` (or the owner itself) exists and is the owner's. */
   exists(ownerId: string, id: string): Promise<boolean>;
 }

@@ -8,6 +8,7 @@ import { changesContract } from './changes.ts';
 import { claimingContract } from './claiming.ts';
 import { concurrencyContract } from './concurrency.ts';
 import { crashContract } from './crash.ts';
+import { dataStoresContract } from './data-stores.ts';
 import { deliveriesContract } from './deliveries.ts';
 import { errorsContract } from './errors.ts';
 import { fairnessContract } from './fairness.ts';
@@ -57,6 +58,7 @@ export function storeContract(name: string, harness: Harness): void {
     errorsContract(harness);
     sourcesContract(harness);
     accountsContract(harness);
+    dataStoresContract(harness);
     deliveriesContract(harness);
     retriesContract(harness);
     pausesContract(harness);

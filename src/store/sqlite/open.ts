@@ -7,6 +7,7 @@ import type { NodeStore, Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
+import { dataStoreVerbs } from './data-stores.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { laterVerbs } from './later-emissions.ts';
@@ -79,6 +80,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
+    ...dataStoreVerbs(core),
     ...ALONE,
     listen: (heard) => {
       wake = heard;
