@@ -7,6 +7,7 @@ import { databaseTargets } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
+import { createComponents } from './engine/components.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
@@ -19,7 +20,9 @@ import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { createSourceFiles } from './engine/source-files.ts';
 import { Streams } from './engine/streams/streams.ts';
+import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
@@ -30,6 +33,7 @@ import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createIds } from './real-ports.ts';
+import { createBundler } from './runner/bundler.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
@@ -92,8 +96,10 @@ function buildParts(surroundings: Surroundings) {
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const sweep = new Sweep(shared);
+  const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeSweep });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
@@ -113,7 +119,10 @@ function buildParts(surroundings: Surroundings) {
     answers: () => answers.wake(),
     emissions: () => streams.wake(),
   });
+  const bundler = createBundler({ packagesDir: config.packagesDir });
+  const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const acts = createActions({
+    components,
     clock,
     random,
     ids,
@@ -131,12 +140,20 @@ function buildParts(surroundings: Surroundings) {
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
+    wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
-  const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
-  const loops = { nodes, answers, runs, deliveries, operations, times, files, streams };
+  const { listComponents, getComponent } = components;
+  const actions = {
+    ...acts,
+    listComponents,
+    getComponent,
+    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createSourceFiles({ store, runner, sources: acts }),
+  };
+  const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -224,10 +241,11 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, answers, streams } = parts;
+  const { runs, deliveries, operations, times, sweep, answers, streams } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
+    sweep.start();
   }
   if (roles.has('deliver')) {
     deliveries.start();
@@ -243,12 +261,12 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer, streams } =
-    parts;
+  const { store, slots, runner, runs, deliveries, operations, times, sweep, answers } = parts;
+  const { nodes, files, poster, mailer, streams } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

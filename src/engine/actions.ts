@@ -1,6 +1,7 @@
 // Everything that callers may ask for, as one object.
 
 import { type AccountDeps, createAccounts } from './accounts.ts';
+import { createDataStores, type DataStoreDeps } from './data-stores.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
@@ -18,7 +19,8 @@ export type ActionDeps = WorkflowDeps &
   WebhookTestDeps &
   ResendDeps &
   OperationActionDeps &
-  AccountDeps;
+  AccountDeps &
+  DataStoreDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -35,5 +37,6 @@ export function createActions(deps: ActionDeps) {
     ...createSubscriptions(deps),
     ...createOwners(deps),
     ...createAccounts(deps),
+    ...createDataStores(deps),
   };
 }

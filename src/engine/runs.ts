@@ -11,6 +11,7 @@ import type { Clock, Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
+import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
 import { insist } from './insist.ts';
@@ -32,6 +33,8 @@ export interface RunsDeps {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
+  /** There are records of data stores to delete. */
+  readonly wakeSweep: () => void;
 }
 
 const CLAIMED_AT_ONCE = 256;
@@ -152,6 +155,10 @@ export class Runs {
         },
         source: source?.input ?? null,
         onAnswer,
+        ask: answerData(this.#deps, {
+          ownerId: runnable.ownerId,
+          storeIds: dataStoresIn(source ? [source.input.configuredProps] : []),
+        }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {

@@ -3,7 +3,7 @@
 import { Refusal } from '../domain/fault.ts';
 import type { Schedule } from '../domain/resource.ts';
 import type { ComponentShape } from '../runner/runner.ts';
-import { hasInlineAuth, whyNotApp } from './references.ts';
+import { hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
 import { checkSchedule } from './schedule.ts';
 
 interface PropDefinition {
@@ -33,7 +33,7 @@ const JSON_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-const LATER = ['data_store', 'http_request', 'alert', 'dir', 'sql'];
+const LATER = ['http_request', 'alert', 'dir', 'sql'];
 
 /** The interfaces that the source needs. Throws `Refusal` (422) naming the prop that is missing, wrong or not supported. */
 export function checkProps(
@@ -53,6 +53,8 @@ export function checkProps(
       interfaces.push({ prop, kind: 'schedule', customResponse: false, schedule });
     } else if (type === 'app') {
       checkApp(prop, configured[prop]);
+    } else if (type === 'data_store') {
+      checkDataStore(prop, definition, configured[prop]);
     } else if (type !== '$.service.db') {
       checkValue(prop, definition, configured[prop] ?? definition.default);
     }
@@ -88,6 +90,12 @@ function checkValue(prop: string, definition: PropDefinition, value: unknown): v
 function checkApp(prop: string, value: unknown): void {
   const wrong = value === undefined || value === null ? null : whyNotApp(value);
   if (wrong !== null) refuse(prop, `prop "${prop}" is an app: ${wrong}`);
+}
+
+function checkDataStore(prop: string, definition: PropDefinition, value: unknown): void {
+  if ((value === undefined || value === null) && definition.optional === true) return;
+  const wrong = whyNotDataStore(value);
+  if (wrong !== null) refuse(prop, `prop "${prop}" is a data_store: ${wrong}`);
 }
 
 function checkTimer(prop: string, schedule: Schedule, nowMs: number): void {

@@ -9,15 +9,18 @@ import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } 
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
+import type { Components } from './components.ts';
 import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
 import { checkReferences, hasInlineAuth } from './references.ts';
+import { codeOf } from './source-code.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface SourceDeps extends TriggerDeps {
+  readonly components?: Components;
   readonly runner: Runner;
   readonly emit: Emit;
   readonly waiters: Waiters;
@@ -41,7 +44,7 @@ export function createSources(deps: SourceDeps) {
   }
 
   async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
-    const id = ids.next(PREFIX.source);
+    const id = input.ready?.id ?? ids.next(PREFIX.source);
     const planned = await plan({ ownerId, id }, input, null);
     const isActive = input.active ?? true;
     // Its endpoints exist before the first hook, and nothing ticks before the last one.
@@ -100,13 +103,13 @@ export function createSources(deps: SourceDeps) {
     input: SourceInput,
     before: WholeSource | null,
   ): Promise<Planned> {
-    const code = input.componentCode ?? before?.source.componentCode ?? '';
+    const { code, ready } = await codeOf(deps.components, input, { namespace: NAMESPACE, before });
     const previous = before ? await store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
     const isSame = previous?.steps[0]?.code === code;
     const made = isSame
       ? null
       : await makeDeployment(deps, { ...of, previous: previous ?? null, parameter: 'component_code' }, [
-          { namespace: NAMESPACE, code },
+          { namespace: NAMESPACE, code, ready },
         ]);
     const deployment = made ?? (previous as Deployment);
     const shape = await describe(deployment);

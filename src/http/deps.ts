@@ -1,15 +1,18 @@
 // What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
-import type { Account } from '../domain/data.ts';
+import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type {
   AccountInput,
   Answered,
+  DeployedSourceFile,
   DeployedWorkflowFile,
   Probe,
+  RecordInput,
   ResendInput,
+  SourceFileInput,
   SourceInput,
   WebhookInput,
   WholeSource,
@@ -21,8 +24,10 @@ import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/reso
 import type { RunState } from '../domain/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import type { DataPlace } from '../store/data.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -79,16 +84,30 @@ export interface Actions {
   replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
 
+  /** Makes the source of that file, or changes it. */
+  deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile>;
   createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
   updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
   getSource(ownerId: string, id: string): Promise<WholeSource>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
 
+  /** Our own, by key. */
+  listComponents(): Promise<readonly ListedComponent[]>;
+  getComponent(key: string): Promise<ListedComponent>;
+
   createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
   /** Fields are changed one by one; null takes one away. */
   updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
+
+  createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
+  updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
+  deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
+  /** `impossible` when the data store is full. */
+  setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
+  deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
+  clearRecords(place: DataPlace): Promise<void>;
 
   /** The new webhook, with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

@@ -49,6 +49,7 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
     random,
     log,
     publicUrl: () => 'http://errand',
+    wakeSweep: () => undefined,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {
     slots.takeRun(runnable);
