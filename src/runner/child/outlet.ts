@@ -99,8 +99,7 @@ function normalized(args: readonly unknown[]): { options: ConnectOptions | null;
 function targetOf(options: ConnectOptions | null): Target | null {
   const port = Number(options?.port);
   const host = options?.host ?? 'localhost';
-  if (options === null || options.path || !Number.isInteger(port) || port < 1 || port > 65_535)
-    return null;
+  if (options === null || options.path || !Number.isInteger(port) || port < 1 || port > 65_535) return null;
   return typeof host !== 'string' || host === '' || LOOPBACK.test(host) ? null : { host, port };
 }
 
