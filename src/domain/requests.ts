@@ -2,6 +2,7 @@
 
 import type { Attempt } from './delivery.ts';
 import type { ResendableState } from './operation.ts';
+import type { PropValues } from './props.ts';
 import type {
   Deployment,
   Schedule,
@@ -33,6 +34,33 @@ export type TriggerInput =
 export interface StepInput {
   readonly namespace: string;
   readonly code: string;
+  /** Absent: as before. */
+  readonly configuredProps?: PropValues;
+}
+
+/** A component, by its code or where it is deployed, and what is configured so far. */
+export interface ComponentInput {
+  readonly componentCode?: string;
+  readonly sourceId?: string;
+  readonly workflowId?: string;
+  /** Which step of the workflow; its first when not given. */
+  readonly namespace?: string;
+  readonly configuredProps: PropValues;
+}
+
+export interface OptionsInput extends ComponentInput {
+  readonly propName: string;
+  /** From 0. */
+  readonly page: number;
+  /** Null: there was no page before. */
+  readonly prevContext: Readonly<Record<string, unknown>> | null;
+  readonly query?: string;
+}
+
+/** JSON values, as the component gave them. */
+export interface PropOptions {
+  readonly options: readonly unknown[];
+  readonly context: unknown;
 }
 
 /** Members that are absent stay as they are (on creation: their defaults). */
@@ -65,7 +93,7 @@ export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;
   readonly componentCode?: string;
-  readonly configuredProps?: Readonly<Record<string, unknown>>;
+  readonly configuredProps?: PropValues;
 }
 
 export interface WebhookInput {

@@ -1,5 +1,6 @@
 // Everything that callers may ask for, as one object.
 
+import { type ConfigureDeps, createConfigure } from './configure.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
@@ -12,6 +13,7 @@ import { createWorkflows, type WorkflowDeps } from './workflows.ts';
 
 export type ActionDeps = WorkflowDeps &
   DirectDeps &
+  ConfigureDeps &
   SourceDeps &
   WebhookDeps &
   WebhookTestDeps &
@@ -26,6 +28,7 @@ export function createActions(deps: ActionDeps) {
     ...createWorkflows(deps),
     ...createDirects(deps),
     ...createSources(deps),
+    ...createConfigure(deps),
     ...createWebhooks(deps),
     ...createWebhookTests(deps),
     ...createResends(deps),

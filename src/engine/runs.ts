@@ -13,11 +13,14 @@ import type { Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
+import { hooksOf } from './hooks.ts';
 import { insist } from './insist.ts';
 import { Loop } from './loop.ts';
 import type { Metrics } from './metrics.ts';
+import type { PropStores } from './prop-stores.ts';
 import type { Slots } from './slots.ts';
 import { checkDedupe, sourceInput } from './source-run.ts';
+import { stepPropsInput } from './step-props.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface RunsDeps {
@@ -32,6 +35,7 @@ export interface RunsDeps {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
+  readonly propStores: PropStores;
 }
 
 const CLAIMED_AT_ONCE = 256;
@@ -125,12 +129,12 @@ export class Runs {
 
   async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
     const { runnable, emission, attempt } = run;
-    const { runner, store } = this.#deps;
+    const { runner, propStores } = this.#deps;
     try {
       const deployment = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
       if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await sourceInput(store, run, this.#deps.publicUrl()) : null;
+      const source = isSource ? await sourceInput(this.#deps, run, this.#deps.publicUrl()) : null;
       const outcome = await runner.run({
         run: run.run,
         deployment,
@@ -147,6 +151,7 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
+        stepProps: isSource ? undefined : await stepPropsInput(propStores, deployment),
         onAnswer,
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
@@ -191,6 +196,7 @@ function isPlatformCode(code: string): boolean {
 
 function timeoutOf(run: ClaimedRun): number {
   const own = run.runnable.settings.timeoutMs;
+  if (run.runnable.id.startsWith('dc_') && hooksOf(run.emission) !== null) return LIMITS.hooksTimeoutMs;
   return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
 }
 

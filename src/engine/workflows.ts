@@ -8,11 +8,13 @@ import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import { isSameCode, makeDeployment } from './bundle.ts';
+import type { PropsDeps } from './component-props.ts';
 import { releaseCallers } from './directs.ts';
+import { isSameProps, withStepProps } from './step-props.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
-export interface WorkflowDeps {
+export interface WorkflowDeps extends PropsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -36,7 +38,7 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
-    const deployment = input.ready ?? (await makeDeployment(deps, { ownerId, id, previous: null }, input.steps ?? []));
+    const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, input));
     const nowMs = clock.nowMs();
     const workflow: Workflow = {
       id,
@@ -54,11 +56,22 @@ export function createWorkflows(deps: WorkflowDeps) {
     return { workflow, deployment, triggers };
   }
 
+  async function deployed(
+    of: { ownerId: string; id: string; previous: Deployment | null },
+    { steps = [], settings }: Pick<WorkflowInput, 'steps' | 'settings'>,
+  ): Promise<Deployment> {
+    const made = await makeDeployment(deps, of, steps);
+    return withStepProps(deps, made, { inputs: steps, previous: of.previous, env: settings?.env });
+  }
+
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
-    const isNewCode = input.steps !== undefined && !isSameCode(before.deployment, input.steps);
-    const made = isNewCode
-      ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, input.steps)
+    const { steps } = input;
+    const isNew =
+      steps !== undefined && !(isSameCode(before.deployment, steps) && isSameProps(before.deployment, steps));
+    const env = before.workflow.settings.env;
+    const made = isNew
+      ? await deployed({ ownerId, id, previous: before.deployment }, { steps, settings: { env, ...input.settings } })
       : (input.ready ?? null);
     const deployment = made ?? before.deployment;
     const workflow: Workflow = {

@@ -36,7 +36,11 @@ async function perform(step: StepRun): Promise<void> {
   const { component } = step.step;
   const given = { steps: run.results, $: stepApi(step) };
   if (typeof component === 'function') return step.finish(await component(given));
-  const self = bindComponent(component as Component, { respond: (answer) => step.respond(answer) });
+  const self = bindComponent(component as Component, {
+    respond: (answer) => step.respond(answer),
+    props: run.message.props?.[step.index] ?? undefined,
+    onEnd: (clean) => run.cleaning.push(clean),
+  });
   return step.finish(await (component as Component).run?.call(self, given));
 }
 
