@@ -2,6 +2,7 @@
 
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
+import { addComponentRoutes } from './routes/components.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes } from './routes/docs.ts';
@@ -31,6 +32,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addEventRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
+  addComponentRoutes(app, deps);
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);

@@ -61,6 +61,12 @@ export const SOURCE_WHOLE = Type.Object(
   {
     ...FIELDS,
     endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
+    skipped_ticks: Type.Optional(
+      Type.Integer({
+        description: 'With a timer: ticks that were skipped, since the run of the one before was not over.',
+        examples: [0],
+      }),
+    ),
     component_code: Type.Optional(text({ description: 'When one source is read.', example: CODE })),
   },
   { title: 'SourceWhole' },
@@ -89,10 +95,12 @@ export function sourceWholeToWire(
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
+  const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
   return {
     ...sourceToWire(whole.source),
     ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
+    ...(timers.length > 0 ? { skipped_ticks: timers.reduce((sum, skipped) => sum + skipped, 0) } : {}),
     ...(withCode ? { component_code: whole.source.componentCode } : {}),
   };
 }

@@ -4,12 +4,19 @@ import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
-import type { Deployment, Workflow } from '../../domain/resource.ts';
+import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
 
 const CODE = 'export default async ({ steps, $ }) => {\n  return steps.trigger.event.body;\n};\n';
+
+const STEP_PROPS = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay.',
+  'x-secret': true,
+  examples: [{}],
+});
 
 const STEP_INPUT = Type.Object(
   {
@@ -26,6 +33,7 @@ const STEP_INPUT = Type.Object(
       maxLength: LIMITS.codeBytes,
       example: CODE,
     }),
+    configured_props: Type.Optional(STEP_PROPS),
   },
   { additionalProperties: false },
 );
@@ -63,7 +71,7 @@ const FIELDS = {
 
 export const WORKFLOW = Type.Object(FIELDS, { title: 'Workflow' });
 
-const STEP = { id: id('c_'), namespace: text({ example: 'charge' }) };
+const STEP = { id: id('c_'), namespace: text({ example: 'charge' }), configured_props: Type.Optional(STEP_PROPS) };
 
 export const WORKFLOW_WHOLE = Type.Object(
   {
@@ -89,10 +97,12 @@ export const DEPLOYMENT = Type.Object(
   { title: 'Deployment' },
 );
 
+type StepAsked = Pick<StepInput, 'namespace' | 'code'> & { readonly configured_props?: Record<string, unknown> };
+
 type Asked = {
   readonly name?: string;
   readonly active?: boolean;
-  readonly steps?: readonly StepInput[];
+  readonly steps?: readonly StepAsked[];
   readonly triggers?: Static<typeof TRIGGERS_INPUT>;
   readonly settings?: Static<typeof SETTINGS_INPUT>;
 };
@@ -103,13 +113,17 @@ export function workflowInput(asked: Asked): WorkflowInput {
   return {
     ...(name === undefined ? {} : { name }),
     ...(active === undefined ? {} : { active }),
-    ...(steps ? { steps: steps.map(({ namespace, code }) => ({ namespace, code })) } : {}),
+    ...(steps ? { steps: steps.map(stepInput) } : {}),
     ...(triggers ? { triggers: triggers.map((trigger, i) => triggerInput(trigger, `triggers[${i}]`)) } : {}),
     ...(settings ? { settings: settingsInput(settings) } : {}),
   };
 }
 
-function checkSteps(steps: readonly StepInput[]): void {
+function stepInput({ namespace, code, configured_props: configuredProps }: StepAsked): StepInput {
+  return { namespace, code, ...(configuredProps ? { configuredProps } : {}) };
+}
+
+function checkSteps(steps: readonly StepAsked[]): void {
   // A step of that name would hide `steps.trigger`, the event, from the steps behind it.
   const seen = new Set(['trigger']);
   steps.forEach(({ namespace, code }, i) => {
@@ -161,13 +175,22 @@ export function workflowWholeToWire(
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof WORKFLOW_WHOLE> {
-  const steps = whole.deployment.steps.map(({ id, namespace, code }) => ({
-    id,
-    namespace,
-    ...(withCode ? { code } : {}),
+  const steps = whole.deployment.steps.map((step) => ({
+    ...stepToWire(step),
+    ...(withCode ? { code: step.code } : {}),
   }));
   const triggers = whole.triggers.map((trigger) => triggerToWire(trigger, publicUrl));
   return { ...workflowToWire(whole.workflow, publicUrl), steps, triggers };
+}
+
+function stepToWire({ id, namespace, props }: Step): {
+  id: string;
+  namespace: string;
+  configured_props?: Record<string, unknown>;
+} {
+  if (!props) return { id, namespace };
+  const shown = Object.entries(props.configured).filter(([prop]) => !props.secret.includes(prop));
+  return { id, namespace, configured_props: Object.fromEntries(shown) };
 }
 
 export function deploymentToWire(deployment: Deployment, activeId: string): Static<typeof DEPLOYMENT> {
@@ -175,7 +198,7 @@ export function deploymentToWire(deployment: Deployment, activeId: string): Stat
     id: deployment.id,
     workflow_id: deployment.runnableId,
     active: deployment.id === activeId,
-    steps: deployment.steps.map(({ id, namespace }) => ({ id, namespace })),
+    steps: deployment.steps.map(stepToWire),
     created_at: toSeconds(deployment.createdAtMs),
   };
 }
