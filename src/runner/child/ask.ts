@@ -53,7 +53,7 @@ async function optionsOf(
   const { page, prevContext, query } = ask;
   const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, ask) });
   const answered = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
-  if (Array.isArray(answered) || answered === undefined || answered === null) {
+  if (typeof answered !== 'object' || answered === null || Array.isArray(answered)) {
     return { options: answered ?? [], context: null };
   }
   const { options, context } = answered as { options?: unknown; context?: unknown };
