@@ -16,7 +16,7 @@ import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
-import { NO_PROP_STORES } from './engine/prop-stores.ts';
+import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { Times } from './engine/times.ts';
@@ -79,7 +79,7 @@ function buildParts(surroundings: Surroundings) {
 
   const shared = { store, slots, dispatch, metrics, clock, random, log };
   const nodes = new Nodes({ ...shared, runner });
-  const propStores = NO_PROP_STORES;
+  const propStores = propStoresOf(store);
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();

@@ -29,6 +29,27 @@ export const LIMITS = {
   apiKeyChars: 24,
   secretKeyChars: 32,
 
+  // accounts
+  appChars: 128,
+  accountFields: 100,
+  accountFieldChars: 128,
+  accountBytes: 64 * KIB,
+
+  // data stores
+  recordsPerDataStore: 100_000,
+  dataStoreBytes: 1024 * 1024 * KIB,
+  recordKeyChars: 255,
+  recordBytes: 1024 * KIB,
+  maxRecordTtlMs: 3650 * DAY_MS,
+  /** Values of one page of records together, as soon as there is one. */
+  recordPageBytes: 1024 * KIB,
+  keysPerPage: 1000,
+  /** Records deleted in one transaction, of stores that are gone or cleared and of those that have expired. */
+  sweptRecords: 200,
+  /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
+  openAsks: 16,
+  openAskBytes: 4 * 1024 * KIB,
+
   // events
   idempotencyKeyChars: 255,
   idempotencyMs: DAY_MS,

@@ -96,6 +96,13 @@ export interface SourceInput {
   readonly configuredProps?: PropValues;
 }
 
+export interface AccountInput {
+  readonly app?: string;
+  readonly name?: string;
+  /** Those that are given; null takes one away. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
 export interface WebhookInput {
   readonly url?: string;
   readonly name?: string | null;

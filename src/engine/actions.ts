@@ -1,5 +1,6 @@
 // Everything that callers may ask for, as one object.
 
+import { type AccountDeps, createAccounts } from './accounts.ts';
 import { type ConfigureDeps, createConfigure } from './configure.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
@@ -18,7 +19,8 @@ export type ActionDeps = WorkflowDeps &
   WebhookDeps &
   WebhookTestDeps &
   ResendDeps &
-  OperationActionDeps;
+  OperationActionDeps &
+  AccountDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -35,5 +37,6 @@ export function createActions(deps: ActionDeps) {
     ...createOperationActions(deps),
     ...createSubscriptions(deps),
     ...createOwners(deps),
+    ...createAccounts(deps),
   };
 }

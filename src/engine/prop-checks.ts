@@ -2,7 +2,9 @@
 
 import { Refusal } from '../domain/fault.ts';
 import { coerced, givenValue, type PropDefinition, type PropDefinitions, type PropValues } from '../domain/props.ts';
-import { accountIdOf, dataStoreIdOf, type PropStores } from './prop-stores.ts';
+import { accountIdOf } from './accounts.ts';
+import type { PropStores } from './prop-stores.ts';
+import { dataStoreIdOf, hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
 
 /** Whose props they are, and what a caller calls them: `configured_props`, `steps.charge.configured_props`. */
 export interface PropsPlace {
@@ -112,8 +114,8 @@ function valueFor(type: string, definition: PropDefinition, configured: unknown)
 
 /** Types whose values have a shape of their own. */
 const SHAPES: Readonly<Record<string, Check>> = {
-  app: (value) => accountIdOf(value) !== null || isObject((value as { $auth?: unknown }).$auth),
-  data_store: (value) => dataStoreIdOf(value) !== null,
+  app: (value) => whyNotApp(value) === null,
+  data_store: (value) => whyNotDataStore(value) === null,
   http_request: isRequest,
   sql: (value) => typeof value === 'string' || (isObject(value) && typeof textOfSql(value as object) === 'string'),
 };
@@ -157,7 +159,7 @@ const SHOWN_CHARS = 200;
 
 function shown({ secret, type }: PropDefinition, value: unknown): string {
   // Accounts' fields and requests' credentials are secrets in all but name.
-  if (secret || type === 'app' || type === 'http_request')
+  if (secret || type === 'app' || type === 'http_request' || hasInlineAuth(value))
     return `a secret of type ${Array.isArray(value) ? 'array' : typeof value}`;
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
@@ -172,12 +174,16 @@ async function checkNamed(
   if (definition.type === 'app') {
     const id = accountIdOf(value);
     if (id === null || (await accounts.fieldsOf(place.ownerId, id)) !== undefined) return;
-    refuse(place, prop, `prop "${prop}" names the account ${id}, and there is none: POST /v1/accounts makes one`);
+    refuse(place, prop, `prop "${prop}" names the account ${id}, which there is not: POST /v1/accounts makes one`);
   }
   if (definition.type === 'data_store') {
     const id = dataStoreIdOf(value) as string;
     if (await dataStores.exists(place.ownerId, id)) return;
-    refuse(place, prop, `prop "${prop}" names the data store ${id}, and there is none: POST /v1/data_stores makes one`);
+    refuse(
+      place,
+      prop,
+      `prop "${prop}" names the data store ${id}, which there is not: POST /v1/data_stores makes one`,
+    );
   }
 }
 

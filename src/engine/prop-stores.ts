@@ -1,6 +1,8 @@
 // What props may name besides plain values: accounts of apps, and data stores. Whoever keeps them plugs in here.
 
 import type { PropValues } from '../domain/props.ts';
+import type { Store } from '../store/store.ts';
+import { accountIdOf } from './accounts.ts';
 
 export interface Accounts {
   /** The fields that code sees as `$auth`; undefined when the owner has no such account. */
@@ -16,22 +18,12 @@ export interface PropStores {
   readonly dataStores: DataStores;
 }
 
-/** Where there are neither. */
-export const NO_PROP_STORES: PropStores = {
-  accounts: { fieldsOf: async () => undefined },
-  dataStores: { exists: async () => false },
-};
-
-export function accountIdOf(configured: unknown): string | null {
-  const id = (configured as { authProvisionId?: unknown } | null | undefined)?.authProvisionId;
-  return typeof id === 'string' ? id : null;
-}
-
-/** The id of a data store: itself, or in `{id}`. */
-export function dataStoreIdOf(configured: unknown): string | null {
-  if (typeof configured === 'string') return configured;
-  const id = (configured as { id?: unknown } | null | undefined)?.id;
-  return typeof id === 'string' ? id : null;
+/** Data stores are not there yet. */
+export function propStoresOf(store: Pick<Store, 'getAccount'>): PropStores {
+  return {
+    accounts: { fieldsOf: async (ownerId, id) => (await store.getAccount(ownerId, id))?.fields },
+    dataStores: { exists: async () => false },
+  };
 }
 
 /**

@@ -131,10 +131,14 @@ export class Runs {
     const { runnable, emission, attempt } = run;
     const { runner, propStores } = this.#deps;
     try {
-      const deployment = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
+      const { signal } = this.#aborted;
+      const deployment = await insist(() => this.#deployments.get(runnable), signal);
       if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await sourceInput(this.#deps, run, this.#deps.publicUrl()) : null;
+      const source = isSource ? await insist(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
+      if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const stepProps = isSource ? null : await insist(() => stepPropsInput(propStores, deployment), signal);
+      if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const outcome = await runner.run({
         run: run.run,
         deployment,
@@ -151,7 +155,7 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
-        stepProps: isSource ? undefined : await stepPropsInput(propStores, deployment),
+        stepProps,
         onAnswer,
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;

@@ -72,11 +72,11 @@ function sortedJson(entries: [string, unknown][]): string {
   return JSON.stringify([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a run's code gets, step by step; undefined when no step has props. */
+/** What a run's code gets, step by step; null when no step has props. */
 export async function stepPropsInput(
   stores: PropStores,
   { ownerId, steps }: Deployment,
-): Promise<(PropsInput | null)[] | undefined> {
-  if (steps.every(({ props }) => props === undefined)) return undefined;
+): Promise<(PropsInput | null)[] | null> {
+  if (steps.every(({ props }) => props === undefined)) return null;
   return Promise.all(steps.map(async ({ props }) => (props ? await propsInput(stores, ownerId, props) : null)));
 }

@@ -1,10 +1,12 @@
 // What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
+import type { Account } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type {
+  AccountInput,
   Answered,
   ComponentInput,
   DeployedWorkflowFile,
@@ -83,6 +85,11 @@ export interface Actions {
   /** The component's props, with those that it adds for what is configured. */
   reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
+  /** Fields are changed one by one; null takes one away. */
+  updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
+  deleteAccount(ownerId: string, id: string): Promise<Account>;
 
   /** The new webhook, with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

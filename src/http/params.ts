@@ -30,11 +30,16 @@ export function parseBody(raw: Buffer | undefined, contentType: string | undefin
   try {
     body = JSON.parse(raw.toString());
   } catch (error) {
-    throw new Refusal('malformed', `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new Refusal('malformed', `The body is not valid JSON: ${withoutSnippet((error as Error).message)}`);
   }
   if (isRecord(body)) return body;
   const kind = Array.isArray(body) ? 'an array' : body === null ? 'null' : `a ${typeof body}`;
   throw new Refusal('malformed', `The body must be a JSON object such as {"name": "…"}, but it is ${kind}`);
+}
+
+/** V8 quotes the text around the fault, and that may be a secret. */
+function withoutSnippet(message: string): string {
+  return message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '').slice(0, 200);
 }
 
 /** What a route's schema will judge: known query parameters over known body members. */

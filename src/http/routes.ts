@@ -2,6 +2,7 @@
 
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
+import { addAccountRoutes } from './routes/accounts.ts';
 import { addComponentRoutes } from './routes/components.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
@@ -33,6 +34,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
   addComponentRoutes(app, deps);
+  addAccountRoutes(app, deps);
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);

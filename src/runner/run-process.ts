@@ -96,7 +96,10 @@ export class RunProcess {
       return;
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
-    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source, props }, event);
+    this.#link.postRun(
+      { t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source, ...(props && { props }) },
+      event,
+    );
   }
 
   /** Asks the run to end. Its code may go on in the background, so the process takes no more. */

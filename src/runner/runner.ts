@@ -24,8 +24,8 @@ export interface RunRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** Set when the deployment is a source. */
   readonly source: SourceInput | null;
-  /** Of a workflow's steps, in their order; absent when none of them has props. */
-  readonly stepProps?: readonly (PropsInput | null)[];
+  /** Of a workflow's steps, in their order; null when none of them has props. */
+  readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
 }

@@ -11,6 +11,7 @@ import type {
   Webhook,
   Workflow,
 } from '../domain/resource.ts';
+import type { AccountStore } from './data.ts';
 import type { Page, PageQuery } from './records.ts';
 
 export interface OwnerWrite {
@@ -138,7 +139,8 @@ export interface ResourceStore
     SourceStore,
     TriggerStore,
     WebhookStore,
-    SubscriptionStore {
+    SubscriptionStore,
+    AccountStore {
   /** Whether `p_ dc_ wh_ hi_ ti_` (or the owner itself) exists and is the owner's. */
   exists(ownerId: string, id: string): Promise<boolean>;
 }

@@ -10,6 +10,7 @@ export const runnableSettingsPlace = (id: string): string => `settings ${id}`;
 export const sourcePropsPlace = (id: string): string => `source props ${id}`;
 export const additionalPropsPlace = (id: string): string => `additional props ${id}`;
 export const stepPropsPlace = (id: string): string => `step props ${id}`;
+export const accountFieldsPlace = (id: string): string => `account fields ${id}`;
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'secrets', place: (id) => `webhook secrets ${id}` },
@@ -19,6 +20,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'runnables', column: 'configured_props', place: sourcePropsPlace },
   { table: 'runnables', column: 'additional_props', place: additionalPropsPlace },
   { table: 'deployments', column: 'step_props', place: stepPropsPlace },
+  { table: 'accounts', column: 'fields', place: accountFieldsPlace },
 ];
 
 /** Rows at a time, when all of them are looked through. */

@@ -3,6 +3,7 @@
 
 import { describe } from 'node:test';
 import { acceptingContract } from './accepting.ts';
+import { accountsContract } from './accounts.ts';
 import { changesContract } from './changes.ts';
 import { claimingContract } from './claiming.ts';
 import { concurrencyContract } from './concurrency.ts';
@@ -51,6 +52,7 @@ export function storeContract(name: string, harness: Harness): void {
     finishingContract(harness);
     errorsContract(harness);
     sourcesContract(harness);
+    accountsContract(harness);
     deliveriesContract(harness);
     retriesContract(harness);
     pausesContract(harness);

@@ -39,6 +39,12 @@ const NAMED = [
   'GET /v1/sources/{}/logs',
   'GET /v1/sources/{}/event_summaries',
   'GET /v1/sources/{}/$errors/event_summaries',
+  'POST /v1/accounts',
+  'GET /v1/accounts',
+  'GET /v1/users/me/accounts',
+  'GET /v1/accounts/{}',
+  'PUT /v1/accounts/{}',
+  'DELETE /v1/accounts/{}',
   'POST /v1/webhooks',
   'GET /v1/webhooks',
   'GET /v1/users/me/webhooks',
@@ -250,7 +256,9 @@ test('real answers fit their documented schemas', async () => {
   const [held] = await deliveries(errand, webhook.id, 'held');
   const [run] = await errand.runs(failing.id, 1);
   const operation = await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
+  const account = await errand.client.post('/v1/accounts', { app: 'slack', fields: { token: 't' } });
   const ids: Record<string, string[]> = {
+    '/v1/accounts/{id}': [account.id],
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, ''],
     '/v1/webhooks/{id}': [webhook.id, webhookRecord.id],

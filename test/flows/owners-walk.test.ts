@@ -60,6 +60,7 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
   const [run] = await errand.runs(workflow.id, 1);
   const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
   const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
+  const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
   // What goes on by itself would look like a change that somebody else made.
   await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
@@ -71,6 +72,7 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
     deliveries: [delivery.id],
     operations: [operation.id],
     subscriptions: [subscription.id],
+    accounts: [account.id],
     keys: [key.id],
     owners: [me.id],
   };

@@ -45,7 +45,11 @@ test('a wrong prop names its step', async () => {
     [{ ...GIVEN, count: 11 }, 'count', /at most 10/],
     [{ ...GIVEN, cuont: 1 }, 'cuont', /no prop "cuont"/],
     [{ ...GIVEN, shop: 'x' }, 'shop', /authProvisionId/],
-    [{ ...GIVEN, shop: { authProvisionId: 'apn_none' } }, 'shop', /apn_none, and there is none/],
+    [
+      { ...GIVEN, shop: { authProvisionId: 'apn_0Vj3aBc9dEfGhIjK' } },
+      'shop',
+      /apn_0Vj3aBc9dEfGhIjK, which there is not/,
+    ],
   ];
   for (const [given, prop, message] of wrong) {
     assertRefused(await tryStep(errand, ACT, given), `steps.act.configured_props.${prop}`, message);

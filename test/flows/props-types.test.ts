@@ -119,8 +119,8 @@ test('an app takes an account or its fields', async () => {
   const app = `value: { type: 'app', app: 'a', methods: { get() { return this.$auth.key; } } }`;
   assert.match(await refusalOf(errand, app), /app.* is required.*authProvisionId/);
   assert.match(
-    await refusalOf(errand, app, { value: { authProvisionId: 'apn_x' } }),
-    /account apn_x, and there is none/,
+    await refusalOf(errand, app, { value: { authProvisionId: 'apn_0Vj3aBc9dEfGhIjK' } }),
+    /account apn_0Vj3aBc9dEfGhIjK, which there is not/,
   );
   assert.match(await refusalOf(errand, app, { value: {} }), /authProvisionId/);
 });
@@ -136,8 +136,11 @@ test('an app that asks for no account needs none', async () => {
 
 test('a data store must be there', async () => {
   await using errand = await startErrand();
-  for (const value of ['ds_none', { id: 'ds_none' }]) {
-    assert.match(await refusalOf(errand, `value: 'data_store'`, { value }), /data store ds_none, and there is none/);
+  for (const value of ['ds_0Vj3aBc9dEfGhIjK', { id: 'ds_0Vj3aBc9dEfGhIjK' }]) {
+    assert.match(
+      await refusalOf(errand, `value: 'data_store'`, { value }),
+      /data store ds_0Vj3aBc9dEfGhIjK, which there is not/,
+    );
   }
   assert.match(await refusalOf(errand, `value: 'data_store'`), /required/);
   assert.match(await refusalOf(errand, `value: 'data_store'`, { value: 5 }), /"ds_…"/);

@@ -125,7 +125,9 @@ function authOf(name: string, props: PropsInput | undefined): object {
   const fields = props?.accounts?.[name] ?? configured?.$auth;
   if (fields !== undefined) return { ...fields };
   if (configured?.authProvisionId === undefined) return {};
-  throw new ConfigurationError(`The account ${configured.authProvisionId} of prop "${name}" is not there any more`);
+  throw new ConfigurationError(
+    `Prop "${name}" names the account ${configured.authProvisionId}, which there is not (any more)`,
+  );
 }
 
 function propValue(name: string, definition: LiveDefinition, around: Surroundings): unknown {

@@ -101,6 +101,10 @@ export const IMPORTED: readonly Imported[] = [
     columns: { is_run: () => false, waiting: zero, taken: zero, holder: none, ready_at_ms: none, kept_until_ms: none },
   },
   { table: 'operations', from: 'operations', key: ['id'] },
+  { table: 'accounts', from: 'accounts', key: ['id'] },
+  { table: 'data_stores', from: 'data_stores', key: ['id'] },
+  { table: 'data_records', from: 'data_records', key: ['store_id', 'generation', 'key'] },
+  { table: 'data_gone', from: 'data_gone', key: ['store_id', 'generation'] },
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
 ];
 

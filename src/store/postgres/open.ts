@@ -3,6 +3,7 @@
 import type { Clock, Log, Random } from '../../ports.ts';
 import type { SecretKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
+import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
@@ -142,6 +143,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...accountVerbs(core),
     clock: core.clock,
     exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),
     check: () =>

@@ -6,9 +6,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
+import { ACCOUNTS } from './migrations/004-accounts.ts';
 import { PROPS } from './migrations/006-props.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, PROPS];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, ACCOUNTS, PROPS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

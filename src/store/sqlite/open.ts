@@ -4,6 +4,7 @@ import type { Clock, Log, Random } from '../../ports.ts';
 import { createSeal } from '../seal.ts';
 import type { SealKey } from '../seal-key.ts';
 import type { NodeStore, Store } from '../store.ts';
+import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
@@ -72,6 +73,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...accountVerbs(core),
     ...ALONE,
     clock,
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),

@@ -5,7 +5,7 @@ import test from 'node:test';
 import type { RunEnd } from '../../../src/domain/end.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
 import { Lines } from '../../../src/engine/lines.ts';
-import { NO_PROP_STORES } from '../../../src/engine/prop-stores.ts';
+import { propStoresOf } from '../../../src/engine/prop-stores.ts';
 import { Runs } from '../../../src/engine/runs.ts';
 import { Slots } from '../../../src/engine/slots.ts';
 import { Waiters } from '../../../src/engine/waiters.ts';
@@ -49,7 +49,7 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
     clock: { nowMs: () => 0 },
     random,
     log,
-    propStores: NO_PROP_STORES,
+    propStores: propStoresOf({ getAccount: async () => undefined }),
     publicUrl: () => 'http://errand',
   });
   const execution = async (run: ClaimedRun): Promise<void> => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
-import { NO_PROP_STORES } from '../../../src/engine/prop-stores.ts';
+import { propStoresOf } from '../../../src/engine/prop-stores.ts';
 import { failedBefore } from '../../../src/engine/runs.ts';
 import { createSources } from '../../../src/engine/sources.ts';
 import type { SourceWrite } from '../../../src/store/resources.ts';
@@ -73,7 +73,7 @@ test('a tick that fired during an update stays fired', async () => {
       return { ended: Promise.resolve(outcomes[name]) };
     }) as never,
     waiters: {} as never,
-    propStores: NO_PROP_STORES,
+    propStores: propStoresOf({ getAccount: async () => undefined }),
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });

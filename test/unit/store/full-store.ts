@@ -1,6 +1,7 @@
 // A store with at least one of everything in it, in all states.
 
 import { DatabaseSync } from 'node:sqlite';
+import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -52,6 +53,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillDeliveries(stage);
   await fillMails(stage);
   const source = await fillSource(stage);
+  for (const each of [stage, other]) await fillAccounts(each);
   await fillRuns(other, 10);
   await fillDeliveries(other);
   const { id } = stage.make.key();
@@ -140,6 +142,13 @@ async function fillSource(stage: Stage): Promise<string> {
   const dbWrites = { [ODD]: '"\\u0000"', plain: '{"a":1}' };
   await stage.end(await stage.started(source), succeeded({ outgoing: items, dbWrites }));
   return source.id;
+}
+
+async function fillAccounts({ store, ids, owner, clock }: Stage): Promise<void> {
+  for (const fields of [{}, { [ODD]: ODD, nested: [1, null] }]) {
+    const account = { id: ids.next(PREFIX.account), ownerId: owner.id, app: 'slack', name: ODD, fields };
+    await store.createAccount({ ...account, createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() + 1 });
+  }
 }
 
 /** No verb leaves a run waiting yet. */

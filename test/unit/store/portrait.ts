@@ -44,6 +44,7 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
     triggers: await each(runnables, ({ id }) => store.listTriggers(ownerId, id)),
     webhooks: webhooks.map((webhook) => [webhook, healths.get(webhook.id) ?? null]),
     operations: await byId((page) => store.listOperations({ ownerId }, page)),
+    accounts: await byId((page) => store.listAccounts({ ownerId }, page)),
     subscriptions: await byId((page) => store.listSubscriptions({ ownerId }, page)),
     emissions: await emissionsOf(store, stage),
     runs: await runsOf(store, ownerId, runnables),
