@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { createSource, emissions, eventsOf } from '../support/sources.ts';
+import { until } from '../support/wait.ts';
 
 const TICK = `export default {
   props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 900 } } },
@@ -71,6 +73,38 @@ test('a changed interval holds from then on', async () => {
   await pass(errand, MINUTE_MS);
   const [{ event }] = await emissions(errand, source.id, 1);
   assert.equal(event.interval_seconds, 30);
+});
+
+test('a tick that finds the last one running is skipped', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const source = await createSource(
+    errand,
+    `export default {
+      props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 60 } }, to: 'string' },
+      async run(event) {
+        while ((await fetch(this.to)).status !== 204);
+        this.$emit(event.timestamp);
+      },
+    };`,
+    { configured_props: { to: receiver.url } },
+  );
+  await pass(errand, MINUTE_MS);
+  await receiver.wait(1);
+  for (let n = 0; n < 2; n++) await pass(errand, MINUTE_MS);
+  const skipped = () =>
+    until('two skipped ticks', async () => {
+      const { data } = await errand.client.get(`/v1/sources/${source.id}`);
+      return data.skipped_ticks === 2;
+    });
+  await skipped();
+  receiver.answer(204);
+  await emissions(errand, source.id, 1);
+  await errand.settled();
+  await errand.restart();
+  await skipped();
+  await pass(errand, MINUTE_MS);
+  assert.equal((await emissions(errand, source.id, 2)).length, 2);
 });
 
 test('an inactive timer rests until active again', async () => {
