@@ -19,10 +19,12 @@ import { Operations } from './engine/operations.ts';
 import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { Streams } from './engine/streams/streams.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
@@ -72,7 +74,15 @@ function buildParts(surroundings: Surroundings) {
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
   const runner = runnerOf(config, { log, clock });
-  const metrics = new Metrics(slots, () => runner.stats().processes);
+  const streams = new Streams({
+    store,
+    frames: STREAM_FRAMES,
+    clock,
+    random,
+    log,
+    retentionDays: config.retentionDays,
+  });
+  const metrics = new Metrics(slots, streams, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
@@ -98,6 +108,7 @@ function buildParts(surroundings: Surroundings) {
     deliveries: () => deliveries.wake(),
     schedules: () => times.wake(),
     answers: () => answers.wake(),
+    emissions: () => streams.wake(),
   });
   const acts = createActions({
     clock,
@@ -124,7 +135,7 @@ function buildParts(surroundings: Surroundings) {
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
   const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
-  const loops = { nodes, answers, runs, deliveries, operations, times, files };
+  const loops = { nodes, answers, runs, deliveries, operations, times, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -154,12 +165,12 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
     throw error;
   }
-  const { nodes, slots, actions, metrics } = parts;
+  const { nodes, slots, actions, metrics, streams } = parts;
   nodes.start();
   const { maxBodyBytes } = config;
   const isApi = config.roles.has('api');
   const draining = (): boolean => isDraining;
-  const base = { store, actions, metrics, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
+  const base = { store, actions, metrics, streams, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
   const http = await createHttpServer(base);
 
   let first: FirstOwner;
@@ -189,6 +200,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
 
   const drain = (): void => {
     isDraining = true;
+    // Their readers come again, and are told to go elsewhere.
+    void streams.stop();
   };
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): Promise<void> => {
@@ -208,7 +221,7 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, answers } = parts;
+  const { runs, deliveries, operations, times, answers, streams } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
@@ -217,6 +230,7 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
     deliveries.start();
     operations.start();
   }
+  if (roles.has('api')) streams.start();
   if (databaseUrl !== null) answers.start();
 }
 
@@ -226,13 +240,15 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer, streams } =
+    parts;
   slots.close();
+  const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
   await Promise.all([times.stop(), operations.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
-  await filesStopped;
+  await Promise.all([filesStopped, streamsStopped]);
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;

@@ -12,6 +12,13 @@ export const LIMITS = {
   pageRecords: 100,
   countedRecords: 10_000,
 
+  // streams
+  /** Open at one process. */
+  streams: 20_000,
+  /** Read at once, for one reader or for all that are at the same place. */
+  streamRecords: 100,
+  streamBytes: 256 * KIB,
+
   // resources
   nameChars: 255,
   descriptionChars: 4096,

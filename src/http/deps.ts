@@ -23,6 +23,7 @@ import type {
 } from '../domain/requests.ts';
 import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
+import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
@@ -34,6 +35,7 @@ export interface HttpDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly streams: Streams;
   /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
   readonly publicUrl: () => string;
   readonly maxBodyBytes: number;
@@ -41,6 +43,11 @@ export interface HttpDeps {
   readonly isApi: boolean;
   /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
   readonly draining: () => boolean;
+}
+
+export interface Streams {
+  /** What the emitter emits on that channel. Throws `Refusal` for an entry that was never given. */
+  openStream(asked: StreamAsked): Promise<OpenStream>;
 }
 
 export interface Metrics {

@@ -79,7 +79,10 @@ function isShown(schema: FastifySchema | undefined): schema is FastifySchema {
 function documented(schema: FastifySchema): FastifySchema {
   const body = schema.body as TSchema | undefined;
   const responses = schema.response as Record<string, TSchema>;
-  const answers = Object.entries(responses).map(([status, answer]) => [status, withExample(answer, 'Done.')]);
+  const answers = Object.entries(responses).map(([status, answer]) => [
+    status,
+    'content' in answer ? answer : withExample(answer, 'Done.'),
+  ]);
   return {
     ...schema,
     ...(body ? { body: withExample(body), querystring: Type.Object(scalarsOf(body)) } : {}),

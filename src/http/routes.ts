@@ -17,6 +17,7 @@ import { addOwnerRoutes } from './routes/owners.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addRunRoutes } from './routes/runs.ts';
 import { addSourceRoutes } from './routes/sources.ts';
+import { addStreamRoutes } from './routes/streams.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
 import { addUserRoutes } from './routes/users.ts';
 import { addWebhookSecretRoutes } from './routes/webhook-secrets.ts';
@@ -31,6 +32,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addDeploymentRoutes(app, deps);
   addErrorRoutes(app, deps);
   addEventRoutes(app, deps);
+  addStreamRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
   addComponentRoutes(app, deps);

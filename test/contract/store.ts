@@ -33,6 +33,7 @@ import { schedulesContract } from './schedules.ts';
 import { sealingContract } from './sealing.ts';
 import { sourcesContract } from './sources.ts';
 import { standingContract } from './standing.ts';
+import { streamsContract } from './streams.ts';
 import { subscriptionsContract } from './subscriptions.ts';
 import { webhooksContract } from './webhooks.ts';
 import { workflowsContract } from './workflows.ts';
@@ -45,6 +46,7 @@ export function storeContract(name: string, harness: Harness): void {
     changesContract(harness);
     sealingContract(harness);
     subscriptionsContract(harness);
+    streamsContract(harness);
     routingContract(harness);
     acceptingContract(harness);
     idempotencyContract(harness);

@@ -38,6 +38,8 @@ const NAMED = [
   'POST /v1/sources/{}/invoke',
   'GET /v1/sources/{}/logs',
   'GET /v1/sources/{}/event_summaries',
+  'GET /v1/emitters/{}/events',
+  'GET /sse/dc/{}/emits',
   'GET /v1/sources/{}/$errors/event_summaries',
   'POST /v1/accounts',
   'GET /v1/accounts',
@@ -273,6 +275,8 @@ test('real answers fit their documented schemas', async () => {
     const base = Object.keys(ids).find((prefix) => operation.path.startsWith(prefix));
     const [id = '', recordId = ''] = base === undefined ? [] : (ids[base] ?? []);
     if (operation.path.includes('{record_id}') && recordId === '') continue;
+    // Has no end.
+    if ('text/event-stream' in operation.spec.responses['200'].content) continue;
     const path = operation.path.replace('{id}', id).replace('{record_id}', recordId);
     for (const query of operation.path.includes('event_summaries') ? ['', '?expand=event'] : ['']) {
       const answer = await errand.client.request('GET', path + query);

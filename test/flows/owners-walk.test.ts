@@ -67,6 +67,7 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
   const holes: Record<string, string[]> = {
     workflows: [workflow.id, record.id],
     sources: [source.id, record.id],
+    emitters: [source.id],
     webhooks: [webhook.id, webhookRecord.id],
     runs: [run.id],
     deliveries: [delivery.id],
@@ -99,7 +100,8 @@ const ask = (client: Client, { method, example }: Operation, path: string): Prom
 /** Everything that can be read, as text, by path. */
 async function readAll(client: Client, operations: Operation[], belongings: Belongings): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  for (const operation of operations.filter((o) => o.method === 'GET')) {
+  // A stream has no end.
+  for (const operation of operations.filter((o) => o.method === 'GET' && !o.path.startsWith('/v1/emitters/'))) {
     const path = fill(operation.path, belongings.holesOf(operation.path));
     texts.set(path, (await client.request('GET', path)).text);
   }

@@ -26,6 +26,7 @@ import { checkSealKey, settleSealKey } from './seal-key.ts';
 import { Sealing } from './seal-rows.ts';
 import { Shares } from './shares.ts';
 import { sourceVerbs } from './sources.ts';
+import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
@@ -132,6 +133,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
   };
   return {
     ...logVerbs(core),
+    ...streamVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),

@@ -1,6 +1,6 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock, Log, Random, Wake } from '../../ports.ts';
 import { createSeal } from '../seal.ts';
 import type { SealKey } from '../seal-key.ts';
 import type { NodeStore, Store } from '../store.ts';
@@ -18,6 +18,7 @@ import { runVerbs } from './runs.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
 import { sealRows } from './seal-rows.ts';
 import { sourceVerbs } from './sources.ts';
+import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { timeVerbs } from './times.ts';
 import { Numbers, OpenRuns, Transaction } from './transaction.ts';
@@ -34,12 +35,11 @@ export interface SqliteOptions extends OperatorKeys {
   readonly log?: Log;
 }
 
-/** One file has one node: there is nobody to tell anything. */
-const ALONE: NodeStore = {
+/** One file has one node: there is nobody to tell anything but ourselves. */
+const ALONE: Omit<NodeStore, 'listen'> = {
   beat: async () => ({ cancel: [], isRescueDue: false }),
   answerRun: async () => undefined,
   awaited: async () => [],
-  listen: () => undefined,
 };
 
 /** Opens, migrates and locks the file. Throws `StoreUnavailable` when another process has it, or a newer program wrote it. */
@@ -59,10 +59,13 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const turns = readTurns(writer, clock.nowMs());
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
-  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, openRuns, turns }));
-  const core: Core = { writer, reader, batch, routes, openRuns, turns, seal, clock, storeTag, boot };
+  let wake: Wake | undefined;
+  const shared = { numbers, openRuns, turns, emitted: () => wake?.emissions() };
+  const batch = new Batch(writer, () => new Transaction(writer, clock, shared));
+  const core: Core = { writer, reader, batch, routes, numbers, openRuns, turns, seal, clock, storeTag, boot };
   const store: Store = {
     ...logVerbs(core),
+    ...streamVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
@@ -75,6 +78,9 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
     ...ALONE,
+    listen: (heard) => {
+      wake = heard;
+    },
     clock,
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>

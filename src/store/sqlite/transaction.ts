@@ -16,6 +16,11 @@ export class Numbers {
     this.#last = last;
   }
 
+  /** The last one given. */
+  get last(): number {
+    return this.#last;
+  }
+
   next(): number {
     const now = this.#clock.nowMs() * NUMBERS_PER_MS;
     this.#last = now > this.#last ? now : this.#last + 1;
@@ -41,6 +46,8 @@ export interface Shared {
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
   readonly turns: Turns;
+  /** Called when something that lists show was emitted. */
+  readonly emitted: () => void;
 }
 
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
@@ -60,6 +67,7 @@ export class Transaction {
   readonly #ledger = new Map<string, Map<string, number>>();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
+  #hasEmitted = false;
 
   constructor(writer: Connection, clock: Clock, shared: Shared) {
     this.#writer = writer;
@@ -105,6 +113,11 @@ export class Transaction {
     return (this.#shared.openRuns.counts.get(runnableId) ?? 0) + (this.#opened.get(runnableId) ?? 0);
   }
 
+  /** Something that lists show. */
+  emitted(): void {
+    this.#hasEmitted = true;
+  }
+
   /** Runs when the transaction does not commit. */
   onRollback(undo: () => void): void {
     this.#undo.push(undo);
@@ -132,6 +145,7 @@ export class Transaction {
       else counts.delete(runnableId);
     }
     this.#shared.turns.committed();
+    if (this.#hasEmitted) this.#shared.emitted();
   }
 
   rolledBack(): void {

@@ -12,7 +12,7 @@ import { route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
 import type { Admission, Claims } from '../store.ts';
 import type { Core } from './core.ts';
-import { flagsOf } from './rows.ts';
+import { flagsOf, isListed } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with what it hands to this node: one per verb. */
@@ -52,6 +52,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, entry =
   const id = emitId(core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
   insertEmission(core, emission);
+  if (isListed(emission.emitterId)) w.tx.emitted();
   w.tx.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
   const { targets, withheld } = route(made, core.routes.table(made.ownerId, made.emitterId));
