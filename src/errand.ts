@@ -61,7 +61,7 @@ const deploying = {
   },
   bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
     const { bundleFile } = await import('./runner/bundle-file.ts');
-    const { placed } = await import('./runner/bundle.ts');
+    const { placed } = await import('./runner/bundle-options.ts');
     const bundled = await bundleFile({ ...file, dir: await realpath(file.dir) });
     return bundled.kind === 'broken' ? { kind: 'broken', problems: bundled.problems.map(placed) } : bundled;
   },

@@ -6,6 +6,7 @@ import { type Config, ConfigError, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
+import { createComponents } from './engine/components.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
@@ -30,6 +31,7 @@ import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createIds } from './real-ports.ts';
+import { createBundler } from './runner/bundler.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
@@ -110,7 +112,10 @@ function buildParts(surroundings: Surroundings) {
     answers: () => answers.wake(),
     emissions: () => streams.wake(),
   });
+  const bundler = createBundler({ packagesDir: config.packagesDir });
+  const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const acts = createActions({
+    components,
     clock,
     random,
     ids,
@@ -134,7 +139,13 @@ function buildParts(surroundings: Surroundings) {
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
-  const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
+  const { listComponents, getComponent } = components;
+  const actions = {
+    ...acts,
+    listComponents,
+    getComponent,
+    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+  };
   const loops = { nodes, answers, runs, deliveries, operations, times, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }

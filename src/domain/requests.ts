@@ -33,14 +33,27 @@ export type TriggerInput =
 
 export interface StepInput {
   readonly namespace: string;
+  /** Empty for a `componentPath`, until that has been read. */
   readonly code: string;
+  /** A file of the server's folder of components, instead of code. */
+  readonly componentPath?: string;
+  /** Bundled already. Callers of HTTP cannot give it. */
+  readonly ready?: BundledCode;
   /** Absent: as before. */
   readonly configuredProps?: PropValues;
 }
 
-/** A component, by its code or where it is deployed, and what is configured so far. */
+export interface BundledCode {
+  readonly bundle: string;
+  readonly sourceMap: string;
+}
+
+/** A component, by what it is made of or where it is deployed, and what is configured so far. */
 export interface ComponentInput {
   readonly componentCode?: string;
+  readonly componentPath?: string;
+  /** The key of one of ours. */
+  readonly component?: string;
   readonly sourceId?: string;
   readonly workflowId?: string;
   /** Which step of the workflow; its first when not given. */
@@ -92,7 +105,11 @@ export interface DeployedWorkflowFile {
 export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;
+  /** At most one of the three. */
   readonly componentCode?: string;
+  readonly componentPath?: string;
+  /** The key of one of ours. */
+  readonly component?: string;
   readonly configuredProps?: PropValues;
 }
 

@@ -7,12 +7,16 @@ import { mergedDefinitions, type PropDefinitions, type PropValues } from '../dom
 import type { ComponentInput, OptionsInput, PropOptions } from '../domain/requests.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../runner/runner.ts';
-import { makeDeployment } from './bundle.ts';
+import type { Store } from '../store/store.ts';
+import { type CodeDeps, makeDeployment } from './bundle.ts';
 import { askAdditional, type PropsDeps, propsInput } from './component-props.ts';
+import { codeOf } from './source-code.ts';
 import { endpointsOf } from './source-run.ts';
-import type { TriggerDeps } from './triggers.ts';
 
-export interface ConfigureDeps extends TriggerDeps, PropsDeps {
+const NAMESPACE = 'component';
+
+export interface ConfigureDeps extends CodeDeps, PropsDeps {
+  readonly store: Store;
   readonly publicUrl: () => string;
 }
 
@@ -72,8 +76,8 @@ export function createConfigure(deps: ConfigureDeps) {
     if (input.sourceId !== undefined) return findSource(ownerId, input.sourceId, input.configuredProps);
     if (input.workflowId !== undefined) return findStep(ownerId, input.workflowId, input);
     const runnable = { ownerId, id: PREFIX.source, previous: null, parameter: 'component_code' };
-    const code = input.componentCode ?? '';
-    const deployment = await makeDeployment(deps, runnable, [{ namespace: 'component', code }]);
+    const code = await codeOf(deps.components, input, { namespace: NAMESPACE, before: null });
+    const deployment = await makeDeployment(deps, runnable, [{ namespace: NAMESPACE, ...code }]);
     return { deployment, env: {}, configured: input.configuredProps, additional: {}, sourceId: null };
   }
 

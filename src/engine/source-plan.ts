@@ -7,10 +7,13 @@ import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } 
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import { makeDeployment } from './bundle.ts';
 import { type PropsDeps, planProps } from './component-props.ts';
+import type { Components } from './components.ts';
+import { codeOf } from './source-code.ts';
 import { type PlannedInterface, plannedInterfaces } from './source-props.ts';
 import { planTriggers, type TriggerDeps } from './triggers.ts';
 
 export interface SourcePlanDeps extends TriggerDeps, PropsDeps {
+  readonly components?: Components;
   readonly runner: Runner;
 }
 
@@ -67,11 +70,11 @@ async function deploymentOf(
   of: { ownerId: string; id: string },
   { input, before }: { input: SourceInput; before: WholeSource | null },
 ): Promise<{ deployment: Deployment; made: Deployment | null }> {
-  const code = input.componentCode ?? before?.source.componentCode ?? '';
+  const { code, ready } = await codeOf(deps.components, input, { namespace: NAMESPACE, before });
   const previous = before ? await deps.store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
   if (previous?.steps[0]?.code === code) return { deployment: previous, made: null };
   const runnable = { ...of, previous: previous ?? null, parameter: 'component_code' };
-  const made = await makeDeployment(deps, runnable, [{ namespace: NAMESPACE, code }]);
+  const made = await makeDeployment(deps, runnable, [{ namespace: NAMESPACE, code, ready }]);
   return { deployment: made, made };
 }
 

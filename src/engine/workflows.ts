@@ -4,20 +4,17 @@ import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
 import type { WholeWorkflow, WorkflowInput } from '../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../domain/resource.ts';
-import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { isSameCode, makeDeployment } from './bundle.ts';
+import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
 import type { PropsDeps } from './component-props.ts';
 import { releaseCallers } from './directs.ts';
 import { isSameProps, withStepProps } from './step-props.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
-export interface WorkflowDeps extends PropsDeps {
+export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly runner: Runner;
   /** A schedule was made or changed. */
   readonly wakeTimes: () => void;
@@ -38,7 +35,8 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
-    const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, input));
+    const steps = await readSteps(deps, input.steps ?? []);
+    const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, { ...input, steps }));
     const nowMs = clock.nowMs();
     const workflow: Workflow = {
       id,
@@ -66,7 +64,7 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
-    const { steps } = input;
+    const steps = input.steps && (await readSteps(deps, input.steps));
     const isNew =
       steps !== undefined && !(isSameCode(before.deployment, steps) && isSameProps(before.deployment, steps));
     const env = before.workflow.settings.env;

@@ -27,6 +27,7 @@ import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -92,6 +93,10 @@ export interface Actions {
   /** The component's props, with those that it adds for what is configured. */
   reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  /** Our own, by key. */
+  listComponents(): Promise<readonly ListedComponent[]>;
+  getComponent(key: string): Promise<ListedComponent>;
 
   createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
   /** Fields are changed one by one; null takes one away. */

@@ -3,6 +3,7 @@
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
+import { addCatalogueRoutes } from './routes/catalogue.ts';
 import { addComponentRoutes } from './routes/components.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
@@ -35,6 +36,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
+  addCatalogueRoutes(app, deps);
   addComponentRoutes(app, deps);
   addAccountRoutes(app, deps);
   addWebhookRoutes(app, deps);

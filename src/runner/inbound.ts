@@ -110,6 +110,11 @@ export function text(value: unknown, maxChars: number): string {
   return value;
 }
 
+/** Null when it is no text. */
+function begins(value: unknown, maxChars: number): string | null {
+  return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
+}
+
 function readExports(given: unknown): Record<string, string> {
   const exports = record(given);
   let length = 0;
@@ -187,12 +192,15 @@ function json(value: unknown, maxChars: number): string {
 }
 
 export function readShape(given: unknown): ComponentShape {
-  const { type, name, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } = record(given);
+  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } =
+    record(given);
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
     type,
+    key: begins(key, LIMITS.nameChars),
     name: optional(name, (value) => text(value, LIMITS.descriptionChars)),
+    description: begins(description, LIMITS.descriptionChars),
     version: optional(version, (value) => text(value, LIMITS.nameChars)),
     dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
     props: readDefinitions(props),

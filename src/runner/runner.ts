@@ -54,7 +54,9 @@ export interface SourceInput extends PropsInput {
 /** What a component says of itself, read by loading it in a child process. JSON values only; functions are left out. */
 export interface ComponentShape {
   readonly type: 'source' | 'action' | 'app' | 'function';
+  readonly key: string | null;
   readonly name: string | null;
+  readonly description: string | null;
   readonly version: string | null;
   readonly dedupe: string | null;
   /** Those of `propDefinition`s are merged in. */

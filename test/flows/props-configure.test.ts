@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { action, createStep, SHOP } from '../support/actions.ts';
 import type { Answer } from '../support/client.ts';
-import { action, createStep, SHOP } from '../support/components.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
 import { createSource } from '../support/sources.ts';

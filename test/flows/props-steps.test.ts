@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { action, createStep, runStep, tryStep } from '../support/actions.ts';
 import type { Answer } from '../support/client.ts';
-import { action, createStep, runStep, tryStep } from '../support/components.ts';
 import { startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
 import { startReceiver } from '../support/receiver.ts';

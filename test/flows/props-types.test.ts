@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SHOP } from '../support/actions.ts';
 import type { Answer } from '../support/client.ts';
-import { SHOP } from '../support/components.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createSource, emissions, post, trySource } from '../support/sources.ts';
 

@@ -1,43 +1,29 @@
-// Components of the public API's kind, and workflows made of them.
+// A folder of components and one of packages, as an operator keeps them.
 
-import type { Answer, Json } from './client.ts';
-import type { Errand } from './errand.ts';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 
-/** An app whose methods need an account. */
-export const SHOP = `const shop = {
-  type: 'app', app: 'shop',
-  propDefinitions: {
-    city: {
-      type: 'string', label: 'City',
-      async options({ page, country }) { return page > 0 ? [] : [{ label: await this.where(country), value: 'osl' }]; },
-    },
-  },
-  methods: { where(country) { return this.$auth.token + ' in ' + country; } },
-};
-`;
-
-/** An action with these members. */
-export function action(members: string): string {
-  return `${SHOP}export default defineComponent({ key: 'shop-act', type: 'action', version: '0.0.1', ${members} });`;
+export interface ComponentFolder extends AsyncDisposable {
+  readonly dir: string;
+  readonly settings: { readonly ERRAND_COMPONENTS_DIR: string; readonly ERRAND_PACKAGES_DIR: string };
+  /** Paths begin with `components/` or `packages/`. */
+  write(files: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** The answer to a workflow of one step that may be refused. */
-export function tryStep(errand: Errand, code: string, configured_props?: Json): Promise<Answer> {
-  const step = { namespace: 'act', code, ...(configured_props === undefined ? {} : { configured_props }) };
-  return errand.client.request('POST', '/v1/workflows', { name: 'test', steps: [step], triggers: [{ type: 'http' }] });
-}
-
-export async function createStep(errand: Errand, code: string, configured_props?: Json): Promise<Json> {
-  const answer = await tryStep(errand, code, configured_props);
-  if (answer.status !== 200) throw new Error(`the workflow was refused with ${answer.status}: ${answer.text}`);
-  return answer.json.data;
-}
-
-/** What the step returns for an event. */
-export async function runStep(errand: Errand, workflow: Json, runs = 1): Promise<Json> {
-  await errand.send(workflow, {});
-  const [newest] = await errand.runs(workflow.id, runs);
-  const { data } = await errand.client.get(`/v1/runs/${newest.id}`);
-  if (data.state !== 'succeeded') throw new Error(`the run ${data.state}: ${JSON.stringify(data.error)}`);
-  return data.steps[0].return_value;
+export async function createComponents(files: Readonly<Record<string, string>>): Promise<ComponentFolder> {
+  const dir = await mkdtemp(join(tmpdir(), 'errand-components-'));
+  const write = async (given: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [path, text] of Object.entries(given)) {
+      await mkdir(dirname(join(dir, path)), { recursive: true });
+      await writeFile(join(dir, path), text);
+    }
+  };
+  await write({ 'components/.keep': '', 'packages/package.json': '{}', ...files });
+  return {
+    dir,
+    settings: { ERRAND_COMPONENTS_DIR: join(dir, 'components'), ERRAND_PACKAGES_DIR: join(dir, 'packages') },
+    write,
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
 }

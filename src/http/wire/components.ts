@@ -22,7 +22,10 @@ const WHICH = {
       example: CODE,
     }),
   ),
-  component_path: Type.Optional(Type.Unknown({ description: 'Not supported yet: 422. Send `component_code`.' })),
+  component_path: Type.Optional(
+    text({ description: 'A file in the server’s folder of components.', example: 'shop/sources/new-order.mjs' }),
+  ),
+  component: Type.Optional(text({ description: 'The key of one of our own.', example: 'rss' })),
   source_id: Type.Optional(text({ description: 'The component of a source, and what it is configured with.' })),
   workflow_id: Type.Optional(text({ description: 'The component of a workflow’s step, likewise.' })),
   namespace: Type.Optional(text({ description: 'With `workflow_id`: which step; the first when left out.' })),
@@ -83,7 +86,8 @@ export const CONFIGURABLE_PROPS = Type.Object(
 
 type Which = {
   readonly component_code?: string;
-  readonly component_path?: unknown;
+  readonly component_path?: string;
+  readonly component?: string;
   readonly source_id?: string;
   readonly workflow_id?: string;
   readonly namespace?: string;
@@ -97,21 +101,24 @@ type Asked = Which & {
   readonly query?: string;
 };
 
-const ONE_OF = ['component_code', 'source_id', 'workflow_id'] as const;
+const ONE_OF = ['component_code', 'component_path', 'component', 'source_id', 'workflow_id'] as const;
 
 export function componentInput(asked: Which): ComponentInput {
-  if (asked.component_path !== undefined) {
-    const message = 'is not supported yet; send the code as component_code';
-    throw new Refusal('impossible', `component_path ${message}`, {
-      errors: [{ parameter: 'component_path', message }],
-    });
-  }
   if (ONE_OF.filter((name) => asked[name] !== undefined).length !== 1) {
     const message = `exactly one of ${ONE_OF.join(', ')} says which component it is`;
     throw new Refusal('malformed', message, { errors: [{ parameter: 'component_code', message }] });
   }
-  const { component_code: componentCode, source_id: sourceId, workflow_id: workflowId, namespace } = asked;
-  return { componentCode, sourceId, workflowId, namespace, configuredProps: asked.configured_props ?? {} };
+  const { component_code: componentCode, component_path: componentPath, component } = asked;
+  const { source_id: sourceId, workflow_id: workflowId, namespace } = asked;
+  return {
+    componentCode,
+    componentPath,
+    component,
+    sourceId,
+    workflowId,
+    namespace,
+    configuredProps: asked.configured_props ?? {},
+  };
 }
 
 export function optionsInput(asked: Asked): OptionsInput {

@@ -13,7 +13,9 @@ import type { SourceDb } from './source-db.ts';
 
 /** What users' components look like; nothing of it is certain. */
 export interface Component extends AppLike {
+  readonly key?: unknown;
   readonly name?: unknown;
+  readonly description?: unknown;
   readonly version?: unknown;
   readonly dedupe?: unknown;
   readonly props?: Readonly<Record<string, unknown>>;

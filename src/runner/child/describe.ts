@@ -16,13 +16,15 @@ export function shapeOf(component: unknown): ComponentShape {
 
 function ownShape(component: unknown): ComponentShape {
   if (typeof component === 'function') {
-    const nothing = { name: null, version: null, dedupe: null, props: {}, hooks: [] };
-    return { type: 'function', ...nothing, hasRun: true, hasAdditionalProps: false };
+    const unsaid = { key: null, name: null, description: null, version: null, dedupe: null };
+    return { type: 'function', ...unsaid, props: {}, hooks: [], hasRun: true, hasAdditionalProps: false };
   }
-  const { type, name, version, dedupe, props, hooks, run, additionalProps } = component as Component;
+  const { type, key, name, description, version, dedupe, props, hooks, run, additionalProps } = component as Component;
   return {
     type: type === 'action' || type === 'app' ? type : 'source',
+    key: stringOr(key),
     name: stringOr(name),
+    description: stringOr(description),
     version: stringOr(version),
     dedupe: stringOr(dedupe),
     props: definitionsAsJson(props, component as Component),
