@@ -21,6 +21,7 @@ import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { Streams } from './engine/streams/streams.ts';
+import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
@@ -90,9 +91,11 @@ function buildParts(surroundings: Surroundings) {
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const sweep = new Sweep(shared);
+  const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
@@ -135,6 +138,7 @@ function buildParts(surroundings: Surroundings) {
     wakeTimes: () => times.wake(),
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
+    wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
@@ -146,7 +150,7 @@ function buildParts(surroundings: Surroundings) {
     getComponent,
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
   };
-  const loops = { nodes, answers, runs, deliveries, operations, times, files, streams };
+  const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -232,10 +236,11 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, answers, streams } = parts;
+  const { runs, deliveries, operations, times, sweep, answers, streams } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
+    sweep.start();
   }
   if (roles.has('deliver')) {
     deliveries.start();
@@ -251,12 +256,12 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer, streams } =
-    parts;
+  const { store, slots, runner, runs, deliveries, operations, times, sweep, answers } = parts;
+  const { nodes, files, poster, mailer, streams } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

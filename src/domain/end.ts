@@ -49,8 +49,9 @@ function outgoingOf(run: ClaimedRun, outcome: RunOutcome): NewEmission[] {
   let mails = 0;
   return outcome.outgoing.map((out) => {
     if (out.kind === 'email') return { ...emittedBy(run, EMAIL, out.body), digestKey: digestKeyOf(run, mails++) };
-    const { summary, itemId, itemTs } = out;
-    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs };
+    const { summary, itemId, itemTs, deliverAtMs } = out;
+    const later = deliverAtMs !== undefined && run.runnable.id.startsWith('dc_') ? { deliverAtMs } : {};
+    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later };
   });
 }
 

@@ -56,6 +56,7 @@ export const LIMITS = {
   /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
   openAsks: 16,
   openAskBytes: 4 * 1024 * KIB,
+  askArgsChars: 8 * KIB,
 
   // events
   idempotencyKeyChars: 255,
@@ -85,6 +86,10 @@ export const LIMITS = {
   rescues: 3,
   emissionsPerRun: 10_000,
   uniqueIds: 100,
+  /** How far ahead a source may set `delivery_ts`. */
+  laterMs: 366 * DAY_MS,
+  /** Emissions whose time has come, emitted in one transaction. */
+  laterStep: 200,
 
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,

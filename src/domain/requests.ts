@@ -120,6 +120,14 @@ export interface AccountInput {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+export interface RecordInput {
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
+  /** Null: it does not expire. */
+  readonly ttlMs: number | null;
+}
+
 export interface WebhookInput {
   readonly url?: string;
   readonly name?: string | null;

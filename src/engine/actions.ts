@@ -2,6 +2,7 @@
 
 import { type AccountDeps, createAccounts } from './accounts.ts';
 import { type ConfigureDeps, createConfigure } from './configure.ts';
+import { createDataStores, type DataStoreDeps } from './data-stores.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
@@ -20,7 +21,8 @@ export type ActionDeps = WorkflowDeps &
   WebhookTestDeps &
   ResendDeps &
   OperationActionDeps &
-  AccountDeps;
+  AccountDeps &
+  DataStoreDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -38,5 +40,6 @@ export function createActions(deps: ActionDeps) {
     ...createSubscriptions(deps),
     ...createOwners(deps),
     ...createAccounts(deps),
+    ...createDataStores(deps),
   };
 }

@@ -18,11 +18,10 @@ export interface PropStores {
   readonly dataStores: DataStores;
 }
 
-/** Data stores are not there yet. */
-export function propStoresOf(store: Pick<Store, 'getAccount'>): PropStores {
+export function propStoresOf(store: Pick<Store, 'getAccount' | 'getDataStore'>): PropStores {
   return {
     accounts: { fieldsOf: async (ownerId, id) => (await store.getAccount(ownerId, id))?.fields },
-    dataStores: { exists: async () => false },
+    dataStores: { exists: async (ownerId, id) => (await store.getDataStore(ownerId, id)) !== undefined },
   };
 }
 

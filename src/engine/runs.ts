@@ -11,6 +11,7 @@ import type { Clock, Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
+import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
 import { hooksOf } from './hooks.ts';
@@ -20,7 +21,7 @@ import type { Metrics } from './metrics.ts';
 import type { PropStores } from './prop-stores.ts';
 import type { Slots } from './slots.ts';
 import { checkDedupe, sourceInput } from './source-run.ts';
-import { stepPropsInput } from './step-props.ts';
+import { configuredIn, stepPropsInput } from './step-props.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface RunsDeps {
@@ -36,6 +37,8 @@ export interface RunsDeps {
   readonly log: Log;
   readonly publicUrl: () => string;
   readonly propStores: PropStores;
+  /** There are records of data stores to delete. */
+  readonly wakeSweep: () => void;
 }
 
 const CLAIMED_AT_ONCE = 256;
@@ -157,6 +160,10 @@ export class Runs {
         source: source?.input ?? null,
         stepProps,
         onAnswer,
+        ask: answerData(this.#deps, {
+          ownerId: runnable.ownerId,
+          storeIds: dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
+        }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {

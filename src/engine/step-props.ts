@@ -72,6 +72,11 @@ function sortedJson(entries: [string, unknown][]): string {
   return JSON.stringify([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** What is configured, of all that have props. */
+export function configuredIn(stepProps: readonly (PropsInput | null)[] | null): PropValues[] {
+  return (stepProps ?? []).flatMap((props) => (props ? [props.configuredProps] : []));
+}
+
 /** What a run's code gets, step by step; null when no step has props. */
 export async function stepPropsInput(
   stores: PropStores,

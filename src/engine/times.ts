@@ -57,7 +57,9 @@ export class Times {
     const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
     await Promise.all(due.map((trigger) => this.#fire(trigger)));
     dispatch.take(await store.closeDigests(slots));
-    if (due.length === TRIGGERS_AT_ONCE) return 0;
+    const released = await store.releaseLater(slots);
+    dispatch.take(released.claims);
+    if (due.length === TRIGGERS_AT_ONCE || released.isMore) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
   }

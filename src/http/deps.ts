@@ -1,7 +1,7 @@
 // What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
-import type { Account } from '../domain/data.ts';
+import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
@@ -13,6 +13,7 @@ import type {
   OptionsInput,
   Probe,
   PropOptions,
+  RecordInput,
   ResendInput,
   SourceInput,
   WebhookInput,
@@ -25,6 +26,7 @@ import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/reso
 import type { RunState } from '../domain/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import type { DataPlace } from '../store/data.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
 import type { ListedComponent } from './wire/catalogue.ts';
@@ -102,6 +104,14 @@ export interface Actions {
   /** Fields are changed one by one; null takes one away. */
   updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
+
+  createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
+  updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
+  deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
+  /** `impossible` when the data store is full. */
+  setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
+  deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
+  clearRecords(place: DataPlace): Promise<void>;
 
   /** The new webhook, with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

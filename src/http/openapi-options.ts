@@ -102,8 +102,8 @@ function withExample(schema: TSchema, description?: string): object {
 /** The cursors of a list's example are those of its record. */
 function withTrueCursors(example: unknown): unknown {
   if (!isRecord(example) || !isRecord(example.page_info) || !Array.isArray(example.data)) return example;
-  const { id, run_id: runId } = example.data[0] as { id?: string; run_id?: string };
-  const cursor = id ?? runId;
+  const { id, run_id: runId, key } = example.data[0] as { id?: string; run_id?: string; key?: string };
+  const cursor = id ?? runId ?? key;
   return { ...example, page_info: { ...example.page_info, start_cursor: cursor, end_cursor: cursor } };
 }
 

@@ -14,6 +14,7 @@ export const TAGS = {
   sources: 'Components that take events from somewhere else and emit them.',
   components: 'Code with props, to be configured before it becomes a source or a step.',
   accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
+  data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
   operations: 'Sending again what a webhook was sent: work on many deliveries that goes on in the background.',

@@ -115,19 +115,32 @@ function checkNesting(name: string, value: unknown): unknown {
   return value;
 }
 
-/**
- * The exact bytes of the parameter `event`: the member of the body as it was sent, or the query parameter, which must
- * be JSON text. Undefined when there is none.
- */
-export function eventOf(request: { query: unknown; rawBody: Buffer | null }, maxBytes: number): Uint8Array | undefined {
-  const inQuery = (request.query as Record<string, unknown>).event;
-  const event = inQuery === undefined ? request.rawBody && memberOf(request.rawBody, 'event') : queryEvent(inQuery);
-  if (!event) return undefined;
-  if (event.byteLength <= maxBytes) return event;
-  throw new Refusal('too_large', `The event has ${event.byteLength} bytes, but at most ${maxBytes} are taken`);
+interface JsonRequest {
+  readonly query: unknown;
+  readonly rawBody: Buffer | null;
 }
 
-function queryEvent(value: unknown): Uint8Array {
+/** The exact bytes of the parameter `event`; undefined when there is none. */
+export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
+  return jsonOf(request, { name: 'event', maxBytes });
+}
+
+/**
+ * The exact bytes of a parameter that may be any JSON: the member of the body as it was sent, or the query parameter,
+ * which must be JSON text. Undefined when there is none.
+ */
+export function jsonOf(request: JsonRequest, of: { name: string; maxBytes: number }): Uint8Array | undefined {
+  const { name, maxBytes } = of;
+  const query = request.query as Record<string, unknown>;
+  const json = Object.hasOwn(query, name)
+    ? queryJson(name, query[name])
+    : request.rawBody && memberOf(request.rawBody, name);
+  if (!json) return undefined;
+  if (json.byteLength <= maxBytes) return json;
+  throw new Refusal('too_large', `The ${name} has ${json.byteLength} bytes, but at most ${maxBytes} are taken`);
+}
+
+function queryJson(name: string, value: unknown): Uint8Array {
   if (typeof value === 'string') {
     try {
       JSON.parse(value);
@@ -137,5 +150,5 @@ function queryEvent(value: unknown): Uint8Array {
     }
   }
   const message = 'must be JSON text when it is given in the query string';
-  throw new Refusal('malformed', `event ${message}`, { errors: [{ parameter: 'event', message }] });
+  throw new Refusal('malformed', `${name} ${message}`, { errors: [{ parameter: name, message }] });
 }

@@ -5,6 +5,8 @@ import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
 import { addCatalogueRoutes } from './routes/catalogue.ts';
 import { addComponentRoutes } from './routes/components.ts';
+import { addDataRecordRoutes } from './routes/data-records.ts';
+import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes } from './routes/docs.ts';
@@ -39,6 +41,8 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addCatalogueRoutes(app, deps);
   addComponentRoutes(app, deps);
   addAccountRoutes(app, deps);
+  addDataStoreRoutes(app, deps);
+  addDataRecordRoutes(app, deps);
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);

@@ -1,6 +1,7 @@
 // A run between `run()` and its outcome.
 
 import { NO_OUTCOME, type RunOutcome, type StepResult } from '../domain/run.ts';
+import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 
 /** No attempt was made. */
@@ -19,6 +20,8 @@ export class Flight {
   aheadMs = 0;
   /** Only the first immediate answer counts. */
   answered = false;
+  /** What its code asks; null: nothing so far. */
+  asks: Asks | null = null;
   readonly #settle: (outcome: RunOutcome) => void;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
@@ -39,6 +42,7 @@ export class Flight {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
+    this.asks?.close();
     this.#settle(outcome);
   }
 }

@@ -9,7 +9,7 @@ import { isHeader } from './child/answer.ts';
 import { RESERVED_CODES } from './child/errors.ts';
 import { LINE_BYTES } from './child/run-log.ts';
 import type { Flight } from './flight.ts';
-import type { ComponentShape } from './runner.ts';
+import type { ComponentShape, Question } from './runner.ts';
 import { faultAt, haltedEnd } from './verdict.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -104,6 +104,18 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
   return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };
 }
 
+/** What the code asks. `value`: its bytes. */
+export function readAsk(message: Message, value: Uint8Array | null): { id: number; question: Question; bytes: number } {
+  const args = json(message.args, LIMITS.askArgsChars);
+  const given = value === null || value.byteLength === 0 ? null : Buffer.from(value).toString();
+  const question = {
+    verb: text(message.verb, LIMITS.nameChars),
+    args: record(JSON.parse(args)),
+    value: given === null ? null : json(given, LIMITS.openAskBytes),
+  };
+  return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
+}
+
 export function text(value: unknown, maxChars: number): string {
   if (typeof value !== 'string' || value.length > maxChars || !value.isWellFormed())
     throw new TypeError('no such text');
@@ -142,12 +154,13 @@ function readLogs(given: unknown, aheadMs: number): LogLine[] {
 function readOutgoing(given: unknown): Outgoing[] {
   let left: number = LIMITS.resultBytes;
   return list(given, LIMITS.emissionsPerRun).map((item) => {
-    const [kind, name, body, summary, itemId, itemTs] = list(item, 6);
+    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
     if (kind !== 'emit' && kind !== 'email') throw new TypeError('no such kind');
     const channel = text(name, LIMITS.eventNameChars);
     if (channel.startsWith('$')) throw new RangeError('no such channel');
     const bytes = Buffer.from(json(body, left));
     left -= bytes.byteLength;
+    const deliverAtMs = optional(deliverAt, integer);
     return {
       kind,
       name: channel,
@@ -155,6 +168,7 @@ function readOutgoing(given: unknown): Outgoing[] {
       summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
       itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
       itemTs: optional(itemTs, integer),
+      ...(deliverAtMs === null ? {} : { deliverAtMs }),
     };
   });
 }

@@ -28,6 +28,11 @@ export interface RunRequest {
   readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
+  /**
+   * Answers what the code asks while the run is in flight. Called in the order of asking, while earlier questions may still
+   * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
+   */
+  readonly ask?: (question: Question) => Promise<Reply>;
 }
 
 /** What a component's `this` is made of, beside its code. */
@@ -38,6 +43,19 @@ export interface PropsInput {
   /** Prop name of an app → the fields of the account that was configured. */
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
+
+/** Of user code's making; only its shape was looked at. */
+export interface Question {
+  readonly verb: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** JSON text, where the verb takes any value. */
+  readonly value: string | null;
+}
+
+/** `json`: JSON text. `name` and `message`: of the error that the code gets. */
+export type Reply =
+  | { readonly ok: true; readonly json: string }
+  | { readonly ok: false; readonly name: string; readonly message: string };
 
 export type Hook = 'deploy' | 'activate' | 'deactivate';
 

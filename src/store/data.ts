@@ -61,7 +61,7 @@ export interface DataStoreStore {
   /** Its records are gone at once, and deleted by `sweepData`. */
   clearRecords(place: DataPlace): Promise<true | undefined>;
   /** In order, at most LIMITS.keysPerPage; `after`: behind this one. */
-  listKeys(place: DataPlace, after: string | null): Promise<readonly string[] | undefined>;
+  listRecordKeys(place: DataPlace, after: string | null): Promise<readonly string[] | undefined>;
   /**
    * In order of their keys, which are the cursors. A page ends when its values have LIMITS.recordPageBytes together: it
    * is the last one only when it is empty.

@@ -246,10 +246,15 @@ export interface TimeStore {
     emission: NewEmission,
     admission: Admission,
   ): Promise<Appended | null>;
-  /** When the next schedule tick or digest is due; null when none is. */
+  /** When the next schedule tick, digest or emission that waits is due; null when none is. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
+  /**
+   * Emits what has waited for its time (`delivery_ts`), in that order: each once, to who is subscribed now. At most
+   * LIMITS.laterStep of them; `isMore`: there may be more.
+   */
+  releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
    * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:

@@ -20,6 +20,7 @@ const TYPED = [
   'sources',
   'streams',
   'accounts',
+  'data-stores',
   'webhooks',
   'operations',
   'isolation',

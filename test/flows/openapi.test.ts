@@ -47,6 +47,16 @@ const NAMED = [
   'GET /v1/accounts/{}',
   'PUT /v1/accounts/{}',
   'DELETE /v1/accounts/{}',
+  'POST /v1/data_stores',
+  'GET /v1/data_stores',
+  'GET /v1/data_stores/{}',
+  'PUT /v1/data_stores/{}',
+  'DELETE /v1/data_stores/{}',
+  'GET /v1/data_stores/{}/records',
+  'DELETE /v1/data_stores/{}/records',
+  'GET /v1/data_stores/{}/records/{}',
+  'PUT /v1/data_stores/{}/records/{}',
+  'DELETE /v1/data_stores/{}/records/{}',
   'POST /v1/webhooks',
   'GET /v1/webhooks',
   'GET /v1/users/me/webhooks',
@@ -263,7 +273,10 @@ test('real answers fit their documented schemas', async () => {
   const [run] = await errand.runs(failing.id, 1);
   const operation = await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
   const account = await errand.client.post('/v1/accounts', { app: 'slack', fields: { token: 't' } });
+  const dataStore = await errand.client.post('/v1/data_stores', { name: 'seen' });
+  await errand.client.put(`/v1/data_stores/${dataStore.id}/records/rss`, { value: { n: 1 }, ttl: 60 });
   const ids: Record<string, string[]> = {
+    '/v1/data_stores/{id}': [dataStore.id],
     '/v1/accounts/{id}': [account.id],
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, ''],

@@ -61,6 +61,8 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
   const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
   const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
   const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
+  const dataStore = await client.post('/v1/data_stores', { name: 'secret-of-a' });
+  await client.put(`/v1/data_stores/${dataStore.id}/records/key-of-a`, { value: 'secret-of-a' });
   // What goes on by itself would look like a change that somebody else made.
   await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
@@ -74,6 +76,7 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
     operations: [operation.id],
     subscriptions: [subscription.id],
     accounts: [account.id],
+    data_stores: [dataStore.id, 'key-of-a'],
     keys: [key.id],
     owners: [me.id],
   };

@@ -17,7 +17,7 @@ import {
   sourceToWire,
   sourceWholeToWire,
 } from '../wire/sources.ts';
-import { exists } from './emitters.ts';
+import { addSourceEventRoutes } from './source-events.ts';
 import { addSourceLogRoute } from './source-logs.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');
@@ -26,7 +26,7 @@ export function addSourceRoutes(app: App, deps: HttpDeps): void {
   addCreate(app, deps);
   addList(app, deps);
   addOne(app, deps);
-  addEventsDelete(app, deps);
+  addSourceEventRoutes(app, deps);
   addInvoke(app, deps);
   addSourceLogRoute(app, deps);
 }
@@ -143,23 +143,6 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   app.delete('/v1/sources/:id', { schema: remove }, async ({ params, caller }) => {
     const whole = await actions.deleteSource(caller.ownerId, params.id);
     return { data: sourceWholeToWire(whole, publicUrl(), false) };
-  });
-}
-
-function addEventsDelete(app: App, { store }: HttpDeps): void {
-  const schema = operation({
-    id: 'deleteSourceEvents',
-    tag: 'sources',
-    summary: 'Forget what a source emitted',
-    description: 'Its errors stay.',
-    params: PARAMS,
-    answer: dataOf(Type.Object({ deleted: Type.Integer({ examples: [42] }) })),
-    status: 202,
-  });
-  app.delete('/v1/sources/:id/events', { schema }, async ({ params, caller }, reply) => {
-    await exists(store, caller.ownerId, { id: params.id, noun: 'source', prefix: PREFIX.source });
-    const deleted = await store.deleteSourceEvents(caller.ownerId, params.id);
-    return reply.code(202).send({ data: { deleted } });
   });
 }
 

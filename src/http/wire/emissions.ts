@@ -1,8 +1,10 @@
 // Emissions as the event listings show them. The body goes out as the bytes that the store keeps.
 
 import { Type } from 'typebox';
+import { WAITING } from '../../domain/emission.ts';
 import { msOf, recordId } from '../../domain/ids.ts';
 import type { EmissionRecord } from '../../store/records.ts';
+import type { LaterRecord } from '../../store/resources.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../schema.ts';
 
@@ -81,6 +83,15 @@ export const EVENT_RECORD = Type.Object(
     metadata: Type.Object({
       ...METADATA,
       id: Type.Optional(text({ description: 'Given by the source: what dedupe judges.', example: '7' })),
+      event_name: Type.Optional(
+        text({ description: 'Of one that waits in `$in`: the channel on which it will be emitted.', example: 'paid' }),
+      ),
+      delivery_ts: Type.Optional(
+        Type.Integer({
+          description: 'Of one that waits in `$in`: when, in milliseconds.',
+          examples: [1_782_000_060_000],
+        }),
+      ),
       summary: Type.Optional(text({ description: 'Given by the source.', example: 'Order 7' })),
       ts: Type.Optional(
         Type.Integer({ description: 'Given by the source, in milliseconds.', examples: [1_782_000_000_000] }),
@@ -112,4 +123,10 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean): Emis
       ...(record.itemTs === null ? {} : { ts: record.itemTs }),
     },
   };
+}
+
+/** One that waits: its own channel and time are what is still to come. */
+export function laterToWire(record: LaterRecord, withEvent: boolean): EmissionWire {
+  const wire = emissionToWire({ ...record, name: WAITING }, withEvent);
+  return { ...wire, metadata: { ...wire.metadata, event_name: record.name, delivery_ts: record.dueAtMs } };
 }

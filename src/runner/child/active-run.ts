@@ -12,6 +12,7 @@ import {
   STEP_STATE,
   type StepTuple,
 } from './protocol.ts';
+import { Questions } from './questions.ts';
 import { RunLog } from './run-log.ts';
 import { cutChars, textOf } from './text.ts';
 
@@ -55,6 +56,7 @@ export class ActiveRun {
   #answer: Answer | null = null;
   #summary: string | undefined;
   #resultBytes = 0;
+  #questions: Questions | null = null;
 
   constructor(program: Program, message: RunMessage, event: Uint8Array) {
     this.program = program;
@@ -68,6 +70,23 @@ export class ActiveRun {
   eventText(): string {
     const { buffer, byteOffset, byteLength } = this.#event;
     return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+  }
+
+  /** What its code asks the server. */
+  get questions(): Questions {
+    const { program, message } = this;
+    this.#questions ??= new Questions({
+      run: message.run,
+      limits: program.limits,
+      post: (ask, value) => program.post(ask, value),
+      isOver: () => this.ended,
+    });
+    return this.#questions;
+  }
+
+  /** Null when its code waits for no answer. */
+  asked(): Promise<void> | null {
+    return this.#questions?.settled() ?? null;
   }
 
   /** Counts towards what a run may return and export. */

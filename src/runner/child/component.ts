@@ -29,6 +29,8 @@ export interface Surroundings {
   readonly props?: PropsInput;
   readonly endpoints?: Readonly<Record<string, string>>;
   readonly db?: SourceDb;
+  /** Of this id. */
+  readonly dataStore?: (id: string) => object;
   readonly emit?: (event: unknown, metadata?: unknown) => void;
   /** Called with what is to be done when the run has ended. */
   readonly onEnd?: (clean: () => void) => void;
@@ -142,6 +144,8 @@ function propValue(name: string, definition: LiveDefinition, around: Surrounding
       return { type: definition.type, ...(givenValue(definition, configured) as object | undefined) };
     case '$.service.db':
       return around.db ?? NO_DB;
+    case 'data_store':
+      return dataStoreOf(givenValue(definition, configured), around);
     case 'http_request':
       return httpRequest(definition, configured);
     case 'sql':
@@ -174,6 +178,12 @@ function tempDir({ onEnd }: Surroundings): string {
 /** A default belongs to the component; what a run does to its copy must not last. */
 function structuredCloneOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}
+
+/** Configured as its id, or as `{id}`. */
+function dataStoreOf(configured: unknown, around: Surroundings): object | undefined {
+  const id = typeof configured === 'string' ? configured : (configured as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' ? around.dataStore?.(id) : undefined;
 }
 
 /** What a component's props are to `additionalProps`: a copy of each that it may change. */

@@ -3,6 +3,7 @@
 import type { ActiveRun } from './active-run.ts';
 import { bindComponent, type Component } from './component.ts';
 import { current } from './current.ts';
+import { dataStore } from './data-store.ts';
 import { runSource } from './source.ts';
 import { stepApi } from './step-api.ts';
 import { StepRun } from './step-run.ts';
@@ -40,6 +41,7 @@ async function perform(step: StepRun): Promise<void> {
     respond: (answer) => step.respond(answer),
     props: run.message.props?.[step.index] ?? undefined,
     onEnd: (clean) => run.cleaning.push(clean),
+    dataStore: (id) => dataStore(id, run.questions, run.program.limits),
   });
   return step.finish(await (component as Component).run?.call(self, given));
 }

@@ -10,6 +10,7 @@ export interface EmitMetadata {
   readonly summary?: unknown;
   readonly ts?: unknown;
   readonly name?: unknown;
+  readonly delivery_ts?: unknown;
 }
 
 export class Outbox {
@@ -31,7 +32,7 @@ export class Outbox {
   }
 
   /** `body` is the event's JSON text. */
-  emitText(body: string, { id, summary, ts, name }: EmitMetadata): void {
+  emitText(body: string, { id, summary, ts, name, delivery_ts: deliveryTs }: EmitMetadata): void {
     const itemId = id === undefined || id === null ? null : cutChars(textOf(id), this.#limits.descriptionChars);
     const shown = summary === undefined || summary === null ? null : textOf(summary);
     this.#add([
@@ -41,6 +42,7 @@ export class Outbox {
       shown === null ? null : cutChars(shown, this.#limits.descriptionChars),
       itemId,
       timeOf(ts),
+      this.#deliverAt(deliveryTs),
     ]);
   }
 
@@ -60,6 +62,25 @@ export class Outbox {
     timed.sort((a, b) => (a[5] as number) - (b[5] as number));
     let next = 0;
     return this.#items.map((item) => (typeof item[5] === 'number' ? (timed[next++] as OutgoingTuple) : item));
+  }
+
+  /** Null: at once, as with every time that has passed. */
+  #deliverAt(deliveryTs: unknown): number | null {
+    if (deliveryTs === undefined || deliveryTs === null) return null;
+    const ms = timeOf(deliveryTs);
+    if (ms === null || typeof deliveryTs === 'boolean') {
+      const given = textOf(deliveryTs).slice(0, 80);
+      throw new ConfigurationError(
+        `delivery_ts is a time in epoch milliseconds, like Date.now() + 60000, not ${given}`,
+      );
+    }
+    const latest = Date.now() + this.#limits.laterMs;
+    if (ms > latest) {
+      throw new ConfigurationError(
+        `delivery_ts is ${ms}, and may be ${latest} at most: ${this.#limits.laterMs / 86_400_000} days from now`,
+      );
+    }
+    return ms;
   }
 
   #channel(channel: unknown): string {

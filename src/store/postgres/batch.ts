@@ -157,4 +157,5 @@ function committed(core: Core, pass: Pass): void {
   core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);
   for (const channel of pass.told) core.notices.tell(channel);
   if (pass.plan.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
+  if (pass.plan.later.length > 0) core.notices.tellAll('schedules');
 }

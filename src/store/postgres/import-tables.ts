@@ -58,6 +58,12 @@ export const IMPORTED: readonly Imported[] = [
     columns: { verified: flag(1), replay: flag(2), test: flag(4), listed: flag(8) },
   },
   {
+    table: 'later_emissions',
+    from: 'later_emissions',
+    key: ['entry'],
+    columns: { verified: flag(1), replay: flag(2), test: flag(4) },
+  },
+  {
     table: 'open_runs',
     from: 'runs',
     where: OPEN_RUN,

@@ -2,7 +2,18 @@
 
 import type { Emission } from '../../domain/emission.ts';
 import type { DeliveryStanding } from './delivery-standing.ts';
-import { ANSWERS, ATTEMPTS, type Cells, OPEN_DELIVERIES, OPEN_RUNS, RUNS, sendEmissions, WITHHELD } from './inserts.ts';
+import {
+  ANSWERS,
+  ATTEMPTS,
+  type Cells,
+  type LaterEmission,
+  OPEN_DELIVERIES,
+  OPEN_RUNS,
+  RUNS,
+  sendEmissions,
+  sendLater,
+  WITHHELD,
+} from './inserts.ts';
 import type { Tx } from './lane.ts';
 import { arrayLiteral } from './values.ts';
 
@@ -43,6 +54,7 @@ export interface DbWrite {
 
 export class Plan {
   readonly emissions: Emission[] = [];
+  readonly later: LaterEmission[] = [];
   readonly openRuns: Cells[] = [];
   readonly runs: Cells[] = [];
   /** Open runs that end although they were not deleted when they were read. */
@@ -63,6 +75,7 @@ export class Plan {
   /** Sends all of it; nothing is waited for. */
   send(tx: Tx, nowMs: number): void {
     sendEmissions(tx, this.emissions);
+    sendLater(tx, this.later);
     OPEN_RUNS.send(tx, this.openRuns);
     RUNS.send(tx, this.runs);
     OPEN_DELIVERIES.send(tx, this.openDeliveries);

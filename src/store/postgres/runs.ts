@@ -7,6 +7,7 @@ import type { RunLease } from '../../domain/run.ts';
 import type { Admission, Finished, RunStore } from '../store.ts';
 import { cancelRun } from './cancel.ts';
 import type { Core } from './core.ts';
+import { emitOrKeep } from './later-emissions.ts';
 import type { Line } from './line.ts';
 import { answerText } from './log-records.ts';
 import { leaseKey } from './needs.ts';
@@ -17,7 +18,7 @@ import { runReads } from './run-records.ts';
 import { applySource } from './source-memory.ts';
 import { claimRuns } from './turn-runs.ts';
 import type { Row } from './values.ts';
-import { failRun, writeEmission } from './write.ts';
+import { failRun } from './write.ts';
 
 /** Two, so that a queue shrinks also while new hands are free. */
 const HANDED_OVER = 2;
@@ -95,7 +96,7 @@ function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
   const { emissions, suppressed } = source
     ? applySource(pass, { source, emissions: end.emissions })
     : { emissions: end.emissions, suppressed: 0 };
-  const entries = emissions.map((made) => writeEmission(pass, hands, { made }).emission.entry);
+  const entries = emitOrKeep(pass, hands, emissions);
   const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
   pass.plan.runs.push({
     ...standingOf(row),

@@ -7,8 +7,10 @@ import type { NodeStore, Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
+import { dataStoreVerbs } from './data-stores.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
+import { laterVerbs } from './later-emissions.ts';
 import { logVerbs } from './log.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
@@ -60,7 +62,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
   let wake: Wake | undefined;
-  const shared = { numbers, openRuns, turns, emitted: () => wake?.emissions() };
+  const shared = { numbers, openRuns, turns, emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
   const batch = new Batch(writer, () => new Transaction(writer, clock, shared));
   const core: Core = { writer, reader, batch, routes, numbers, openRuns, turns, seal, clock, storeTag, boot };
   const store: Store = {
@@ -73,10 +75,12 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
+    ...dataStoreVerbs(core),
     ...ALONE,
     listen: (heard) => {
       wake = heard;
@@ -134,6 +138,7 @@ function lastNumber(writer: Connection): number {
     coalesce((SELECT max(run) FROM runs), 0),
     coalesce((SELECT max(delivery) FROM deliveries), 0),
     coalesce((SELECT max(entry) FROM dedupe), 0),
+    coalesce((SELECT max(entry) FROM later_emissions), 0),
     coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_number'), 0)) AS last`);
   return row?.last as number;
 }

@@ -7,6 +7,7 @@ import type { RunLease, RunState } from '../../domain/run.ts';
 import type { Admission, Claims, Finished, RunStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
+import { emitOrKeep } from './later-emissions.ts';
 import { answerText, causesOf } from './log.ts';
 import { readPage } from './pages.ts';
 import { OPEN_RUN } from './partial.ts';
@@ -14,7 +15,7 @@ import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import { applySource } from './source-memory.ts';
 import type { Transaction } from './transaction.ts';
-import { claimsOf, failRun, takeRun, type Writing, writeEmission, writing } from './write.ts';
+import { claimsOf, failRun, takeRun, type Writing, writing } from './write.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
   error_entry, error_code, origin_id, emissions.name, flags`;
@@ -122,7 +123,7 @@ function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
   const { emissions, suppressed } = source
     ? applySource(core, w, { source, emissions: end.emissions })
     : { emissions: end.emissions, suppressed: 0 };
-  const entries = emissions.map((e) => writeEmission(core, w, e).emission.entry);
+  const entries = emitOrKeep(core, w, emissions);
   const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
   core.writer.run(
     `UPDATE runs SET state = ?, ended_at_ms = ?, summary = ?, error_entry = ?, error_code = ?, detail = ? WHERE run = ?`,

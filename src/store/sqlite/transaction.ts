@@ -48,6 +48,8 @@ export interface Shared {
   readonly turns: Turns;
   /** Called when something that lists show was emitted. */
   readonly emitted: () => void;
+  /** Called when something waits for its time. */
+  readonly kept: () => void;
 }
 
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
@@ -68,6 +70,7 @@ export class Transaction {
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
   #hasEmitted = false;
+  #hasKept = false;
 
   constructor(writer: Connection, clock: Clock, shared: Shared) {
     this.#writer = writer;
@@ -118,6 +121,11 @@ export class Transaction {
     this.#hasEmitted = true;
   }
 
+  /** Something that waits for its time. */
+  kept(): void {
+    this.#hasKept = true;
+  }
+
   /** Runs when the transaction does not commit. */
   onRollback(undo: () => void): void {
     this.#undo.push(undo);
@@ -146,6 +154,7 @@ export class Transaction {
     }
     this.#shared.turns.committed();
     if (this.#hasEmitted) this.#shared.emitted();
+    if (this.#hasKept) this.#shared.kept();
   }
 
   rolledBack(): void {

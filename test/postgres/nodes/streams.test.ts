@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
-import { at, none } from '../../contract/fixtures.ts';
+import { at, emit, none, parsed, succeeded } from '../../contract/fixtures.ts';
 import type { Json } from '../../support/client.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources.ts';
 import { listen, streamPath } from '../../support/stream.ts';
@@ -108,4 +108,21 @@ test('a reader goes on at another node', async () => {
   await second.count(1);
   await post(moved, { n: 2 });
   deepEqual(numbersOf(await second.count(2)), [1, 2]);
+});
+
+test('what has waited is emitted by one node', async () => {
+  await using on = await storesOn(2);
+  const { stage, stores, clock, emitterId } = on;
+  const [one, other] = [at(stores, 0), at(stores, 1)];
+  const deliverAtMs = clock.nowMs() + 1000;
+  const outgoing = Array.from({ length: 50 }, (_, n) => emit('', { n }, { deliverAtMs }));
+  await stage.end(await stage.started({ id: emitterId }), succeeded({ outgoing }));
+  clock.advance(1000);
+  await Promise.all([one, other, one, other].map((store) => store.releaseLater(none())));
+  const { items } = await other.listEmissions({ ownerId: stage.owner.id, emitterId, name: '' }, { limit: 100 }, true);
+  const numbers = items.map(({ body }) => (parsed(body) as { n: number }).n);
+  deepEqual(
+    numbers.toSorted((a, b) => a - b),
+    Array.from({ length: 50 }, (_, n) => n),
+  );
 });

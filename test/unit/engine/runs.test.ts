@@ -49,8 +49,9 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
     clock: { nowMs: () => 0 },
     random,
     log,
-    propStores: propStoresOf({ getAccount: async () => undefined }),
+    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     publicUrl: () => 'http://errand',
+    wakeSweep: () => undefined,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {
     slots.takeRun(runnable);

@@ -73,7 +73,7 @@ test('a tick that fired during an update stays fired', async () => {
       return { ended: Promise.resolve(outcomes[name]) };
     }) as never,
     waiters: {} as never,
-    propStores: propStoresOf({ getAccount: async () => undefined }),
+    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });

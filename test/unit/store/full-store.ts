@@ -53,7 +53,10 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillDeliveries(stage);
   await fillMails(stage);
   const source = await fillSource(stage);
-  for (const each of [stage, other]) await fillAccounts(each);
+  for (const each of [stage, other]) {
+    await fillAccounts(each);
+    await fillDataStores(each);
+  }
   await fillRuns(other, 10);
   await fillDeliveries(other);
   const { id } = stage.make.key();
@@ -149,6 +152,25 @@ async function fillAccounts({ store, ids, owner, clock }: Stage): Promise<void> 
     const account = { id: ids.next(PREFIX.account), ownerId: owner.id, app: 'slack', name: ODD, fields };
     await store.createAccount({ ...account, createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() + 1 });
   }
+}
+
+/** One with records, one that was cleared, one that is gone; nothing is swept. */
+async function fillDataStores({ store, ids, owner, clock }: Stage): Promise<void> {
+  const nowMs = clock.nowMs();
+  const made = await timesInTurn(3, async () => {
+    const id = ids.next(PREFIX.dataStore);
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+    await store.createDataStore({ id, ownerId: owner.id, name: ODD, size: 0, ...times });
+    const place = { ownerId: owner.id, storeId: id };
+    const values = ['{"n": 12345678901234567890}', JSON.stringify(ODD), `"${'é'.repeat(1000)}"`];
+    for (const [n, value] of values.entries()) {
+      await store.setRecord(place, { key: `${ODD}${n}`, value, ttlMs: n === 0 ? null : HOUR_MS });
+    }
+    return place;
+  });
+  const [, cleared, gone] = made;
+  await store.clearRecords(defined(cleared));
+  await store.deleteDataStore(owner.id, defined(gone).storeId);
 }
 
 /** No verb leaves a run waiting yet. */
