@@ -36,7 +36,7 @@ export function createSources(deps: SourceDeps) {
   }
 
   async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
-    const id = ids.next(PREFIX.source);
+    const id = input.ready?.id ?? ids.next(PREFIX.source);
     const planned = await planSource(deps, { ownerId, id }, { input, before: null });
     const isActive = input.active ?? true;
     const hooks: Hook[] = isActive ? ['deploy', 'activate'] : ['deploy'];

@@ -9,12 +9,14 @@ import type {
   AccountInput,
   Answered,
   ComponentInput,
+  DeployedSourceFile,
   DeployedWorkflowFile,
   OptionsInput,
   Probe,
   PropOptions,
   RecordInput,
   ResendInput,
+  SourceFileInput,
   SourceInput,
   WebhookInput,
   WholeSource,
@@ -86,6 +88,8 @@ export interface Actions {
   replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
 
+  /** Makes the source of that file, or changes it. */
+  deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile>;
   createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
   updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
