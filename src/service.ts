@@ -19,6 +19,7 @@ import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { createSourceFiles } from './engine/source-files.ts';
 import { Streams } from './engine/streams/streams.ts';
 import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
@@ -145,6 +146,7 @@ function buildParts(surroundings: Surroundings) {
     listComponents,
     getComponent,
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };

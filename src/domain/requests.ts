@@ -71,6 +71,21 @@ export interface DeployedWorkflowFile {
   readonly whole: WholeWorkflow;
 }
 
+/** A source component, bundled by the caller. */
+export interface SourceFileInput extends BundledCode {
+  /** In its folder, with slashes. The owner's source of this path is this one. */
+  readonly path: string;
+  readonly source: string;
+  readonly name?: string;
+  readonly configuredProps?: Readonly<Record<string, unknown>>;
+  /** One of all files of a folder: what is no source with a key is left alone. */
+  readonly fromFolder: boolean;
+}
+
+export type DeployedSourceFile =
+  | { readonly result: 'made' | 'changed' | 'same'; readonly whole: WholeSource }
+  | { readonly result: 'skipped'; readonly whole: null };
+
 export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;
@@ -79,6 +94,8 @@ export interface SourceInput {
   readonly componentPath?: string;
   /** The key of one of ours. */
   readonly component?: string;
+  /** Bundled already, instead of code; a new source gets the id. Callers of HTTP cannot give it. */
+  readonly ready?: BundledCode & { readonly id: string; readonly code: string };
   readonly configuredProps?: Readonly<Record<string, unknown>>;
 }
 

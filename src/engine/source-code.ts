@@ -14,9 +14,10 @@ export interface SourceCode {
 /** What is asked for, or what was there before. Throws `Refusal` for a file that cannot be. */
 export async function codeOf(
   components: Components | undefined,
-  { componentCode, componentPath, component }: SourceInput,
+  { componentCode, componentPath, component, ready: given }: SourceInput,
   { namespace, before }: { namespace: string; before: WholeSource | null },
 ): Promise<SourceCode> {
+  if (given) return { code: given.code, ready: { bundle: given.bundle, sourceMap: given.sourceMap } };
   if (componentPath !== undefined && components) {
     const { code, ...ready } = await components.fromPath(componentPath, { namespace, parameter: 'component_path' });
     return { code, ready };

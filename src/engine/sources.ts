@@ -44,7 +44,7 @@ export function createSources(deps: SourceDeps) {
   }
 
   async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
-    const id = ids.next(PREFIX.source);
+    const id = input.ready?.id ?? ids.next(PREFIX.source);
     const planned = await plan({ ownerId, id }, input, null);
     const isActive = input.active ?? true;
     // Its endpoints exist before the first hook, and nothing ticks before the last one.

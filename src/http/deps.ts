@@ -7,10 +7,12 @@ import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type {
   AccountInput,
   Answered,
+  DeployedSourceFile,
   DeployedWorkflowFile,
   Probe,
   RecordInput,
   ResendInput,
+  SourceFileInput,
   SourceInput,
   WebhookInput,
   WholeSource,
@@ -82,6 +84,8 @@ export interface Actions {
   replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
 
+  /** Makes the source of that file, or changes it. */
+  deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile>;
   createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
   updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;

@@ -18,6 +18,7 @@ import { addOperationRoutes } from './routes/operations.ts';
 import { addOwnerRoutes } from './routes/owners.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addRunRoutes } from './routes/runs.ts';
+import { addSourceFileRoutes } from './routes/source-files.ts';
 import { addSourceRoutes } from './routes/sources.ts';
 import { addStreamRoutes } from './routes/streams.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
@@ -37,6 +38,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
+  addSourceFileRoutes(app, deps);
   addCatalogueRoutes(app, deps);
   addAccountRoutes(app, deps);
   addDataStoreRoutes(app, deps);

@@ -20,13 +20,13 @@ const CODE = `export default {
 };
 `;
 
-const PROPS = Type.Record(Type.String(), Type.Unknown(), {
+export const PROPS = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay.',
   'x-secret': true,
   examples: [{ timer: { intervalSeconds: 900 } }],
 });
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
+export const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
 const COMPONENT_CODE = text({
   description: 'The component: an ES module in JavaScript or TypeScript.',
   minLength: 1,
