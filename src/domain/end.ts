@@ -8,6 +8,8 @@ import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunOutcome } from './run.
 /** Everything that one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
+  /** Whose run it was. */
+  readonly runnableId: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued';
   readonly endedAtMs: number;
   /** With state `queued`: run it again, in a process to itself, and count that. */
@@ -27,7 +29,14 @@ export interface RunEnd {
 export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
   const { end } = outcome;
   const lease = { run: run.run, fence: run.fence };
-  const base = { lease, endedAtMs: nowMs, summary: outcome.summary, answer: outcome.answer, again: null };
+  const base = {
+    lease,
+    runnableId: run.runnable.id,
+    endedAtMs: nowMs,
+    summary: outcome.summary,
+    answer: outcome.answer,
+    again: null,
+  };
   const isSource = run.runnable.id.startsWith('dc_');
   if (end.kind === 'bystander' || end.kind === 'returned') {
     const again = end.kind === 'bystander' ? 'alone' : 'returned';

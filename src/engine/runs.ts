@@ -41,7 +41,7 @@ export interface RunsDeps {
   readonly wakeSweep: () => void;
 }
 
-const CLAIMED_AT_ONCE = 256;
+const CLAIMED_AT_ONCE = 64;
 const POLL_MS = 1000;
 
 export class Runs {
