@@ -4,16 +4,19 @@ import type { NewEmission } from './emission.ts';
 import { EMAIL, ERRORS } from './emission.ts';
 import { emittedBy, failureOfRun } from './failure.ts';
 import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunOutcome } from './run.ts';
+import type { WaitStart } from './waiting.ts';
 
 /** Everything that one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
-  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued';
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued' | 'waiting';
   readonly endedAtMs: number;
   /** With state `queued`: run it again, in a process to itself, and count that. */
   readonly again: 'alone' | 'returned' | null;
   readonly fault: Fault | null;
   readonly summary: string | null;
+  /** With state `waiting`. A retry counts as an attempt when it begins to wait. */
+  readonly wait: WaitStart | null;
   /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`; null when there is nothing to tell. */
   readonly detail: string | null;
   /** In the order in which they take effect; a failed run's `$errors` is last. */
@@ -27,7 +30,7 @@ export interface RunEnd {
 export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
   const { end } = outcome;
   const lease = { run: run.run, fence: run.fence };
-  const base = { lease, endedAtMs: nowMs, summary: outcome.summary, answer: outcome.answer, again: null };
+  const base = { lease, endedAtMs: nowMs, summary: outcome.summary, answer: outcome.answer, again: null, wait: null };
   const isSource = run.runnable.id.startsWith('dc_');
   if (end.kind === 'bystander' || end.kind === 'returned') {
     const again = end.kind === 'bystander' ? 'alone' : 'returned';

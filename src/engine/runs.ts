@@ -147,6 +147,8 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
+        goingOn: null,
+        resumeKey: '',
         onAnswer,
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;

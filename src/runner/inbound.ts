@@ -52,6 +52,7 @@ function readParts(message: Message, flight: Flight, body: Uint8Array | null): O
     logs: message.logs === undefined ? NONE : readLogs(message.logs, flight.aheadMs),
     logBytesDropped: message.dropped === undefined ? 0 : integer(message.dropped),
     outgoing: message.outgoing === undefined ? NONE : readOutgoing(message.outgoing),
+    outgoingOfDone: 0,
     answer: message.answer === undefined ? null : readAnswer(message.answer, body),
     summary: message.summary === undefined ? null : text(message.summary, LIMITS.descriptionChars),
     dbWrites: message.dbWrites === undefined ? {} : readDbWrites(message.dbWrites),

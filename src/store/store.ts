@@ -83,6 +83,22 @@ export interface AppendOptions {
   readonly idempotency?: Idempotency;
   /** Somebody at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
+  /** The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. */
+  readonly goingOn?: { readonly carried: string; readonly attempt: number };
+}
+
+/** Which wait of a run: the first one is 1. */
+export interface WaitOf {
+  readonly run: number;
+  readonly waits: number;
+}
+
+/** What a resume or cancel address is checked against. */
+export interface WaitingRun {
+  readonly ownerId: string;
+  readonly runnableId: string;
+  readonly deploymentId: string;
+  readonly state: RunState;
 }
 
 export interface Finished {
@@ -133,10 +149,32 @@ export interface LogStore {
 }
 
 export interface RunStore {
-  /** Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. */
+  /**
+   * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
+   * `waiting` it is not over: what it emitted takes effect, it holds no hand, and it keeps its deployment. An order that
+   * came before (resumeRun) is carried out at once.
+   */
   finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
-  /** Claims queued runs, in turn over workflows and sources, oldest first within each. */
-  claimRuns(limit: number, admission: Admission): Promise<Claims>;
+  /**
+   * Claims queued runs, in turn over workflows and sources, oldest first within each, and of a throttled workflow no more
+   * than domain/throttle.ts lets begin; every claim of its runs counts. `nextDueAtMs`: when the next of a throttled one may.
+   */
+  claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
+  /**
+   * Ends waits that are due: a suspended run is cancelled, all others are queued again. At most `limit`, the longest due
+   * first. `cancelled`: numbers of the runs that are over now. `isMore`: there may be others that are due.
+   */
+  endWaits(
+    limit: number,
+  ): Promise<{ readonly queued: number; readonly cancelled: readonly number[]; readonly isMore: boolean }>;
+  /** Not bound to an owner: whoever asks has the run's address, which the caller of this has checked. */
+  waitingRun(run: number): Promise<WaitingRun | undefined>;
+  /**
+   * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. Also before the
+   * run has begun that wait (it is running, and has had one wait less): the order is kept, and holds when it begins it; the
+   * first order counts. `over`: it was ended before, is not resumable (a retry), or the run is over. Undefined: no such run.
+   */
+  resumeRun(of: WaitOf, order: 'resume' | 'cancel', request: string | null): Promise<'taken' | 'over' | undefined>;
   /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
@@ -215,7 +253,7 @@ export interface TimeStore {
     emission: NewEmission,
     admission: Admission,
   ): Promise<Appended | null>;
-  /** When the next schedule tick or digest is due; null when none is. */
+  /** When the next schedule tick, digest or end of a wait is due; null when none is. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
@@ -258,6 +296,8 @@ export interface NodeStore {
 export interface Store extends LogStore, RunStore, DeliveryStore, OperationStore, TimeStore, NodeStore, ResourceStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
   readonly clock: Clock;
+  /** 32 bytes that are this store's own for ever, for that purpose and no other. */
+  deriveKey(purpose: string): Uint8Array;
   /** Whether storage answers and takes writes. */
   check(): Promise<boolean>;
   /** Waits for verbs under way, then closes. May be called twice. */

@@ -66,6 +66,8 @@ function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
     attempt: row.attempt as number,
     alone: row.alone as boolean,
     isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+    carried: null,
+    resumed: null,
   };
 }
 

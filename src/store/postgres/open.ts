@@ -143,6 +143,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     clock: core.clock,
+    deriveKey: (purpose) => core.seal.derive(purpose),
     exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),
     check: () =>
       core.pool

@@ -3,20 +3,21 @@
 import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
-import type {
-  ApiKey,
-  Dedupe,
-  Deployment,
-  Owner,
-  Schedule,
-  Scope,
-  Settings,
-  Source,
-  Step,
-  Subscription,
-  Trigger,
-  Via,
-  Workflow,
+import {
+  type ApiKey,
+  DEFAULT_SETTINGS,
+  type Dedupe,
+  type Deployment,
+  type Owner,
+  type Schedule,
+  type Scope,
+  type Settings,
+  type Source,
+  type Step,
+  type Subscription,
+  type Trigger,
+  type Via,
+  type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
@@ -142,7 +143,10 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: row.name as string,
     active: row.active as boolean,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+    },
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

@@ -113,7 +113,17 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited }: Cau
   pass.ledger.moved(ownerId, 'runs', { from: null, to: taken ? 'running' : 'queued' });
   line.change(taken ? { taken: 1 } : { waiting: 1 }, node);
   if (taken) {
-    const claimed = { runnable, emission, via, subscriptionId, attempt: 1, alone: false, isAwaitedElsewhere: false };
+    const claimed = {
+      runnable,
+      emission,
+      via,
+      subscriptionId,
+      attempt: 1,
+      alone: false,
+      isAwaitedElsewhere: false,
+      carried: null,
+      resumed: null,
+    };
     hands.runs.push({ run, fence: 1, ...claimed });
   } else {
     hands.runsWaiting = true;

@@ -74,6 +74,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...subscriptionVerbs(core),
     ...ALONE,
     clock,
+    deriveKey: (purpose) => seal.derive(purpose),
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>
       batch

@@ -5,6 +5,7 @@ import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
 import {
   type ApiKey,
+  DEFAULT_SETTINGS,
   DEFAULT_WEBHOOK_SETTINGS,
   type Dedupe,
   type Deployment,
@@ -161,7 +162,10 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: row.name as string,
     active: row.active === 1,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+    },
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

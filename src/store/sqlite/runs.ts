@@ -243,6 +243,8 @@ function claimRun(core: Core, w: Writing, found: { row: Row; runnable: Runnable 
     attempt: row.attempt as number,
     alone: row.alone === 1,
     isAwaitedElsewhere: false,
+    carried: null,
+    resumed: null,
   };
 }
 

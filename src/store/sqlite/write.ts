@@ -147,6 +147,8 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
       attempt: 1,
       alone: false,
       isAwaitedElsewhere: false,
+      carried: null,
+      resumed: null,
     });
   else if (isFull) failFull(core, w, { emission, runnable, run, attempt: 1 });
   else {

@@ -78,6 +78,8 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
     timeoutMs: 10_000,
     memoryMb: 256,
     env: {},
+    goingOn: null,
+    resumeKey: '00',
     alone: false,
     attempt: 1,
     event: Buffer.from('{}'),
