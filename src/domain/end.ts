@@ -17,7 +17,7 @@ export interface RunEnd {
   readonly summary: string | null;
   /** With state `waiting`. A retry counts as an attempt when it begins to wait. */
   readonly wait: WaitStart | null;
-  /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`; null when there is nothing to tell. */
+  /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`, of the whole run so far, also when it begins to wait; null when there is nothing to tell. */
   readonly detail: string | null;
   /** In the order in which they take effect; a failed run's `$errors` is last. */
   readonly emissions: readonly NewEmission[];

@@ -34,6 +34,14 @@ export interface Carried {
   readonly retries: number;
   /** Of a step that `$.flow.rerun` executes again; null: the next step is executed for the first time. */
   readonly reruns: Reruns | null;
+  /** With kind `retry`: JSON text of the request that ended the wait right before the step that failed, which sees it again. */
+  readonly callback: string | null;
+}
+
+/** How a wait is shown. */
+export interface Wait {
+  readonly kind: WaitKind;
+  readonly dueAtMs: number;
 }
 
 export interface Reruns {

@@ -16,6 +16,7 @@ import type { RunEnd } from '../domain/end.ts';
 import type { NewOperation, Operation, OperationOrder } from '../domain/operation.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { Wait } from '../domain/waiting.ts';
 import type { Clock, Wake } from '../ports.ts';
 import type {
   DeliveryRecord,
@@ -272,6 +273,8 @@ export interface Awaited {
   readonly answer: HttpAnswer | null;
   /** Null while it is not over. */
   readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
+  /** Set while its state is `waiting`, and only then: whoever waits for its answer may have to be let go. */
+  readonly waiting: Wait | null;
 }
 
 export interface Beat {

@@ -4,10 +4,10 @@ import { type Static, Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.ts';
 import { RUN_STATES } from '../../domain/run.ts';
+import { memberOf } from '../../domain/slice.ts';
 import type { Receipt, RunRecord, RunWhole } from '../../store/records.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
-import { memberOf } from '../slice.ts';
 import { ERROR } from './emissions.ts';
 
 export const RUN_STATE = oneOf(RUN_STATES);
