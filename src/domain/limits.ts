@@ -49,6 +49,9 @@ export const LIMITS = {
   maxQueueLimit: 1_000_000,
   resultBytes: 6 * 1024 * KIB,
   logBytes: 1024 * KIB,
+  /** Of one workflow, that a throttle lets begin in an interval, and the interval. */
+  maxThrottle: 1000,
+  maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
   uniqueIds: 100,
