@@ -84,7 +84,10 @@ export interface AppendOptions {
   readonly idempotency?: Idempotency;
   /** Somebody at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
-  /** The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. */
+  /**
+   * The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. It keeps
+   * the deployment that is the active one now, and its next wait has the number behind `carried.waits`.
+   */
   readonly goingOn?: { readonly carried: string; readonly attempt: number };
 }
 
@@ -105,6 +108,8 @@ export interface WaitingRun {
 export interface Finished {
   /** False: the lease was lost, nothing was written. */
   readonly held: boolean;
+  /** It should have begun to wait, and is over instead: somebody had ordered it, or its workflow is gone. */
+  readonly isCancelled?: boolean;
   readonly claims: Claims;
   /** Entry of the `$errors` emission, when one was written. */
   readonly errorEntry: number | null;
@@ -152,18 +157,21 @@ export interface LogStore {
 export interface RunStore {
   /**
    * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
-   * `waiting` it is not over: what it emitted takes effect, it holds no hand, and it keeps its deployment. An order that
-   * came before (resumeRun) is carried out at once.
+   * `waiting` it is not over: what it emitted takes effect, it holds no hand, and it keeps its deployment and the time when
+   * it was started first. An order that came before (resumeRun) is carried out at once; one for a wait that is a retry is
+   * forgotten. A `$errors` among what it emitted is told beside that of its end, if it fails.
    */
   finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
   /**
    * Claims queued runs, in turn over workflows and sources, oldest first within each, and of a throttled workflow no more
-   * than domain/throttle.ts lets begin; every claim of its runs counts. `nextDueAtMs`: when the next of a throttled one may.
+   * than domain/throttle.ts lets begin: every claim of its runs counts, whichever verb makes it, and a changed setting holds
+   * from then on. `nextDueAtMs`: when the next of those may that wait for that alone; they are not `runsWaiting`.
    */
   claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /**
    * Ends waits that are due: a suspended run is cancelled, all others are queued again. At most `limit`, the longest due
-   * first. `cancelled`: numbers of the runs that are over now. `isMore`: there may be others that are due.
+   * first. What is queued is claimed with all others, oldest number first. `cancelled`: numbers of the runs that are over
+   * now. `isMore`: there may be others that are due.
    */
   endWaits(
     limit: number,
@@ -172,8 +180,10 @@ export interface RunStore {
   waitingRun(run: number): Promise<WaitingRun | undefined>;
   /**
    * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. Also before the
-   * run has begun that wait (it is running, and has had one wait less): the order is kept, and holds when it begins it; the
-   * first order counts. `over`: it was ended before, is not resumable (a retry), or the run is over. Undefined: no such run.
+   * run has begun that wait (it is running, or queued again since its process was lost, and has had one wait less): the order
+   * is kept, and holds when it begins it; the first order counts. `over`: it was ended or ordered before, is not resumable
+   * (a retry), or the run is over. Undefined: no such run.
+   * `resumed` is given with every claim up to the next wait, so that a segment that is executed again has it again.
    */
   resumeRun(of: WaitOf, order: 'resume' | 'cancel', request: string | null): Promise<'taken' | 'over' | undefined>;
   /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
