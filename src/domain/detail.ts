@@ -1,6 +1,8 @@
 // What is kept of a run's course for whoever looks at it: its steps and what they printed.
 
+import { text, utf8 } from './bytes.ts';
 import type { LogLine, StepResult } from './run.ts';
+import { elementsOf, memberOf, membersOf } from './slice.ts';
 import type { Carried } from './waiting.ts';
 
 export interface Course {
@@ -38,4 +40,27 @@ function stepJson(step: StepResult): string {
   const exports = Object.entries(step.exports).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   const resumed = step.resumeData === undefined ? '' : `,"resume_data":${step.resumeData}`;
   return `{"id":"${step.id}","namespace":"${step.namespace}","state":"${step.state}","started_at_ms":${step.startedAtMs},"took_ms":${step.tookMs},"return_value":${step.returnValue ?? 'null'},"exports":{${exports.join(',')}}${resumed}}`;
+}
+
+/** The steps in what `detailOf` wrote, byte for byte. One that returned null and one that returned nothing look the same. */
+export function stepsIn(detail: string): StepResult[] {
+  const list = memberOf(utf8(detail), 'steps');
+  return list ? elementsOf(list).map(readStep) : [];
+}
+
+function readStep(json: Uint8Array): StepResult {
+  const parts = new Map(membersOf(json));
+  const textOf = (name: string): string => text(parts.get(name) ?? utf8('null'));
+  const returnValue = textOf('return_value');
+  const resumeData = parts.get('resume_data');
+  return {
+    id: JSON.parse(textOf('id')) as string,
+    namespace: JSON.parse(textOf('namespace')) as string,
+    state: JSON.parse(textOf('state')) as StepResult['state'],
+    startedAtMs: Number(textOf('started_at_ms')),
+    tookMs: Number(textOf('took_ms')),
+    ...(returnValue === 'null' ? {} : { returnValue }),
+    exports: Object.fromEntries(membersOf(utf8(textOf('exports'))).map(([name, value]) => [name, text(value)])),
+    ...(resumeData === undefined ? {} : { resumeData: text(resumeData) }),
+  };
 }

@@ -6,7 +6,9 @@ export type SourceType = 'HTTP' | 'TIMER' | 'SOURCE' | 'WORKFLOW' | 'ERROR' | 'W
 /** Channel names of the service. Names that begin with `$` are heard only by name; user code cannot emit them. */
 export const ERRORS = '$errors';
 export const EMAIL = '$email';
-/** A single workflow's run asked for by the API, and a replay: emitted by the owner, heard by that workflow alone. */
+/** A request that a run's code asked for. */
+export const HTTP = '$http';
+/** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
 

@@ -49,12 +49,35 @@ export const LIMITS = {
   maxQueueLimit: 1_000_000,
   resultBytes: 6 * 1024 * KIB,
   logBytes: 1024 * KIB,
+  /** What a log line costs beside its text. */
+  logLineBytes: 64,
   /** Of one workflow, that a throttle lets begin in an interval, and the interval. */
   maxThrottle: 1000,
+  minThrottleIntervalMs: 100,
   maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
+  /** Of arrays and objects within each other, in what a run returns, exports and sends. */
+  nestingDepth: 256,
   uniqueIds: 100,
+
+  // trying runs again
+  runAttempts: 20,
+  retryBaseMs: SECOND_MS,
+  maxRetryBaseMs: DAY_MS,
+  retryMaxMs: HOUR_MS,
+  maxRetryMaxMs: 7 * DAY_MS,
+
+  // waits of runs
+  maxWaitMs: 366 * DAY_MS,
+  suspendMs: DAY_MS,
+  reruns: 10,
+  maxReruns: 1_000_000,
+
+  // requests that runs ask for
+  requestMethodChars: 32,
+  requestUrlChars: 8 * KIB,
+  requestBodyBytes: 1024 * KIB,
 
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,
