@@ -11,7 +11,8 @@ export type Starts = readonly number[];
 
 /** How many may begin now; 0: none before `nextStartMs`. */
 export function roomAt(throttle: Throttle, starts: Starts, nowMs: number): number {
-  return throttle.limit - within(throttle, startsAsOf(starts, nowMs), nowMs).length;
+  const known = startsAsOf(starts, nowMs);
+  return Math.max(0, throttle.limit - (known.length - firstWithin(throttle, known, nowMs)));
 }
 
 /** When the next one may begin; `nowMs`: now. */
@@ -23,7 +24,8 @@ export function nextStartMs(throttle: Throttle, starts: Starts, nowMs: number): 
 /** With `count` more that begin now. Only what a later question may need is kept: never more than the limit. */
 export function withStarts(throttle: Throttle, starts: Starts, now: { nowMs: number; count: number }): Starts {
   const { nowMs, count } = now;
-  const recent = within(throttle, startsAsOf(starts, nowMs), nowMs);
+  const known = startsAsOf(starts, nowMs);
+  const recent = known.slice(firstWithin(throttle, known, nowMs));
   return [...recent, ...new Array<number>(count).fill(nowMs)].slice(-throttle.limit);
 }
 
@@ -36,9 +38,13 @@ export function startsAsOf(starts: Starts, nowMs: number): Starts {
   return newest === undefined || newest <= nowMs ? starts : starts.map((ms) => Math.min(ms, nowMs));
 }
 
-/** The newest ones that count, also when there were more of them under a higher limit. */
-function within({ limit, intervalMs }: Throttle, starts: Starts, nowMs: number): Starts {
-  const newest = starts.slice(-limit);
-  const first = newest.findIndex((ms) => ms > nowMs - intervalMs);
-  return first < 0 ? [] : newest.slice(first);
+/** Where the starts begin that count now. */
+function firstWithin({ intervalMs }: Throttle, starts: Starts, nowMs: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] as number) > nowMs - intervalMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

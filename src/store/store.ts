@@ -196,7 +196,7 @@ export interface RunStore {
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /**
    * Cancels a queued or waiting run. `running`: it is for the node that runs it to end it; when that is another one, it
-   * hears of it with its next `beat`. Undefined: no such run.
+   * hears of it with its next `beat`. Should it begin to wait before, for whatever, it is over then. Undefined: no such run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
   listRuns(

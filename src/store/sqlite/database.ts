@@ -6,8 +6,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
+import { WAITS } from './migrations/003-waits.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -18,6 +18,7 @@ import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
 import { sealRows } from './seal-rows.ts';
 import { sourceVerbs } from './sources.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
+import { Throttles } from './throttles.ts';
 import { timeVerbs } from './times.ts';
 import { Numbers, OpenRuns, Transaction } from './transaction.ts';
 import { triggerVerbs } from './triggers.ts';
@@ -58,8 +59,9 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const turns = readTurns(writer, clock.nowMs());
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
-  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, openRuns, turns }));
-  const core: Core = { writer, reader, batch, routes, openRuns, turns, seal, clock, storeTag, boot };
+  const throttles = new Throttles(writer);
+  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, openRuns, turns, throttles }));
+  const core: Core = { writer, reader, batch, routes, openRuns, turns, throttles, seal, clock, storeTag, boot };
   const store: Store = {
     ...logVerbs(core),
     ...runVerbs(core),

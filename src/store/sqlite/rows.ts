@@ -24,6 +24,7 @@ import {
   type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
@@ -106,6 +107,7 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     summary: row.summary as string | null,
     errorEntry: row.error_entry as number | null,
     errorCode: row.error_code as string | null,
+    waiting: row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number },
   };
 }
 

@@ -1,0 +1,23 @@
+// Runs that wait and go on, and the memory of throttled workflows.
+
+export const WAITS = `
+-- the last one that has begun; each has addresses of its own
+ALTER TABLE runs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+-- while it waits
+ALTER TABLE runs ADD COLUMN wait_kind TEXT;
+ALTER TABLE runs ADD COLUMN due_at_ms INTEGER;
+-- resume or cancel, and with which request: ordered before the wait that it is for has begun
+ALTER TABLE runs ADD COLUMN early TEXT;
+ALTER TABLE runs ADD COLUMN early_request TEXT;
+-- the request that ended its last wait
+ALTER TABLE runs ADD COLUMN resumed TEXT;
+-- behind what it goes on; not of a run that is over
+ALTER TABLE runs ADD COLUMN carried TEXT;
+CREATE INDEX runs_due ON runs (due_at_ms) WHERE state = 'waiting';
+
+-- Only of throttled workflows: when their newest runs began, as a JSON list, oldest first.
+CREATE TABLE throttles (
+  runnable_id TEXT PRIMARY KEY,
+  starts TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
