@@ -14,7 +14,7 @@ import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import type { Transaction } from './transaction.ts';
-import { waitVerbs } from './waits.ts';
+import { STOP, waitVerbs } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
@@ -140,7 +140,7 @@ function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: n
   if (!row) return undefined;
   const state = row.state as RunState;
   // For the case that it begins to wait before it hears of this.
-  if (state === 'running') core.writer.run("UPDATE runs SET early = 'stop', early_request = NULL WHERE run = ?", run);
+  if (state === 'running') core.writer.run('UPDATE runs SET early = ? WHERE run = ?', STOP, run);
   if (state !== 'queued' && state !== 'waiting') return state;
   core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, tx.nowMs, run);
   tx.runMoved(ownerId, { from: state, to: 'cancelled' });

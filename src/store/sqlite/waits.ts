@@ -11,7 +11,16 @@ import type { Transaction } from './transaction.ts';
 import type { Writing } from './write.ts';
 
 /** What was ordered of a run before it waits. `stop`: its owner cancels it, whatever it begins to wait for. */
-type Early = 'resume' | 'cancel' | 'stop';
+interface Early {
+  readonly order: 'resume' | 'cancel' | 'stop';
+  readonly request: string | null;
+}
+
+export const STOP = earlyText({ order: 'stop', request: null });
+
+function earlyText(early: Early): string {
+  return JSON.stringify(early);
+}
 
 export function waitVerbs(core: Core): Pick<RunStore, 'endWaits' | 'waitingRun' | 'resumeRun'> {
   return {
@@ -35,15 +44,15 @@ export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: st
   const { end, ownerId, runnableId } = of;
   const { wait } = end;
   if (!wait) throw new Error(`run ${end.lease.run} is to wait, and nobody says for what`);
-  const early = core.writer.get('SELECT early, early_request FROM runs WHERE run = ?', end.lease.run) as Row;
   const isRetry = wait.kind === 'retry';
-  const order = isRetry && early.early !== 'stop' ? null : (early.early as Early | null);
+  const early = earlyOf(core, end.lease.run);
+  const order = isRetry && early?.order !== 'stop' ? null : early?.order;
   // Its workflow may have been deleted meanwhile.
   const isOver = order === 'cancel' || order === 'stop' || !core.routes.runnable(runnableId);
   const state = isOver ? 'cancelled' : order === 'resume' ? 'queued' : 'waiting';
   core.writer.run(
     `UPDATE runs SET state = ?, attempt = attempt + ?, ended_at_ms = ?, summary = ?, detail = ?, waits = ?,
-      wait_kind = ?, due_at_ms = ?, early = NULL, early_request = NULL, resumed = ?, carried = ? WHERE run = ?`,
+      wait_kind = ?, due_at_ms = ?, early = NULL, resumed = ?, carried = ? WHERE run = ?`,
     state,
     isRetry ? 1 : 0,
     isOver ? end.endedAtMs : null,
@@ -52,7 +61,7 @@ export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: st
     wait.waits,
     state === 'waiting' ? wait.kind : null,
     state === 'waiting' ? wait.dueAtMs : null,
-    state === 'queued' ? (early.early_request as string | null) : null,
+    state === 'queued' ? (early?.request ?? null) : null,
     isOver ? null : wait.carried,
     end.lease.run,
   );
@@ -62,6 +71,11 @@ export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: st
     w.runsWaiting = true;
   }
   return state;
+}
+
+function earlyOf(core: Core, run: number): Early | null {
+  const text = core.writer.get('SELECT early FROM runs WHERE run = ?', run)?.early as string | null;
+  return text === null ? null : (JSON.parse(text) as Early);
 }
 
 function endWaits(
@@ -126,6 +140,6 @@ function resumeRun(core: Core, tx: Transaction, { of, order, request }: Ordered)
   }
   const mayBegin = (row.state === 'running' || row.state === 'queued') && waits + 1 === of.waits;
   if (!mayBegin || row.early !== null) return 'over';
-  core.writer.run('UPDATE runs SET early = ?, early_request = ? WHERE run = ?', order, request, of.run);
+  core.writer.run('UPDATE runs SET early = ? WHERE run = ?', earlyText({ order, request }), of.run);
   return 'taken';
 }

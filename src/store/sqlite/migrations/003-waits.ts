@@ -6,10 +6,9 @@ ALTER TABLE runs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
 -- while it waits
 ALTER TABLE runs ADD COLUMN wait_kind TEXT;
 ALTER TABLE runs ADD COLUMN due_at_ms INTEGER;
--- resume or cancel, and with which request: ordered before the wait that it is for has begun
+-- an order for the wait to come, {order, request}; JSON
 ALTER TABLE runs ADD COLUMN early TEXT;
-ALTER TABLE runs ADD COLUMN early_request TEXT;
--- the request that ended its last wait
+-- JSON of the request that ended its last wait
 ALTER TABLE runs ADD COLUMN resumed TEXT;
 -- behind what it goes on; not of a run that is over
 ALTER TABLE runs ADD COLUMN carried TEXT;
