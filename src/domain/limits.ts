@@ -69,6 +69,8 @@ export const LIMITS = {
   maxRetryMaxMs: 7 * DAY_MS,
 
   // waits of runs
+  /** From the event on: how long a caller with `custom_response` waits over delays and retries of the run. */
+  answerWaitMs: MINUTE_MS,
   maxWaitMs: 366 * DAY_MS,
   suspendMs: DAY_MS,
   reruns: 10,

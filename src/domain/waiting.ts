@@ -12,6 +12,8 @@ import type { LogLine, StepResult } from './run.ts';
  */
 export type WaitKind = 'delay' | 'suspend' | 'rerun' | 'retry';
 
+export const WAIT_KINDS: readonly WaitKind[] = ['delay', 'suspend', 'rerun', 'retry'];
+
 /** What a step asked for; acts when the step has ended. */
 export interface WaitAsked {
   readonly kind: Exclude<WaitKind, 'retry'>;

@@ -1,7 +1,10 @@
 // Who waits for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
 
+import { msOf } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
 import type { Answered } from '../domain/requests.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
+import type { Wait } from '../domain/waiting.ts';
 
 interface Waiting {
   readonly answered: Set<(answered: Answered) => void>;
@@ -42,6 +45,16 @@ export class Waiters {
     waiting.answered.clear();
     this.#forgetIdle(run);
     return true;
+  }
+
+  /**
+   * The run waits, and that is durable: callers get what it has answered by now. Without an answer they go on waiting when
+   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: nobody was told anything.
+   */
+  wait(run: number, wait: Wait, answer: HttpAnswer | null): boolean {
+    if (answer) return this.answer(run, { kind: 'answer', answer });
+    const isSoon = wait.kind !== 'suspend' && wait.dueAtMs <= msOf(run) + LIMITS.answerWaitMs;
+    return !isSoon && this.answer(run, { kind: 'none' });
   }
 
   /** The run has ended, and that is durable. */

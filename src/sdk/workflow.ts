@@ -150,13 +150,40 @@ export interface StepApi {
   export(name: string, value: unknown): void;
   respond(answer: Answer): Promise<void>;
   /** With the time at which the run must have ended, epoch milliseconds. */
-  readonly context: Context & { readonly deadline: number };
+  readonly context: Context & {
+    readonly deadline: number;
+    readonly run: {
+      /** How often this step was executed, this time included. */
+      readonly runs: number;
+      /** What `$.flow.rerun` passed on. */
+      readonly context?: unknown;
+      /** The request that ended the wait right before this step. */
+      readonly callback_request?: HttpEvent;
+    };
+  };
   readonly send: {
     emit(event: unknown, channel?: string): void;
     email(mail: { readonly subject: string; readonly text?: string; readonly html?: string }): void;
   };
-  /** `exit`: the run ends as succeeded at the end of this step. */
-  readonly flow: { exit(reason?: string): void };
+  /** What it does takes effect at the end of the step. */
+  readonly flow: {
+    /** The run ends as succeeded at the end of this step. */
+    exit(reason?: string): void;
+    /** At the end of this step the run waits so long, or until somebody asks for `resume_url`. */
+    delay(ms: number): WaitAddresses;
+    /** At the end of this step the run waits until somebody asks for `resume_url`; nobody within `ms` (24 hours): it is cancelled. */
+    suspend(ms?: number): WaitAddresses;
+    /** This step is executed again after `ms`, or when somebody asks for `resume_url`; at most `max` (10) times. */
+    rerun(ms: number, context?: unknown, max?: number): WaitAddresses;
+    /** Runs another workflow of yours with this event. */
+    trigger(workflowId: string, event?: unknown): void;
+  };
+}
+
+/** Addresses for whoever may end a wait, by any request. */
+export interface WaitAddresses {
+  readonly resume_url: string;
+  readonly cancel_url: string;
 }
 
 /** What a step left for those behind it: its exports by their names, and what it returned. */
@@ -206,6 +233,18 @@ export interface WorkflowSettings {
   readonly memory_mb?: number;
   readonly concurrency?: number;
   readonly queue_limit?: number;
+  /** At most `limit` runs begin within any `interval_ms`. */
+  readonly throttle?: { readonly limit: number; readonly interval_ms: number } | null;
+  /** A run that fails is tried again from the step that failed. */
+  readonly retry?: {
+    /** In all, the first one included. */
+    readonly attempts: number;
+    /** Before the second attempt; doubled for each one more. 1,000 when left out. */
+    readonly base_ms?: number;
+    readonly max_ms?: number;
+    readonly also?: readonly ('Timeout' | 'OutOfMemory')[];
+    readonly report_first?: boolean;
+  } | null;
   readonly notify?: boolean;
   /** Left out: what was set over the API stays, so that secrets need not stand in the file. */
   readonly env?: Readonly<Record<string, string>>;

@@ -29,6 +29,7 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
   slots.open();
   const store: Partial<Store> = {
     getDeployment: async () => ({ id: 'd_1', steps: [] }) as never,
+    deriveKey: () => new Uint8Array(32),
     finishRun: async (end) => {
       ends.push(end);
       return { held, claims: NOTHING, errorEntry: null };
@@ -49,6 +50,7 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
     random,
     log,
     publicUrl: () => 'http://errand',
+    wakeTimes: () => undefined,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {
     slots.takeRun(runnable);
