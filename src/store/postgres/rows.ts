@@ -20,6 +20,7 @@ import {
   type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { Wait, WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
@@ -74,6 +75,11 @@ export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
   };
 }
 
+/** Of a run's row: what it waits for. */
+export function toWait(row: Row): Wait | null {
+  return row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number };
+}
+
 export function toRunRecord(row: Row, storeTag: string): RunRecord {
   return {
     run: row.run as number,
@@ -91,6 +97,7 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     summary: row.summary as string | null,
     errorEntry: row.error_entry as number | null,
     errorCode: row.error_code as string | null,
+    waiting: toWait(row),
   };
 }
 

@@ -6,9 +6,10 @@ import { StoreUnavailable } from '../store.ts';
 import type { Lane, Tx } from './lane.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
+import { WAITS } from './migrations/003-waits.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
