@@ -137,7 +137,7 @@ export class Runs {
     else {
       if (held && wait) {
         waiters.wait(run, wait, whole.answer);
-        wakeTimes(wait.dueAtMs - clock.nowMs());
+        wakeTimes(Math.max(0, wait.dueAtMs - clock.nowMs()));
       }
       // Who waits here for a run that waits, was lost or handed back hears of its end all the same, whoever executes it next.
       answers.watch(run);
