@@ -108,7 +108,7 @@ export interface WaitingRun {
 export interface Finished {
   /** False: the lease was lost, nothing was written. */
   readonly held: boolean;
-  /** It should have begun to wait, and is over instead: somebody had ordered it, or its workflow is gone. */
+  /** It should have begun to wait, or to be queued again, and is over instead: somebody had ordered it, or its workflow is gone. */
   readonly isCancelled?: boolean;
   readonly claims: Claims;
   /** Entry of the `$errors` emission, when one was written. */
@@ -196,7 +196,8 @@ export interface RunStore {
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /**
    * Cancels a queued or waiting run. `running`: it is for the node that runs it to end it; when that is another one, it
-   * hears of it with its next `beat`. Should it begin to wait before, for whatever, it is over then. Undefined: no such run.
+   * hears of it with its next `beat`. Should it begin to wait before, or be queued again, it is over then. Undefined: no such
+   * run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
   listRuns(

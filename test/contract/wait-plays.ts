@@ -121,7 +121,7 @@ class Play {
     const known = defined(this.known.get(run.run));
     const hands = new Hands(2);
     if (what === 'release' || what === 'return') {
-      known.state = 'queued';
+      this.#queueAgain(known);
       if (what === 'release') return stage.store.releaseRuns([run]);
       this.#take((await stage.end(run, { ...waits(), end: { kind: 'returned' } }, hands)).claims);
     } else if (what === 'end') {
@@ -137,6 +137,10 @@ class Play {
       equal(isCancelled ?? false, known.state === 'cancelled');
       this.#take(claims);
     }
+  }
+
+  #queueAgain(known: Known): void {
+    known.state = known.early?.order === 'stop' ? 'cancelled' : 'queued';
   }
 
   #beginWait(known: Known, { kind, ms }: { kind: WaitKind; ms: number }): void {
@@ -214,9 +218,11 @@ class Play {
     await this.stage.reopen();
     for (const { run } of this.held.splice(0)) {
       const known = defined(this.known.get(run));
+      this.#queueAgain(known);
+      if (known.state === 'cancelled') continue;
       known.losses++;
-      known.state = known.losses < 3 ? 'queued' : 'failed';
       if (known.losses < 3) known.attempt++;
+      else known.state = 'failed';
     }
     this.#take((await this.stage.store.rescue(none())).claims);
   }

@@ -8,6 +8,7 @@ import {
   aStep,
   at,
   defined,
+  ended,
   type Harness,
   none,
   only,
@@ -143,6 +144,29 @@ export function endedWaitsContract(harness: Harness): void {
       equal((await stage.tryAgain(at(runs, 1), SECOND_MS)).isCancelled, true);
       for (const { run } of runs) equal(await stateOf(stage, run), 'cancelled');
       equal((await stage.pass(DAY_MS)).queued, 0);
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('is cancelled if it is handed back or lost', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      const runs = await timesInTurn(3, () => stage.started(workflow));
+      for (const run of runs)
+        await stage.end(run, waits({ ms: SECOND_MS }, { steps: [aStep('ask')], summary: 'asked' }));
+      await stage.pass(SECOND_MS);
+      const again = await stage.claim();
+      for (const { run } of runs) equal(await stage.store.cancelRun(stage.owner.id, run), 'running');
+      for (const { run } of runs) equal(await stage.store.resumeRun({ run, waits: 2 }, 'resume', null), 'over');
+      await stage.store.releaseRuns(again.slice(0, 1));
+      await stage.end(at(again, 1), ended('bystander'));
+      await stage.reopen();
+      await stage.store.rescue(none());
+      deepEqual(await stage.claim(), []);
+      for (const { run } of runs) {
+        const { state, summary, detail } = defined(await stage.store.getRun(stage.owner.id, run));
+        const { steps } = JSON.parse(defined(detail)) as { steps: unknown[] };
+        deepEqual([state, summary, steps.length], ['cancelled', 'asked', 1]);
+      }
       await assertLedgerAddsUp(stage);
     });
 

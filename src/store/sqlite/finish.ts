@@ -12,7 +12,7 @@ import { answerText } from './log.ts';
 import { NO_WAIT } from './partial.ts';
 import { applySource } from './source-memory.ts';
 import type { Transaction } from './transaction.ts';
-import { beginWait } from './waits.ts';
+import { beginWait, isStopped } from './waits.ts';
 import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
 
 /** Takes nothing: for verbs that hand back. */
@@ -32,7 +32,7 @@ const LOST: Finished = {
 /** The run's row while this lease on it is still ours. */
 function heldRun(core: Core, { run, fence }: RunLease): Row | undefined {
   return core.writer.get(
-    "SELECT owner_id, runnable_id FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'",
+    "SELECT run, owner_id, runnable_id, early FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'",
     run,
     fence,
     core.boot,
@@ -45,8 +45,8 @@ export function finishRun(core: Core, w: Writing, end: RunEnd): Finished {
   if (!held) return LOST;
   const [ownerId, runnableId] = [held.owner_id as string, held.runnable_id as string];
   if (end.state === 'queued') {
-    queueAgain(core, w, { run, ownerId, runnableId, alone: end.again === 'alone' });
-    return { held: true, claims: claimsOf(w), errorEntry: null };
+    const state = queueAgain(core, w, held, end.again === 'alone');
+    return { held: true, claims: claimsOf(w), errorEntry: null, isCancelled: state === 'cancelled' };
   }
   if (end.state === 'waiting') return suspend(core, w, { end, ownerId, runnableId });
   w.tx.runMoved(ownerId, { from: 'running', to: end.state });
@@ -89,21 +89,14 @@ function takeEffect(core: Core, w: Writing, end: RunEnd): { entries: readonly nu
   return { entries, suppressed };
 }
 
-interface Again {
-  readonly run: number;
-  readonly ownerId: string;
-  readonly runnableId: string;
-  /** A bystander of a crash: its attempt counts, and the next one has a process to itself. */
-  readonly alone: boolean;
-}
-
-function queueAgain(core: Core, w: Writing, again: Again): void {
-  const { run, ownerId, runnableId, alone } = again;
-  // Its workflow may have been deleted meanwhile.
-  if (!core.routes.runnable(runnableId)) {
+/** `alone`: a bystander of a crash; its attempt counts, and the next one has a process to itself. */
+function queueAgain(core: Core, w: Writing, held: Row, alone: boolean): 'queued' | 'cancelled' {
+  const { run, owner_id: ownerId, runnable_id: runnableId } = held as { run: number } & Record<string, string>;
+  // Its workflow may have been deleted meanwhile, or somebody asked for its end.
+  if (!core.routes.runnable(runnableId as string) || isStopped(held)) {
     core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, w.tx.nowMs, run);
-    w.tx.runMoved(ownerId, { from: 'running', to: 'cancelled' });
-    return;
+    w.tx.runMoved(ownerId as string, { from: 'running', to: 'cancelled' });
+    return 'cancelled';
   }
   core.writer.run(
     `UPDATE runs SET state = 'queued', started_at_ms = iif(waits > 0, started_at_ms, NULL), alone = max(alone, ?),
@@ -112,17 +105,16 @@ function queueAgain(core: Core, w: Writing, again: Again): void {
     alone ? 1 : 0,
     run,
   );
-  w.tx.runMoved(ownerId, { from: 'running', to: 'queued' });
-  w.tx.runsOpened(runnableId, 1);
+  w.tx.runMoved(ownerId as string, { from: 'running', to: 'queued' });
+  w.tx.runsOpened(runnableId as string, 1);
   w.runsWaiting = true;
+  return 'queued';
 }
 
 export function releaseRuns(core: Core, tx: Transaction, leases: readonly RunLease[]): void {
   const w = writing(tx, NOBODY);
   for (const { run, fence } of leases) {
     const held = heldRun(core, { run, fence });
-    if (!held) continue;
-    const { owner_id: ownerId, runnable_id: runnableId } = held as { owner_id: string; runnable_id: string };
-    queueAgain(core, w, { run, ownerId, runnableId, alone: false });
+    if (held) queueAgain(core, w, held, false);
   }
 }

@@ -14,7 +14,7 @@ import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import type { Transaction } from './transaction.ts';
-import { STOP, waitVerbs } from './waits.ts';
+import { isStopped, STOP, waitVerbs } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
@@ -91,7 +91,7 @@ function rescue(
 ): { runs: number; deliveries: number; claims: Claims } {
   const w = writing(tx, admission);
   const lost = core.writer.all(
-    `SELECT run, owner_id, runnable_id, entry, attempt, rescues FROM runs
+    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early FROM runs
       WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
     core.boot,
   );
@@ -105,7 +105,9 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
   const ownerId = row.owner_id as string;
   const runnable = core.routes.runnable(row.runnable_id as string);
   const isLast = (row.rescues as number) + 1 >= LIMITS.rescues;
-  const state: RunState = runnable ? (isLast ? 'failed' : 'queued') : 'cancelled';
+  // Its workflow may have been deleted meanwhile, or somebody asked for its end.
+  const isGone = !runnable || isStopped(row);
+  const state: RunState = isGone ? 'cancelled' : isLast ? 'failed' : 'queued';
   const isOver = state !== 'queued';
   core.writer.run(
     `UPDATE runs SET state = ?, rescues = rescues + 1, attempt = attempt + ?, fence = fence + 1,
@@ -116,7 +118,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     run,
   );
   w.tx.runMoved(ownerId, { from: 'running', to: state });
-  if (!runnable) return;
+  if (isGone) return;
   if (!isLast) {
     w.tx.runsOpened(runnable.id, 1);
     return;
@@ -139,7 +141,7 @@ function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: n
   const row = core.writer.get('SELECT state, runnable_id FROM runs WHERE run = ? AND owner_id = ?', run, ownerId);
   if (!row) return undefined;
   const state = row.state as RunState;
-  // For the case that it begins to wait before it hears of this.
+  // For the case that it begins to wait, or is queued again, before it hears of this.
   if (state === 'running') core.writer.run('UPDATE runs SET early = ? WHERE run = ?', STOP, run);
   if (state !== 'queued' && state !== 'waiting') return state;
   core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, tx.nowMs, run);

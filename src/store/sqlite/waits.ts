@@ -18,6 +18,11 @@ interface Early {
 
 export const STOP = earlyText({ order: 'stop', request: null });
 
+/** Whether its owner has cancelled it while it was running. */
+export function isStopped(row: Row): boolean {
+  return row.early === STOP;
+}
+
 function earlyText(early: Early): string {
   return JSON.stringify(early);
 }
