@@ -71,6 +71,8 @@ export const LIMITS = {
   // waits of runs
   /** From the event on: how long a caller with `custom_response` waits over delays and retries of the run. */
   answerWaitMs: MINUTE_MS,
+  /** How long it waits at all, also for a run that is queued: longer than a run may take. */
+  callerMs: 15 * MINUTE_MS,
   maxWaitMs: 366 * DAY_MS,
   suspendMs: DAY_MS,
   reruns: 10,

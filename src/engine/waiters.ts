@@ -22,14 +22,23 @@ export interface AwaitedAnswer {
 export class Waiters {
   readonly #byRun = new Map<number, Waiting>();
 
-  /** Register before the run is started. */
+  /** Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. */
   answerOf(run: number): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
-    this.#of(run).answered.add(resolve);
     const leave = (): void => {
-      this.#byRun.get(run)?.answered.delete(resolve);
+      clearTimeout(timer);
+      this.#byRun.get(run)?.answered.delete(settle);
       this.#forgetIdle(run);
     };
+    const settle = (answer: Answered): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const timer = setTimeout(() => {
+      leave();
+      resolve({ kind: 'timeout' });
+    }, LIMITS.callerMs).unref();
+    this.#of(run).answered.add(settle);
     return { answered, leave };
   }
 

@@ -15,6 +15,7 @@ import { ROOT, readDocument, typeAll } from './reader.ts';
 
 const TYPED = [
   'workflows',
+  'waiting',
   'code-first',
   'error-handling',
   'sources',
@@ -98,12 +99,14 @@ test('the README’s limits are the limits', async () => {
 });
 
 test('the workflow settings have the documented defaults', async () => {
-  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit } = DEFAULT_SETTINGS;
+  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit, throttle, retry } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
     memory_mb: String(memoryMb),
     concurrency: String(concurrency),
     queue_limit: String(queueLimit),
+    throttle: String(throttle),
+    retry: String(retry),
     notify: String(notify),
     env: JSON.stringify(env),
   };

@@ -166,3 +166,18 @@ test('an outage ends no waiting', async () => {
     ['warn'],
   );
 });
+
+test('a caller is let go when its run waits elsewhere', async () => {
+  const { answers, told, waiters, call } = create();
+  const answered = call(1);
+  told.push({ run: 1, answer: null, ended: null, waiting: { kind: 'suspend', dueAtMs: 1 } });
+  await answers.tick();
+  assert.deepEqual([await answered, waiters.runs()], [{ kind: 'none' }, []]);
+  const patient = call(2);
+  told.splice(0, 1, { run: 2, answer: null, ended: null, waiting: { kind: 'delay', dueAtMs: 1 } });
+  await answers.tick();
+  assert.deepEqual(waiters.runs(), [2]);
+  told.splice(0, 1, ended(2, 'succeeded', { answer: ANSWER }));
+  await answers.tick();
+  assert.deepEqual(await patient, { kind: 'answer', answer: ANSWER });
+});
