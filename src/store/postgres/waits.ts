@@ -1,5 +1,6 @@
 // Runs that wait: by what their waits end. A row that waits is touched under its line's lock only, as one that is queued;
-// so of several nodes that end a wait at once, and of a request that meets them, one does.
+// so of several nodes that end a wait at once, and of a request that meets them, one does. Beside the claims, with plans
+// that stay right when many wait at once; a claim waits for the few milliseconds that a busy line is locked.
 
 import type { RunState } from '../../domain/run.ts';
 import { type RunStore, StoreUnavailable, type WaitOf } from '../store.ts';
@@ -43,11 +44,14 @@ interface EndedWaits {
 }
 
 async function endWaits(core: Core, limit: number): ReturnType<RunStore['endWaits']> {
-  const { queued, cancelled, isMore } = await core.config.transact((tx) => endDue(core, tx, limit));
+  const { queued, cancelled, isMore } = await core.claims.transact((tx) => endDue(core, tx, limit));
   if (queued.length > 0) core.notices.tell('runs');
   if (cancelled.some((row) => isAwaitedElsewhere(core, row))) core.notices.tell('answers');
   return { queued: queued.length, cancelled: cancelled.map(({ run }) => run as number), isMore };
 }
+
+/** Not by the index of what is due: a plan that was made while little was would read all that is. */
+const STILL_DUE = 'o.due_at_ms + 0 <= $1::bigint';
 
 async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
   const nowMs = core.clock.nowMs();
@@ -57,22 +61,23 @@ async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
     limit,
   );
   if (due.length === 0) return { queued: [], cancelled: [], isMore: false };
-  await lockLines(tx, due);
+  const gone = await lockLines(tx, due);
   const runs = arrayLiteral(due.map(({ run }) => run as number));
   // Looked at again with the locks: another node may have ended these waits, or a request, and the run wait again by now.
   const [cancelled, queued] = await Promise.all([
     tx.query(
-      `WITH gone AS (DELETE FROM open_runs AS o WHERE o.run = ANY($2::bigint[]) AND o.due_at_ms <= $1::bigint
-          AND (o.wait_kind = 'suspend' OR NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = o.runnable_id))
+      `WITH gone AS (DELETE FROM open_runs AS o WHERE o.run = ANY($2::bigint[]) AND ${STILL_DUE}
+          AND (o.wait_kind = 'suspend' OR o.runnable_id = ANY($3::text[]))
           RETURNING *),
         kept AS (${KEEP_CANCELLED})
         SELECT run, owner_id, awaited_by FROM gone`,
       nowMs,
       runs,
+      arrayLiteral(gone),
     ),
     tx.query(
-      `UPDATE open_runs SET state = 'queued', wait_kind = NULL, due_at_ms = NULL
-        WHERE run = ANY($2::bigint[]) AND due_at_ms <= $1::bigint RETURNING run, owner_id, runnable_id`,
+      `UPDATE open_runs AS o SET state = 'queued', wait_kind = NULL, due_at_ms = NULL
+        WHERE o.run = ANY($2::bigint[]) AND ${STILL_DUE} RETURNING run, owner_id, runnable_id`,
       nowMs,
       runs,
     ),
@@ -104,10 +109,13 @@ function pairsOf(rows: readonly Row[]): Pairs {
   };
 }
 
-/** In the order of their keys, as everybody does. Who waits has run before, so its line is there. */
-async function lockLines(tx: Tx, rows: readonly Row[]): Promise<void> {
+/**
+ * In the order of their keys, as everybody does. Who waits has run before, so its line is there. Returns workflows that are
+ * not: the one transaction did not see the other.
+ */
+async function lockLines(tx: Tx, rows: readonly Row[]): Promise<string[]> {
   const { owners, listeners } = pairsOf(rows);
-  await tx.query(
+  void tx.query(
     `SELECT 1 FROM unnest($1::text[], $2::text[]) AS u (o, i)
       JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
@@ -115,6 +123,9 @@ async function lockLines(tx: Tx, rows: readonly Row[]): Promise<void> {
     owners,
     listeners,
   );
+  const there = await tx.query('SELECT id FROM runnables WHERE id = ANY($1::text[])', listeners);
+  const isThere = new Set(there.map(({ id }) => id));
+  return [...new Set(rows.map((row) => row.runnable_id as string))].filter((id) => !isThere.has(id));
 }
 
 /** A throttled one stays ready when it was. */
@@ -146,7 +157,7 @@ interface Looked {
 
 async function resumeRun(core: Core, ordered: Ordered): Promise<'taken' | 'over' | undefined> {
   for (let looks = 1; looks <= MAX_LOOKS; looks++) {
-    const { answer, isStale, ended } = await core.config.transact((tx) => resumeIn(core, tx, ordered));
+    const { answer, isStale, ended } = await core.claims.transact((tx) => resumeIn(core, tx, ordered));
     if (isStale) continue;
     if (ended && ordered.early.order === 'resume') core.notices.tell('runs');
     if (ended && isAwaitedElsewhere(core, ended)) core.notices.tell('answers');
