@@ -138,57 +138,83 @@ export interface Context {
 }
 
 export interface Answer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** 200 to 599. */
+  readonly status?: number | string;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
+  /** A string, bytes, a `Blob`, a stream of Node's or the web's; everything else goes out as JSON. */
   readonly body?: unknown;
   /** Goes out at once, and not when the run has ended. */
   readonly immediate?: boolean;
 }
 
-/** `$`: what a step may do. */
-export interface StepApi {
-  export(name: string, value: unknown): void;
-  respond(answer: Answer): Promise<void>;
-  /** With the time at which the run must have ended, epoch milliseconds. */
-  readonly context: Context & {
-    readonly deadline: number;
-    readonly run: {
-      /** How often this step was executed, this time included. */
-      readonly runs: number;
-      /** What `$.flow.rerun` passed on. */
-      readonly context?: unknown;
-      /** The request that ended the wait right before this step. */
-      readonly callback_request?: HttpEvent;
-    };
-  };
-  readonly send: {
-    emit(event: unknown, channel?: string): void;
-    email(mail: { readonly subject: string; readonly text?: string; readonly html?: string }): void;
-  };
-  /** What it does takes effect at the end of the step. */
-  readonly flow: {
-    /** The run ends as succeeded at the end of this step. */
-    exit(reason?: string): void;
-    /** At the end of this step the run waits so long, or until somebody asks for `resume_url`. */
-    delay(ms: number): WaitAddresses;
-    /** At the end of this step the run waits until somebody asks for `resume_url`; nobody within `ms` (24 hours): it is cancelled. */
-    suspend(ms?: number): WaitAddresses;
-    /** This step is executed again after `ms`, or when somebody asks for `resume_url`; at most `max` (10) times. */
-    rerun(ms: number, context?: unknown, max?: number): WaitAddresses;
-    /** Runs another workflow of yours with this event. */
-    trigger(workflowId: string, event?: unknown): void;
+/** What `$.context` knows besides the trigger's context. */
+export interface RunContext {
+  /** The time at which this part of the run must have ended, epoch milliseconds. */
+  readonly deadline: number;
+  /** True for a run that somebody made to try the workflow out. */
+  readonly test: boolean;
+  readonly run: {
+    /** How often this step was executed, with this time: more than once only by `$.flow.rerun`. */
+    readonly runs: number;
+    /** What `$.flow.rerun` passed on. */
+    readonly context?: unknown;
+    /** The request to `resume_url` by which the run goes on now; undefined when time ended the wait. */
+    readonly callback_request?: HttpEvent;
   };
 }
 
-/** Addresses for whoever may end a wait, by any request. */
+/** A request that the server makes when the run has ended, or begins to wait. What comes back is not seen by the run. */
+export interface SentRequest {
+  /** GET; POST when there is data. */
+  readonly method?: string;
+  /** http or https. */
+  readonly url: string | URL;
+  /** A string, bytes, or what goes out as JSON, or as a form when the content type says so. */
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
+  /** Become part of the address. */
+  readonly params?: Readonly<Record<string, unknown>> | URLSearchParams;
+  readonly auth?: { readonly username: string; readonly password?: string };
+}
+
+/** Addresses that end a wait, for whoever has them. A request to `resume_url` lets the run go on, one to `cancel_url` cancels it. */
 export interface WaitAddresses {
   readonly resume_url: string;
   readonly cancel_url: string;
 }
 
+/** What comes behind a step. It acts when the step has ended; the last wait that was asked for counts, and `exit` before all. */
+export interface Flow {
+  /** The run ends as succeeded. */
+  exit(reason?: string): void;
+  /** The run goes on with the next step after so many milliseconds, at most 366 days. */
+  delay(ms: number | string): WaitAddresses;
+  /** The run goes on when somebody asks it to, and is cancelled when nobody has after so many milliseconds: 24 hours. */
+  suspend(ms?: number | string): WaitAddresses;
+  /** This step is executed again after so many milliseconds, with `context` in `$.context.run`; fails when that happened `max` times: 10. */
+  rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
+  /** Runs another workflow (`p_…`) with this event, when this run has ended or begins to wait. */
+  trigger(workflowId: string, event?: unknown): void;
+}
+
+/** `$`: what a step may do. */
+export interface StepApi {
+  export(name: string, value: unknown): void;
+  respond(answer?: Answer): Promise<void>;
+  readonly context: Context & RunContext;
+  readonly send: {
+    emit(event: unknown, channel?: string): void;
+    email(mail: { readonly subject: string; readonly text?: string; readonly html?: string }): void;
+    http(request: SentRequest): void;
+  };
+  readonly flow: Flow;
+}
+
 /** What a step left for those behind it: its exports by their names, and what it returned. */
 export interface StepResult<Returned> {
   readonly $return_value: Json<Returned>;
+  /** The body of the request that ended the wait behind this step; undefined when time did, or it did not wait. */
+  readonly $resume_data?: unknown;
   readonly [exported: string]: unknown;
 }
 

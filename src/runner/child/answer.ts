@@ -35,7 +35,9 @@ function statusOf(status: unknown): number {
 
 function headersOf(headers: unknown): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const [name, value] of headers instanceof Headers ? headers : Object.entries(headers ?? {})) {
+  if (headers === undefined || headers === null) return result;
+  if (typeof headers !== 'object') throw new ConfigurationError('Response headers are an object of names and values');
+  for (const [name, value] of pairsOf(headers)) {
     if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     if (!isHeader(name, text)) {
@@ -44,6 +46,18 @@ function headersOf(headers: unknown): Record<string, string> {
     Object.defineProperty(result, name, { value: text, enumerable: true, configurable: true, writable: true });
   }
   return result;
+}
+
+/** Of a plain object, a Map or a `Headers`. */
+export function pairsOf(given: object): Iterable<readonly [string, unknown]> {
+  // By what it does: to name the class `Headers` would load Node's fetch, which takes longer than most steps.
+  const isIterable = Symbol.iterator in given && !Array.isArray(given);
+  return isIterable ? (given as Iterable<readonly [string, unknown]>) : Object.entries(given);
+}
+
+/** `Blob`, `File`, `FormData` and so on, without loading them. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
 /** Whether HTTP can carry it. */
@@ -61,9 +75,13 @@ async function bytesOf(body: unknown, maxBytes: number): Promise<Uint8Array> {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   if (isBuffer(body)) return new Uint8Array(body).slice();
   if (body instanceof URLSearchParams) return Buffer.from(body.toString());
-  if (body instanceof Blob) return await readToEnd(body.stream(), maxBytes);
+  if (isBlob(body)) return await readToEnd(body.stream(), maxBytes);
   if (isStream(body)) return await readToEnd(body, maxBytes);
   return Buffer.from(jsonOf(body, { what: 'The response body', levels: null }));
+}
+
+function isBlob(body: unknown): body is Blob {
+  return /^(?:Blob|File)$/.test(tagOf(body));
 }
 
 function isBuffer(body: unknown): body is ArrayBufferLike {
@@ -77,7 +95,7 @@ function isStream(body: unknown): body is AsyncIterable<unknown> {
 function isJsonBody(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string') return false;
   const isOther = ArrayBuffer.isView(body) || isBuffer(body) || isStream(body);
-  return !(isOther || body instanceof URLSearchParams || body instanceof Blob);
+  return !(isOther || body instanceof URLSearchParams || isBlob(body));
 }
 
 async function readToEnd(body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {

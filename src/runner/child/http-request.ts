@@ -1,6 +1,6 @@
 // What `$.send.http` is given, as the request that the server makes when the run's end is durable.
 
-import { isHeader } from './answer.ts';
+import { isHeader, pairsOf, tagOf } from './answer.ts';
 import { ConfigurationError, platformError } from './errors.ts';
 import { jsonOf } from './json-text.ts';
 import type { ChildLimits } from './protocol.ts';
@@ -105,7 +105,7 @@ function headersOf(given: unknown, limits: ChildLimits): Map<string, string> {
   const headers = new Map<string, string>();
   if (given === undefined || given === null) return headers;
   if (typeof given !== 'object') throw new ConfigurationError('$.send.http: headers are an object of names and values');
-  for (const [name, value] of given instanceof Headers ? given : Object.entries(given)) {
+  for (const [name, value] of pairsOf(given)) {
     if (value === undefined || value === null) continue;
     headers.set(name.toLowerCase(), (Array.isArray(value) ? value.join(', ') : String(value)).trim());
     if (headers.size > limits.headersPerWebhook) break; // told of with the rest
@@ -158,7 +158,7 @@ function textIn(data: unknown, headers: Map<string, string>, levels: number): st
     setType(headers, 'text/plain; charset=utf-8');
     return data.toWellFormed();
   }
-  if (data instanceof FormData || data instanceof Blob || isStream(data)) {
+  if (/^(?:FormData|Blob|File)$/.test(tagOf(data)) || isStream(data)) {
     throw new ConfigurationError(
       '$.send.http: data is a string, a Buffer or what has JSON; for files and streams use fetch',
     );

@@ -6,6 +6,8 @@ import { textOf } from './text.ts';
 
 // Taken before user code can put its own in its place: the server ends a process that sends what is no JSON.
 const { stringify } = JSON;
+const FRAME = '\n    at ';
+const OF_JSON = `${FRAME}stringify (<anonymous>)`;
 
 /** What a value is to whoever reads the error, and how deep it may be nested; null: as deep as can be written. */
 export interface Kept {
@@ -57,7 +59,7 @@ function explained(thrown: unknown, { what, levels }: Kept): unknown {
 function isOfJson(thrown: unknown): thrown is Error {
   try {
     const { stack } = thrown as Error;
-    return typeof stack === 'string' && stack.startsWith('\n    at JSON.stringify', stack.indexOf('\n    at '));
+    return typeof stack === 'string' && stack.startsWith(OF_JSON, stack.indexOf(FRAME));
   } catch {
     return false; // a value of user code's making
   }

@@ -49,7 +49,7 @@ test('a mail is sent with its three parts', async (t) => {
 test('a mail without a subject is refused', async (t) => {
   const { evaluate } = kit(t);
   for (const mail of ['', '{ text: "t" }', '{ subject: "s", html: 5 }', '{ subject: "s", text: {} }']) {
-    assert.equal(faultOf(await evaluate(`$.send.email(${mail})`)).code, 'ConfigurationError');
+    assert.equal(faultOf(await evaluate(`$.send.email(${mail})`)).code, 'ConfigurationError', mail);
   }
 });
 
