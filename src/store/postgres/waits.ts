@@ -169,7 +169,8 @@ async function resumeRun(core: Core, ordered: Ordered): Promise<'taken' | 'over'
 async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
   const { run, waits } = ordered.of;
   const [row] = await tx.query(
-    'SELECT owner_id, runnable_id, state, waits, wait_kind, early IS NOT NULL AS is_ordered FROM open_runs WHERE run = $1',
+    `SELECT owner_id, runnable_id, state, waits, wait_kind, early IS NOT NULL OR cancel_asked AS is_ordered
+      FROM open_runs WHERE run = $1`,
     run,
   );
   if (!row) {
@@ -184,7 +185,8 @@ async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
   // Queued rows are touched under their line's lock only, and running ones never under it: see cancel.ts.
   if (row.state === 'queued') lockLine(tx, listenerOf(row));
   const kept = await tx.query(
-    `UPDATE open_runs SET early = $3 WHERE run = $1 AND waits = $2::int - 1 AND state = $4 AND early IS NULL RETURNING run`,
+    `UPDATE open_runs SET early = $3 WHERE run = $1 AND waits = $2::int - 1 AND state = $4 AND early IS NULL
+      AND NOT cancel_asked RETURNING run`,
     run,
     waits,
     JSON.stringify(ordered.early),

@@ -159,6 +159,7 @@ async function fillWaits(stage: Stage): Promise<void> {
   await stage.tryAgain(await stage.started(workflow), HOUR_MS);
   const early = await stage.started(workflow);
   equal(await store.resumeRun({ run: early.run, waits: 1 }, 'resume', JSON.stringify({ body: ODD })), 'taken');
+  await store.cancelRun(stage.owner.id, (await stage.started(workflow)).run);
   const resumed = [await stage.waiting(workflow), await stage.waiting(workflow)];
   for (const { run } of resumed) await store.resumeRun({ run, waits: 1 }, 'resume', JSON.stringify({ body: ODD }));
   await stage.claim(1, workflow.id);
