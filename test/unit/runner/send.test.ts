@@ -80,6 +80,7 @@ test('what an ended run still does has no effect', async (t) => {
       left?.();
       left = AsyncResource.bind(() => {
         $.send.emit('late'); $.send.email({ subject: 'late' }); $.export('late', 1); $.flow.exit(); console.log('late');
+        $.send.http({ url: 'http://late.example/' }); $.flow.trigger('p_0123456789abcdEF'); $.flow.delay(1);
       });
     }`);
   await run(deployment);
