@@ -39,7 +39,8 @@ export function waitsOfCarried(carried: string): number {
 function stepJson(step: StepResult): string {
   const exports = Object.entries(step.exports).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   const resumed = step.resumeData === undefined ? '' : `,"resume_data":${step.resumeData}`;
-  return `{"id":"${step.id}","namespace":"${step.namespace}","state":"${step.state}","started_at_ms":${step.startedAtMs},"took_ms":${step.tookMs},"return_value":${step.returnValue ?? 'null'},"exports":{${exports.join(',')}}${resumed}}`;
+  const again = step.isAgain ? ',"again":true' : '';
+  return `{"id":"${step.id}","namespace":"${step.namespace}","state":"${step.state}","started_at_ms":${step.startedAtMs},"took_ms":${step.tookMs},"return_value":${step.returnValue ?? 'null'},"exports":{${exports.join(',')}}${resumed}${again}}`;
 }
 
 /** The steps in what `detailOf` wrote, byte for byte. One that returned null and one that returned nothing look the same. */
@@ -62,5 +63,6 @@ function readStep(json: Uint8Array): StepResult {
     ...(returnValue === 'null' ? {} : { returnValue }),
     exports: Object.fromEntries(membersOf(utf8(textOf('exports'))).map(([name, value]) => [name, text(value)])),
     ...(resumeData === undefined ? {} : { resumeData: text(resumeData) }),
+    ...(parts.has('again') ? { isAgain: true } : {}),
   };
 }

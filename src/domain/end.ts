@@ -5,7 +5,7 @@ import { detailOf } from './detail.ts';
 import type { NewEmission } from './emission.ts';
 import { EMAIL, ERRORS, HTTP, RUN } from './emission.ts';
 import { emittedBy, failureOfRun } from './failure.ts';
-import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome } from './run.ts';
+import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
 import type { WaitStart } from './waiting.ts';
 
 /** Everything that one transaction writes when a run ends. */
@@ -46,7 +46,8 @@ export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunE
   const emissions = failed && isSource ? [] : outgoingOf(run, outcome.outgoing, whole);
   if (end.kind === 'waiting') {
     const wait = waitOf({ whole, outcome }, end.wait, nowMs + end.wait.ms);
-    return { ...base, state: 'waiting', summary, detail, emissions, wait };
+    const shown = end.wait.kind === 'rerun' ? detailOf({ ...whole, steps: withLastAgain(whole.steps) }) : detail;
+    return { ...base, state: 'waiting', summary, detail: shown, emissions, wait };
   }
   if (failed) emissions.push(failureOfRun(run, end.fault));
   const source = isSource && !failed ? { id: run.runnable.id, dbWrites: outcome.dbWrites } : null;
@@ -74,6 +75,10 @@ export function endOfAttempt(
     emissions,
     wait: retryOf(run, { whole, outcome }, nowMs + inMs),
   };
+}
+
+function withLastAgain(steps: readonly StepResult[]): StepResult[] {
+  return steps.map((step, i) => (i === steps.length - 1 ? { ...step, isAgain: true } : step));
 }
 
 function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {

@@ -52,6 +52,8 @@ export interface StepResult {
   readonly exports: Readonly<Record<string, string>>;
   /** JSON text of the body of the request that ended the wait behind this step; undefined when none did. */
   readonly resumeData?: string;
+  /** It is to be executed again (`$.flow.rerun`): what it gave is shown, but it is not done. */
+  readonly isAgain?: true;
 }
 
 /** What went wrong, captured safely: limited, valid Unicode, nothing of the thrown value itself. */

@@ -47,7 +47,7 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
 
 /** The steps that had succeeded, as steps of the deployment with which the run goes on. */
 function doneSteps({ run, detail }: RunWhole, { id, steps }: Deployment): readonly StepResult[] {
-  const done = (detail === null ? [] : stepsIn(detail)).filter((step) => step.state !== 'failed');
+  const done = (detail === null ? [] : stepsIn(detail)).filter((step) => step.state !== 'failed' && !step.isAgain);
   const isSame = done.length < steps.length && done.every((step, i) => step.namespace === steps[i]?.namespace);
   if (isSame) return done.map((step, i) => ({ ...step, id: steps[i]?.id ?? step.id }));
   const before = done.map(({ namespace }) => namespace).join(', ');

@@ -8,7 +8,7 @@ import test from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { readConfig, SETTINGS } from '../../src/config.ts';
 import { PLATFORM_CODES } from '../../src/domain/fault.ts';
-import { HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
+import { DAY_MS, HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
@@ -94,6 +94,7 @@ test('the README’s limits are the limits', async () => {
   begins("Memory of a workflow's process", `${LIMITS.memoryMb} MB`);
   begins('Runs of one workflow at once', String(LIMITS.concurrency));
   begins('Runs that wait', LIMITS.queueLimit.toLocaleString('en'));
+  begins('A wait of a run', `${LIMITS.maxWaitMs / DAY_MS} days`);
   begins('Return values and exports of a run', `${LIMITS.resultBytes / KIB / KIB} MiB`);
   begins('Steps of a workflow', `${LIMITS.stepsPerWorkflow}, of ${LIMITS.codeBytes / KIB / KIB} MiB`);
 });

@@ -1,6 +1,6 @@
 // `/r/{run id}/{waits}.{token}/resume` and `…/cancel`: where a run's wait is ended, by whoever was given its address. Any
 // method does it, also GET, since people follow such links in mails; but not HEAD and OPTIONS, with which programs look at
-// links that nobody has followed.
+// links that nobody has followed, nor what a browser asks for ahead of its user.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
@@ -25,11 +25,21 @@ export function createResuming(deps: HttpDeps, nextRequestId: () => string): Han
       answer(res, { status: req.method === 'HEAD' ? 200 : 204, headers: { allow: METHODS }, body: '', requestId });
       return;
     }
+    if (isPrefetch(req)) {
+      // Not 2xx: the browser must ask again when its user follows the link.
+      answer(res, { status: 503, headers: {}, body: '', requestId });
+      return;
+    }
     take(deps, { req, res, requestId }).catch((error: unknown) => {
       const problem = problemOf(error, { requestId, log: deps.log });
       writeProblem(req, res, prefersHtml(req.headers.accept) ? problemPage(problem) : problem);
     });
   };
+}
+
+function isPrefetch({ headers }: IncomingMessage): boolean {
+  const said = [headers['sec-purpose'], headers.purpose, headers['x-moz']];
+  return said.some((purpose) => typeof purpose === 'string' && purpose.startsWith('prefetch'));
 }
 
 interface Exchange {

@@ -88,6 +88,7 @@ const STEP_RESULT = Type.Object(
     took_ms: Type.Number({ examples: [12] }),
     return_value: Type.Unknown({ examples: [{ charged: true }] }),
     exports: Type.Record(Type.String(), Type.Unknown(), { examples: [{ $summary: 'Charged order 12345' }] }),
+    again: Type.Optional(Type.Boolean({ description: 'True: it waits to be executed again.', examples: [true] })),
     resume_data: Type.Optional(
       Type.Unknown({
         description: 'Body of the request that ended the wait behind this step.',

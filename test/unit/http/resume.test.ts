@@ -62,6 +62,16 @@ test('what the engine refuses is told as it is', async (t) => {
   }
 });
 
+test('what a browser asks for ahead ends nothing', async (t) => {
+  const { call, calls } = await startServer(t, { actions: resuming() });
+  for (const name of ['sec-purpose', 'purpose', 'x-moz']) {
+    assert.equal((await call('GET', ADDRESS, { ...OPEN, headers: { [name]: 'prefetch' } })).status, 503);
+  }
+  assert.deepEqual(calls, []);
+  await call('GET', ADDRESS, { ...OPEN, headers: { 'sec-purpose': 'navigate' } });
+  assert.equal(calls.length, 1);
+});
+
 test('a process that stops ends no wait', async (t) => {
   const { call, calls } = await startServer(t, { actions: resuming(), draining: () => true });
   assert.deepEqual([(await call('GET', ADDRESS, OPEN)).status, calls], [503, []]);
