@@ -113,8 +113,9 @@ export class Runs {
     const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));
     if (!end || !finished) return;
     this.#tell(run, { end, outcome, finished });
-    dispatch.take(finished.claims);
+    // Before what was claimed is started: a run whose wait is over already may be among it.
     this.#tellCallers(end, whole, finished);
+    dispatch.take(finished.claims);
   }
 
   /** What follows from the outcome; undefined when storage, which has a say in it, is away for good. */
