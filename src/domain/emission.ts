@@ -8,7 +8,9 @@ export const ERRORS = '$errors';
 export const EMAIL = '$email';
 /** Where emissions of a source wait for their time. Nothing is ever emitted there. */
 export const WAITING = '$in';
-/** A single workflow's run asked for by the API, and a replay: emitted by the owner, heard by that workflow alone. */
+/** A request that a run's code asked for. */
+export const HTTP = '$http';
+/** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
 

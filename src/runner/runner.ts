@@ -5,6 +5,7 @@
 
 import type { Deployment } from '../domain/resource.ts';
 import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
+import type { GoingOn } from '../domain/waiting.ts';
 
 export interface RunRequest {
   /** The run's number, unique among those in flight. */
@@ -23,6 +24,10 @@ export interface RunRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** Set when the deployment is a source. */
   readonly source: SourceInput | null;
+  /** What was before, of a run that goes on; null: it begins at its first step. */
+  readonly goingOn: GoingOn | null;
+  /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in waiting.ts). */
+  readonly resumeKey: string;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**

@@ -3,6 +3,7 @@
 import type { Attempt, DeliveryState, DueBy } from '../domain/delivery.ts';
 import type { Via, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
+import type { Wait } from '../domain/waiting.ts';
 
 /** Newest first; cursors are exclusive. `before` gives the records next to the cursor on its newer side. */
 export interface PageQuery<Cursor = string> {
@@ -47,11 +48,13 @@ export interface RunRecord {
   /** Entry of its `$errors` emission. */
   readonly errorEntry: number | null;
   readonly errorCode: string | null;
+  /** Set while its state is `waiting`, and only then. */
+  readonly waiting: Wait | null;
 }
 
 export interface RunWhole extends RunRecord {
   readonly event: Uint8Array;
-  /** JSON text of RunEnd.detail. */
+  /** JSON text of RunEnd.detail; of a run that waits or goes on: of its last wait. */
   readonly detail: string | null;
   /** JSON text of the `error` object, cut out of its `$errors` emission. */
   readonly errorBody: Uint8Array | null;

@@ -1,13 +1,15 @@
 // What is secret in a store's rows is sealed: AES-256-GCM with a key that is not in the rows. Each sealed text is bound to
 // where it stands, so that it opens nowhere else.
 
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Seal {
   /** `place`: what it belongs to, e.g. `webhook wh_…`. */
   seal(plain: string, place: string): string;
   /** Text that is not sealed, written by an older version, comes back as it is. Throws when it was changed or moved, or the key is another one. */
   open(text: string, place: string): string;
+  /** 32 bytes for that purpose and no other; the same for as long as the store lives. */
+  derive(purpose: string): Uint8Array;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -15,6 +17,7 @@ const CIPHER = 'aes-256-gcm';
 const MARK = 'sealed1:';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
 /** Of what was opened. */
 const KEPT_CHARS = 16 * 1024 * 1024;
 
@@ -57,5 +60,9 @@ export function createSeal(key: Uint8Array): Seal {
     if (keptChars <= KEPT_CHARS) opened.set(name, plain);
   }
 
-  return { seal, open };
+  function derive(purpose: string): Uint8Array {
+    return new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
+  }
+
+  return { seal, open, derive };
 }

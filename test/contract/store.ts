@@ -14,6 +14,7 @@ import { errorsContract } from './errors.ts';
 import { fairnessContract } from './fairness.ts';
 import { finishingContract } from './finishing.ts';
 import type { Harness } from './fixtures.ts';
+import { goingOnContract } from './going-on.ts';
 import { healthContract } from './health.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { interleavingsContract } from './interleavings.ts';
@@ -37,6 +38,11 @@ import { sourcesContract } from './sources.ts';
 import { standingContract } from './standing.ts';
 import { streamsContract } from './streams.ts';
 import { subscriptionsContract } from './subscriptions.ts';
+import { throttlesContract } from './throttles.ts';
+import { waitOrdersContract } from './wait-orders.ts';
+import { waitPlaysContract } from './wait-plays.ts';
+import { waitsContract } from './waits.ts';
+import { endedWaitsContract } from './waits-ended.ts';
 import { webhooksContract } from './webhooks.ts';
 import { workflowsContract } from './workflows.ts';
 
@@ -77,6 +83,12 @@ export function storeContract(name: string, harness: Harness): void {
     pruningContract(harness);
     concurrencyContract(harness);
     crashContract(harness);
+    waitsContract(harness);
+    endedWaitsContract(harness);
+    waitOrdersContract(harness);
+    goingOnContract(harness);
+    throttlesContract(harness);
+    waitPlaysContract(harness);
     interleavingsContract(harness);
   });
 }

@@ -4,10 +4,11 @@ import { type Static, Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.ts';
 import { RUN_STATES } from '../../domain/run.ts';
+import { memberOf } from '../../domain/slice.ts';
+import { WAIT_KINDS } from '../../domain/waiting.ts';
 import type { Receipt, RunRecord, RunWhole } from '../../store/records.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
-import { memberOf } from '../slice.ts';
 import { ERROR } from './emissions.ts';
 
 export const RUN_STATE = oneOf(RUN_STATES);
@@ -49,6 +50,15 @@ const RUN_FIELDS = {
   source_id: Type.Optional(id('dc_', 'Instead of `workflow_id` when a source ran.')),
   deployment_id: id('d_'),
   state: RUN_STATE,
+  waiting: Type.Optional(
+    Type.Object(
+      {
+        kind: oneOf(WAIT_KINDS, 'What it waits for: `retry` is a failed attempt that is tried again.'),
+        until_ms: MILLISECONDS,
+      },
+      { description: 'While it waits. A suspended run is cancelled then, all others go on.' },
+    ),
+  ),
   attempt: Type.Integer({ examples: [1] }),
   replay: Type.Boolean({ examples: [false] }),
   emission_id: EMIT_ID,
@@ -78,6 +88,13 @@ const STEP_RESULT = Type.Object(
     took_ms: Type.Number({ examples: [12] }),
     return_value: Type.Unknown({ examples: [{ charged: true }] }),
     exports: Type.Record(Type.String(), Type.Unknown(), { examples: [{ $summary: 'Charged order 12345' }] }),
+    again: Type.Optional(Type.Boolean({ description: 'True: it waits to be executed again.', examples: [true] })),
+    resume_data: Type.Optional(
+      Type.Unknown({
+        description: 'Body of the request that ended the wait behind this step.',
+        examples: [{ approved: true }],
+      }),
+    ),
   },
   { title: 'StepResult' },
 );
@@ -125,6 +142,7 @@ export function runToWire(run: RunRecord): Static<typeof RUN> {
     ...(isSource ? { source_id: run.runnableId } : { workflow_id: run.runnableId }),
     deployment_id: run.deploymentId,
     state: run.state,
+    ...(run.waiting ? { waiting: { kind: run.waiting.kind, until_ms: run.waiting.dueAtMs } } : {}),
     attempt: run.attempt,
     replay: run.replay,
     emission_id: run.emitId,

@@ -3,6 +3,7 @@
 // is right also where rows are not locked.
 
 import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import { msOf } from '../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun } from '../../domain/run.ts';
 import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
@@ -36,13 +37,17 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
   const rows = await tx.query(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
       picked AS (SELECT o.run, o.entry, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
-        SELECT run, entry FROM open_runs WHERE runnable_id >= w.id AND runnable_id <= w.id AND state = 'queued'
-          ORDER BY runnable_id, run LIMIT w.n) AS o)
-      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5, deployment_id = p.deployment,
-          started_at_ms = greatest($6::bigint, o.run / 1024), lease_until_ms = $6::bigint + p.lease
+        SELECT run, entry FROM open_runs
+          WHERE runnable_id >= w.id AND runnable_id <= w.id AND due_at_ms IS NULL AND state = 'queued'
+          ORDER BY runnable_id DESC, run LIMIT w.n) AS o)
+      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5,
+          deployment_id = CASE WHEN o.carried IS NULL THEN p.deployment ELSE o.deployment_id END,
+          started_at_ms = coalesce(o.started_at_ms, greatest($6::bigint, o.run / 1024)),
+          lease_until_ms = $6::bigint + p.lease
         FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = p.entry
           AND o.run = ANY(ARRAY(SELECT run FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
-        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by, ${EMISSION}`,
+        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by,
+          o.deployment_id, o.carried, o.resumed, ${EMISSION}`,
     arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
     arrayLiteral(wanted.map(({ count }) => count)),
     arrayLiteral(wanted.map(({ runnable }) => runnable.deploymentId)),
@@ -56,16 +61,19 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
 }
 
 function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
+  const carried = row.carried as string | null;
   return {
     run: row.run as number,
     fence: row.fence as number,
-    runnable,
+    runnable: carried === null ? runnable : { ...runnable, deploymentId: row.deployment_id as string },
     emission: toEmission(row, by.storeTag),
     via: row.via as Via,
     subscriptionId: row.subscription_id as string | null,
     attempt: row.attempt as number,
     alone: row.alone as boolean,
     isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+    carried,
+    resumed: row.resumed as string | null,
   };
 }
 
@@ -202,14 +210,20 @@ function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
   return line.listenerId === MAIL ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
 }
 
+/** Nothing starts before it was created, and a number may be a little ahead of the clock. */
+export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: number; atMs: number; nowMs: number } {
+  return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
+}
+
 function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
-  for (const { line, hands, count } of grants) {
+  for (const { line, hands, count, runnable } of grants) {
     const given = left.get(line.listenerId)?.splice(0, count) ?? [];
     hands.runs.push(...given);
     pass.leaveUnused(hands, line, count - given.length);
     if (given.length === 0) continue;
     line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
+    line.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
     pass.ledger.moved(line.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
   }
 }

@@ -3,22 +3,24 @@
 import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
-import type {
-  ApiKey,
-  Dedupe,
-  Deployment,
-  Owner,
-  Schedule,
-  Scope,
-  Settings,
-  Source,
-  Step,
-  Subscription,
-  Trigger,
-  Via,
-  Workflow,
+import {
+  type ApiKey,
+  DEFAULT_SETTINGS,
+  type Dedupe,
+  type Deployment,
+  type Owner,
+  type Schedule,
+  type Scope,
+  type Settings,
+  type Source,
+  type Step,
+  type Subscription,
+  type Trigger,
+  type Via,
+  type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { Wait, WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
@@ -73,6 +75,11 @@ export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
   };
 }
 
+/** Of a run's row: what it waits for. */
+export function toWait(row: Row): Wait | null {
+  return row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number };
+}
+
 export function toRunRecord(row: Row, storeTag: string): RunRecord {
   return {
     run: row.run as number,
@@ -90,6 +97,7 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     summary: row.summary as string | null,
     errorEntry: row.error_entry as number | null,
     errorCode: row.error_code as string | null,
+    waiting: toWait(row),
   };
 }
 
@@ -142,7 +150,10 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: row.name as string,
     active: row.active as boolean,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+    },
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

@@ -40,7 +40,8 @@ export function timeVerbs(core: Core): TimeStore {
     nextDueAtMs: async () => {
       const row = await core.pool.get(
         `SELECT least((SELECT min(next_at_ms) FROM triggers WHERE next_at_ms IS NOT NULL),
-          (SELECT min(closes_at_ms) FROM digests), (SELECT min(due_at_ms) FROM later_emissions)) AS at`,
+          (SELECT min(closes_at_ms) FROM digests), (SELECT min(due_at_ms) FROM later_emissions),
+          (SELECT min(due_at_ms) FROM open_runs WHERE due_at_ms IS NOT NULL)) AS at`,
       );
       return (row?.at as number | null | undefined) ?? null;
     },

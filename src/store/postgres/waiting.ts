@@ -31,9 +31,9 @@ export function lockLine(tx: Tx, listener: Listener): void {
   touchLine(tx, listener, 'waiting = lines.waiting');
 }
 
-/** The same; nothing that can be claimed waits there from now on. */
+/** The same; nothing that can be claimed waits there from now on, and a throttle begins anew. */
 export function emptyLine(tx: Tx, listener: Listener): void {
-  touchLine(tx, listener, 'waiting = 0, ready_at_ms = NULL');
+  touchLine(tx, listener, 'waiting = 0, ready_at_ms = NULL, starts = NULL');
 }
 
 function touchLine(tx: Tx, { ownerId, id }: Listener, change: string): void {

@@ -6,10 +6,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
+import { WAITS } from './migrations/003-waits.ts';
 import { ACCOUNTS } from './migrations/004-accounts.ts';
 import { LATER } from './migrations/005-later.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, ACCOUNTS, LATER];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

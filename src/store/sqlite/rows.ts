@@ -5,6 +5,7 @@ import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
 import {
   type ApiKey,
+  DEFAULT_SETTINGS,
   DEFAULT_WEBHOOK_SETTINGS,
   type Dedupe,
   type Deployment,
@@ -23,6 +24,7 @@ import {
   type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
@@ -109,6 +111,7 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     summary: row.summary as string | null,
     errorEntry: row.error_entry as number | null,
     errorCode: row.error_code as string | null,
+    waiting: row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number },
   };
 }
 
@@ -165,7 +168,10 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: row.name as string,
     active: row.active === 1,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+    },
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

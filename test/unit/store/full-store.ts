@@ -1,12 +1,15 @@
 // A store with at least one of everything in it, in all states.
 
+import { equal } from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
+import { carriedFrom } from '../../../src/domain/carry.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   all,
+  aStep,
   defined,
   emit,
   mail,
@@ -15,6 +18,7 @@ import {
   succeeded,
   type TestClock,
   timesInTurn,
+  waits,
 } from '../../contract/fixtures.ts';
 import { aSecret } from '../../contract/maker.ts';
 import { numbered, STUBBORN, Stage } from '../../contract/stage.ts';
@@ -57,13 +61,13 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
     await fillAccounts(each);
     await fillDataStores(each);
   }
+  await fillWaits(stage);
   await fillRuns(other, 10);
   await fillDeliveries(other);
   const { id } = stage.make.key();
   await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
   await store.revokeKey(stage.owner.id, id, clock.nowMs());
   await store.close();
-  letOneWait(path);
   return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };
 }
 
@@ -173,15 +177,27 @@ async function fillDataStores({ store, ids, owner, clock }: Stage): Promise<void
   await store.deleteDataStore(owner.id, defined(gone).storeId);
 }
 
-/** No verb leaves a run waiting yet. */
-function letOneWait(path: string): void {
-  const db = new DatabaseSync(path);
-  const row = db.prepare("SELECT run, owner_id FROM runs WHERE state = 'queued' ORDER BY run DESC LIMIT 1").get();
-  const { run, owner_id: ownerId } = defined(row) as { run: number; owner_id: string };
-  db.prepare("UPDATE runs SET state = 'waiting' WHERE run = ?").run(run);
-  db.prepare("UPDATE ledger SET n = n - 1 WHERE owner_id = ? AND fact = 'runs.queued'").run(ownerId);
-  db.prepare("INSERT INTO ledger (owner_id, fact, n) VALUES (?, 'runs.waiting', 1)").run(ownerId);
-  db.close();
+/** Of a throttled workflow: runs that wait, that go on, and that were told to before they wait. */
+async function fillWaits(stage: Stage): Promise<void> {
+  const { store, clock } = stage;
+  const workflow = await stage.workflow({ settings: { throttle: { limit: 20, intervalMs: HOUR_MS } } });
+  const done = { steps: [aStep('odd', { returnValue: JSON.stringify(ODD) })], summary: ODD };
+  for (const kind of ['delay', 'suspend', 'rerun'] as const) {
+    clock.advance(1);
+    const context = JSON.stringify(ODD);
+    await stage.end(await stage.started(workflow), waits({ kind, ms: HOUR_MS, context }, done));
+  }
+  await stage.tryAgain(await stage.started(workflow), HOUR_MS);
+  const early = await stage.started(workflow);
+  equal(await store.resumeRun({ run: early.run, waits: 1 }, 'resume', JSON.stringify({ body: ODD })), 'taken');
+  await store.cancelRun(stage.owner.id, (await stage.started(workflow)).run);
+  const resumed = [await stage.waiting(workflow), await stage.waiting(workflow)];
+  for (const { run } of resumed) await store.resumeRun({ run, waits: 1 }, 'resume', JSON.stringify({ body: ODD }));
+  await stage.claim(1, workflow.id);
+  const goingOn = { carried: carriedFrom(done.steps), attempt: 3 };
+  await store.append(stage.make.emission(stage.owner.id, { name: '$run', onlyListenerId: workflow.id }), none(), {
+    goingOn,
+  });
 }
 
 /** Makes many events with a finished run each, faster than the store would. `bodyBytes`: of each event, about. */
