@@ -72,7 +72,8 @@ export function answerData(
   deps: DataAskDeps,
   of: { ownerId: string; storeIds: ReadonlySet<string> },
 ): (question: Question) => Promise<Reply> {
-  const turns = new Turns();
+  // Most runs ask nothing.
+  let turns: Turns | undefined;
   return async (question) => {
     try {
       const { store: storeId } = question.args;
@@ -82,6 +83,7 @@ export function answerData(
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
       const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, question);
+      turns ??= new Turns();
       return { ok: true, json: await turns.take(READS.has(question.verb), ask) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
