@@ -17,6 +17,7 @@ import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
+import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { createSourceFiles } from './engine/source-files.ts';
@@ -94,7 +95,8 @@ function buildParts(surroundings: Surroundings) {
   const sweep = new Sweep(shared);
   const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeSweep });
+  const propStores = propStoresOf(store);
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
@@ -124,6 +126,8 @@ function buildParts(surroundings: Surroundings) {
     store,
     runner,
     waiters,
+    propStores,
+    publicUrl,
     emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
     newSigningKey,

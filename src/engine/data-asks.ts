@@ -4,10 +4,10 @@
 import type { DataRecord } from '../domain/data.ts';
 import { isResourceId, PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
+import type { PropValues } from '../domain/props.ts';
 import type { Question, Reply } from '../runner/runner.ts';
 import type { DataPlace } from '../store/data.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
-import type { Props } from './accounts.ts';
 import { whyFull } from './data-stores.ts';
 
 export interface DataAskDeps {
@@ -113,7 +113,7 @@ class Turns {
 }
 
 /** The data stores that props name. */
-export function dataStoresIn(propsOfAll: readonly Props[]): ReadonlySet<string> {
+export function dataStoresIn(propsOfAll: readonly PropValues[]): ReadonlySet<string> {
   const values = propsOfAll.flatMap((props) => Object.values(props));
   return new Set(values.map(dataStoreIdOf).filter((id) => id !== null));
 }

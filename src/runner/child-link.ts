@@ -26,6 +26,7 @@ interface LinkOptions {
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly mode: InitMessage['mode'];
+  readonly ask?: InitMessage['ask'];
 }
 
 export interface Death {
@@ -112,7 +113,7 @@ export class ChildLink {
   }
 
   async #start(): Promise<void> {
-    const { workdirs, isolation, deployment, memoryMb, env, mode } = this.#options;
+    const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
     const sourceId = deployment.runnableId.startsWith('dc_') ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
@@ -125,7 +126,7 @@ export class ChildLink {
     this.#listen(child);
     if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
     const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
-    this.#open({ t: 'init', mode, steps, env, limits: LIMITS });
+    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, ask });
   }
 
   #listen(child: ChildProcess): void {

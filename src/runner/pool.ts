@@ -16,7 +16,7 @@ import type { Isolation, IsolationSettings } from './isolation.ts';
 import { Jails } from './jail.ts';
 import { MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
-import type { Described, Runner, RunnerStats, RunRequest } from './runner.ts';
+import type { Ask, Described, Runner, RunnerStats, RunRequest, Told } from './runner.ts';
 import { PlainProcesses } from './spawn.ts';
 import { tryOut } from './trial.ts';
 import { Waiting } from './waiting.ts';
@@ -109,6 +109,10 @@ class Pool implements ProcessRunner {
 
   describe(deployment: Deployment, env: Env = {}): Promise<Described> {
     return this.#described.get(deployment, env, () => this.#describer.describe(deployment, env));
+  }
+
+  ask(deployment: Deployment, ask: Ask, env: Env = {}): Promise<Told> {
+    return this.#describer.ask(deployment, ask, env);
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {

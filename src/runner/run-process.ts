@@ -89,7 +89,7 @@ export class RunProcess {
   }
 
   start(flight: Flight): void {
-    const { run, event, context, attempt, timeoutMs, source } = flight.request;
+    const { run, event, context, attempt, timeoutMs, source, stepProps: props } = flight.request;
     this.lastUsedAt = performance.now();
     this.#idleCpuMs = null;
     this.#flights.set(run, flight);
@@ -99,7 +99,10 @@ export class RunProcess {
       return;
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
-    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source }, event);
+    this.#link.postRun(
+      { t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source, ...(props && { props }) },
+      event,
+    );
   }
 
   /** Asks the run to end. Its code may go on in the background, so the process takes no more. */

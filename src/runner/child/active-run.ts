@@ -46,6 +46,8 @@ export class ActiveRun {
   /** `steps` as the code sees it. */
   readonly results: Record<string, unknown> = {};
   readonly dbWrites = new Map<string, string | null>();
+  /** What is to be done when it has ended. */
+  readonly cleaning: (() => void)[] = [];
   /** After its end nothing that its code still does has an effect. */
   ended = false;
   exitReason: string | undefined;
@@ -158,6 +160,7 @@ export class ActiveRun {
     };
     this.program.post(message, answer?.body ?? null, this.#resultBytes + this.outbox.bytes + this.log.bytesKept);
     this.program.ended(this);
+    for (const clean of this.cleaning) clean();
   }
 }
 

@@ -5,7 +5,7 @@
 // a child says: user code shares the process, and could write to the pipe itself. (That is why this is not Node's own IPC
 // channel: a few bad bytes on that one throw inside the server.)
 
-import type { SourceInput } from '../runner.ts';
+import type { Ask, PropsInput, SourceInput } from '../runner.ts';
 
 export interface StepFile {
   readonly id: string;
@@ -41,6 +41,8 @@ export interface InitMessage {
   readonly steps: readonly StepFile[];
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ChildLimits;
+  /** With `describe`: answer this instead. */
+  readonly ask?: Ask | undefined;
 }
 
 export interface RunMessage {
@@ -52,6 +54,8 @@ export interface RunMessage {
   readonly attempt: number;
   readonly deadlineMs: number;
   readonly source: SourceInput | null;
+  /** By step. */
+  readonly props?: readonly (PropsInput | null)[] | undefined;
 }
 
 /** End this run now; the answer (`end` with `halted`) also shows that the process is alive. */
@@ -161,6 +165,12 @@ export interface ShapeMessage {
   readonly shape: unknown;
 }
 
+/** The answer to what `init` asked, as JSON text. */
+export interface ToldMessage {
+  readonly t: 'told';
+  readonly json: string;
+}
+
 /** Exceptions that belong to no run in flight. */
 export interface StrayMessage {
   readonly t: 'stray';
@@ -174,4 +184,5 @@ export type FromChild =
   | AskMessage
   | BrokenMessage
   | ShapeMessage
+  | ToldMessage
   | StrayMessage;
