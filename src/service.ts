@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
+import { databaseTargets } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
@@ -38,6 +39,7 @@ import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
+import { createOutlets } from './webhook/outlet.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret, newSigningKey } from './webhook/sign.ts';
 
@@ -67,17 +69,20 @@ interface Surroundings {
   readonly log: Log;
   readonly addresses: Addresses;
   readonly publicUrl: () => string;
+  /** Null: it does not listen yet. */
+  readonly ownPort: () => number | null;
 }
 
 /** Everything between the store and HTTP, connected and not yet started. */
 function buildParts(surroundings: Surroundings) {
-  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
+  const { config, store, clock, random, ids, log, addresses, publicUrl, ownPort } = surroundings;
   const lines = new Lines();
   const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const runner = runnerOf(config, { log, clock });
+  const openOutlet = createOutlets({ addresses, ownPort, database: databaseTargets(config.databaseUrl ?? '') });
+  const runner = runnerOf(config, { log, clock, openOutlet });
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,
@@ -173,11 +178,12 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { clock } = store;
   const ids = createIds(clock, random);
   let url = '';
+  let ownPort: number | null = null;
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
+    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl, ownPort: () => ownPort });
   } catch (error) {
     await store.close();
     throw error;
@@ -198,6 +204,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await nodes.rescue();
     await startFiles(parts);
     const { port } = await http.listen({ host: config.host, port: config.port });
+    ownPort = port;
     url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   } catch (error) {
     await stopParts(parts, http, 0);

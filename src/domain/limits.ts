@@ -91,6 +91,11 @@ export const LIMITS = {
   /** Emissions whose time has come, emitted in one transaction. */
   laterStep: 200,
 
+  // connections of code in a jail that reaches public addresses
+  /** Of one process at a time. */
+  outletConnections: 256,
+  outletIdleMs: 5 * MINUTE_MS,
+
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,
   attemptTimeoutMs: 15 * SECOND_MS,

@@ -50,6 +50,7 @@ export class ChildLink {
   readonly #writer: FrameWriter;
   #started: Started | null = null;
   #dir: string | null = null;
+  #prepared: { close(): void } | null = null;
   /** Frames wait here until the code is written and the first message sent. */
   #held: Buffer[] | null = [];
   #stderr = '';
@@ -117,6 +118,7 @@ export class ChildLink {
     const sourceId = deployment.runnableId.startsWith('dc_') ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
+    this.#prepared = await isolation.prepare(dir);
     if (this.#killed) throw new Error('it was ended before it was started');
     const started = isolation.start({ dir, memoryMb, sourceId });
     this.#started = started;
@@ -197,6 +199,7 @@ export class ChildLink {
   #die(death: Death): void {
     if (this.#dead) return;
     this.#dead = true;
+    this.#prepared?.close();
     this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
   }
 }
