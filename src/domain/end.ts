@@ -96,9 +96,11 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }:
     }
     if (out.kind === 'trigger') return { ...emittedBy(run, RUN, out.body), onlyListenerId: out.name };
     if (out.kind === 'http') return emittedBy(run, HTTP, out.body);
-    const { summary, itemId, itemTs, deliverAtMs } = out;
-    const later = deliverAtMs !== undefined && run.runnable.id.startsWith('dc_') ? { deliverAtMs } : {};
-    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later };
+    const { summary, itemId, itemTs, deliverAtMs, isVerified } = out;
+    const isSource = run.runnable.id.startsWith('dc_');
+    const later = deliverAtMs !== undefined && isSource ? { deliverAtMs } : {};
+    const verified = isVerified === true && isSource;
+    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
   });
 }
 

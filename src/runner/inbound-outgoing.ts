@@ -16,7 +16,7 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
   const items = list(given, room.sends);
   room.sends -= items.length;
   return items.map((item) => {
-    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
+    const [kind, name, body, summary, itemId, itemTs, deliverAt, verified] = list(item, 8);
     if (!kinds.has(kind)) throw new TypeError('no such kind');
     const given = shallowJson(body, room.sendBytes);
     const bytes = Buffer.from(given);
@@ -31,6 +31,7 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
       itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
       itemTs: optional(itemTs, integer),
       ...(deliverAtMs === null ? {} : { deliverAtMs }),
+      ...(kind === 'emit' && verified === true ? { isVerified: true } : {}),
     };
   });
 }

@@ -15,7 +15,10 @@ const ORIGINAL_CONTEXT = Type.Object(
     workflow_id: nullable(id('p_')),
     deployment_id: nullable(id('d_')),
     source_type: text({ description: 'HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API.', example: 'HTTP' }),
-    verified: Type.Boolean({ description: 'The trigger checked a token.', examples: [false] }),
+    verified: Type.Boolean({
+      description: 'The trigger checked a token, or the source a signature.',
+      examples: [false],
+    }),
     owner_id: id('u_'),
     platform_version: text({ example: '0.1.0' }),
     workflow_name: nullable(text({ example: 'Orders' })),
