@@ -5,6 +5,7 @@ import { detailOf } from './detail.ts';
 import type { NewEmission } from './emission.ts';
 import { EMAIL, ERRORS, HTTP, RUN } from './emission.ts';
 import { emittedBy, failureOfRun } from './failure.ts';
+import { readRequest, requestListener } from './request.ts';
 import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
 import type { WaitStart } from './waiting.ts';
 
@@ -95,7 +96,10 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }:
       return { ...emittedBy(run, EMAIL, out.body), digestKey: digestKeyOf(run, place) };
     }
     if (out.kind === 'trigger') return { ...emittedBy(run, RUN, out.body), onlyListenerId: out.name };
-    if (out.kind === 'http') return emittedBy(run, HTTP, out.body);
+    if (out.kind === 'http') {
+      const onlyListenerId = requestListener(run.emission.ownerId, readRequest(out.body));
+      return { ...emittedBy(run, HTTP, out.body), onlyListenerId };
+    }
     const { summary, itemId, itemTs } = out;
     return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs };
   });

@@ -82,6 +82,10 @@ export const LIMITS = {
   requestMethodChars: 32,
   requestUrlChars: 8 * KIB,
   requestBodyBytes: 1024 * KIB,
+  /** Of a name in DNS. */
+  hostChars: 253,
+  /** From the request on: how long an answer may put it off (Retry-After) without that counting as an attempt. */
+  requestPutOffMs: 3 * DAY_MS,
 
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,

@@ -1,6 +1,6 @@
 // What the store tells of the log: emissions, runs, deliveries, who was told, and counts.
 
-import type { Attempt, DeliveryState, DueBy } from '../domain/delivery.ts';
+import type { Attempt, DeliveryKind, DeliveryState, DueBy } from '../domain/delivery.ts';
 import type { Via, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { Wait } from '../domain/waiting.ts';
@@ -77,8 +77,8 @@ export interface Receipt {
 
 export interface DeliveryRecord {
   readonly delivery: number;
-  readonly kind: 'webhook' | 'mail';
-  /** `wh_…`, or `mail`. */
+  readonly kind: DeliveryKind;
+  /** `wh_…`, `mail`, or that of a request (domain/request.ts). */
   readonly listenerId: string;
   readonly subscriptionId: string | null;
   readonly entry: number;
@@ -110,7 +110,7 @@ export interface DeliveryWhole {
   readonly record: DeliveryRecord;
   /** All requests that were made, also those that did not count. */
   readonly attempts: readonly AttemptRecord[];
-  /** Null when it is over, for a mail, and when its webhook is gone. */
+  /** Null when it is over, for a mail or a request, and when its webhook is gone. */
   readonly standing: Standing | null;
 }
 

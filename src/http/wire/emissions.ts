@@ -1,7 +1,9 @@
 // Emissions as the event listings show them. The body goes out as the bytes that the store keeps.
 
 import { Type } from 'typebox';
+import { HTTP } from '../../domain/emission.ts';
 import { msOf, recordId } from '../../domain/ids.ts';
+import { hiddenBody } from '../../domain/request.ts';
 import type { EmissionRecord } from '../../store/records.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../schema.ts';
@@ -97,12 +99,12 @@ export interface EmissionWire {
   readonly metadata: object;
 }
 
-/** `withEvent`: the record's body is set and shall be shown. */
-export function emissionToWire(record: EmissionRecord, withEvent: boolean): EmissionWire {
+/** `withEvent`: the record's body is set and shall be shown; `withSecrets`: also what may be credentials of requests. */
+export function emissionToWire(record: EmissionRecord, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
     indexed_at_ms: msOf(record.entry),
-    ...(withEvent && record.body ? { event: new Verbatim(record.body) } : {}),
+    ...(withEvent && record.body ? { event: new Verbatim(shownBody(record.name, record.body, withSecrets)) } : {}),
     metadata: {
       emitter_id: record.emitterId,
       emit_id: record.emitId,
@@ -112,4 +114,8 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean): Emis
       ...(record.itemTs === null ? {} : { ts: record.itemTs }),
     },
   };
+}
+
+function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8Array {
+  return name === HTTP && !withSecrets ? hiddenBody(body) : body;
 }

@@ -32,11 +32,12 @@ const TABLES: Readonly<Record<DeliveryState, string>> = {
 export function deliveryReads(core: Core): Pick<DeliveryStore, 'listDeliveries' | 'getDelivery'> {
   const { pool, storeTag } = core;
   return {
-    listDeliveries: ({ ownerId, listenerId, state }, page) => {
+    listDeliveries: ({ ownerId, listenerId, kind, state }, page) => {
       const where = ['d.owner_id = $1'];
       const values: Value[] = [ownerId];
       const within =
         listenerId === undefined ? undefined : { column: 'd.listener_id', place: `$${values.push(listenerId)}` };
+      if (kind !== undefined) where.push(`d.kind = '${kind}'`);
       if (state !== undefined) where.push(`d.state = $${values.push(state)}`);
       const table = state === undefined ? 'all_deliveries' : TABLES[state];
       const listing = {

@@ -7,9 +7,10 @@ import type { Lane, Tx } from './lane.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
 import { WAITS } from './migrations/003-waits.ts';
+import { REQUESTS } from './migrations/007-requests.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, REQUESTS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

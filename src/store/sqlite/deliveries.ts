@@ -33,13 +33,14 @@ export function deliveryVerbs(core: Core): DeliveryStore {
     resendDelivery: (ownerId, delivery) => core.batch.write((tx) => resendDelivery(core, tx, { ownerId, delivery })),
     getDelivery: async (ownerId, delivery) => getDelivery(core, ownerId, delivery),
 
-    listDeliveries: async ({ ownerId, listenerId, state }, page) => {
+    listDeliveries: async ({ ownerId, listenerId, kind, state }, page) => {
       const where = ['deliveries.owner_id = ?'];
       const values: Value[] = [ownerId];
       if (listenerId !== undefined) {
         where.push('listener_id = ?');
         values.push(listenerId);
       }
+      if (kind !== undefined) where.push(`deliveries.kind = '${kind}'`);
       if (state !== undefined) {
         where.push('state = ?');
         values.push(state);
