@@ -14,6 +14,7 @@ import { finishingContract } from './finishing.ts';
 import type { Harness } from './fixtures.ts';
 import { goingOnContract } from './going-on.ts';
 import { healthContract } from './health.ts';
+import { httpSendsContract } from './http-sends.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { interleavingsContract } from './interleavings.ts';
 import { ledgerContract } from './ledger.ts';
@@ -69,6 +70,7 @@ export function storeContract(name: string, harness: Harness): void {
     standingContract(harness);
     queuesContract(harness);
     mailsContract(harness);
+    httpSendsContract(harness);
     schedulesContract(harness);
     pagesContract(harness);
     ledgerContract(harness);
