@@ -1,12 +1,11 @@
 // One delivery, one request, one Attempt: a webhook's POST, or what code asked for (request.ts). See exchange.ts for what happens on the wire.
 
-import type { Dispatcher } from 'undici';
 import type { Attempt, ClaimedDelivery } from '../domain/delivery.ts';
 import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Probe } from '../domain/requests.ts';
 import type { Clock } from '../ports.ts';
 import type { GuardedClient } from './client.ts';
-import { type Exchanged, exchange } from './exchange.ts';
+import { type Exchanged, type ExchangeOptions, exchange } from './exchange.ts';
 import { type Failure, forbidden, Unsendable, unsent } from './failure.ts';
 import { asSent, headersOf } from './headers.ts';
 import { type Prepared, prepareRequest } from './request.ts';
@@ -66,10 +65,10 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
   function exchanged(prepared: Prepared, delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Exchanged> {
     const { origin, pathname, search } = prepared.url;
     const { method, body } = prepared;
-    const request = {
+    const request: ExchangeOptions['request'] = {
       origin,
       path: pathname + search,
-      method: method as Dispatcher.HttpMethod,
+      method: method as ExchangeOptions['request']['method'],
       headers: prepared.headers as string[],
       body,
     };

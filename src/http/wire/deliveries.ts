@@ -14,7 +14,9 @@ const DELIVERY_FIELDS = {
   id: id('dl_'),
   kind: oneOf(['webhook', 'mail', 'http'], '`http`: a request that code asked for with `$.send.http`.'),
   webhook_id: nullable(id('wh_', 'Null for a mail and for a request.')),
-  origin: nullable(text({ description: 'Where a request goes; else null.', example: 'https://api.example.com:443' })),
+  origin: Type.Optional(
+    text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
+  ),
   subscription_id: nullable(id('sub_')),
   emission_id: EMIT_ID,
   emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
@@ -71,22 +73,23 @@ const REQUEST = Type.Object(
   {
     title: 'AskedRequest',
     description:
-      'What the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
+      'Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
   },
 );
 
 export const DELIVERY_WHOLE = Type.Object(
-  { ...DELIVERY_FIELDS, request: nullable(REQUEST), attempts: Type.Array(ATTEMPT) },
+  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), attempts: Type.Array(ATTEMPT) },
   { title: 'DeliveryWhole' },
 );
 
 /** `pausedUntilMs`: of its webhook. */
 export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
+  const origin = originOfListener(delivery.listenerId);
   return {
     id: numberedId(PREFIX.delivery, delivery.delivery),
     kind: delivery.kind,
     webhook_id: isWebhook(delivery.listenerId) ? delivery.listenerId : null,
-    origin: originOfListener(delivery.listenerId),
+    ...(origin === null ? {} : { origin }),
     subscription_id: delivery.subscriptionId,
     emission_id: delivery.emitId,
     emitter_id: delivery.emitterId,
@@ -114,7 +117,7 @@ export function deliveryWholeToWire(
   return {
     ...deliveryToWire(whole.record, whole.standing?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
-    request: request && requestToWire(request),
+    ...(request ? { request: requestToWire(request) } : {}),
     attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
   };
 }

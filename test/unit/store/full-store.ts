@@ -11,12 +11,14 @@ import {
   aStep,
   defined,
   emit,
+  http,
   mail,
   none,
   strongRandom,
   succeeded,
   type TestClock,
   timesInTurn,
+  upTo,
   waits,
 } from '../../contract/fixtures.ts';
 import { aSecret } from '../../contract/maker.ts';
@@ -55,6 +57,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   const triggerKeys = await fillRuns(stage, LARGE_BYTES);
   await fillDeliveries(stage);
   await fillMails(stage);
+  await fillRequests(stage);
   const source = await fillSource(stage);
   await fillWaits(stage);
   await fillRuns(other, 10);
@@ -134,6 +137,16 @@ async function fillMails(stage: Stage): Promise<void> {
       await stage.end(run, succeeded({ outgoing: [mail('it failed')] }));
     }
   });
+}
+
+/** Requests that code asked for: one delivered, one tried again, the others on their way and waiting. */
+async function fillRequests(stage: Stage): Promise<void> {
+  const urls = ['https://a.example/', 'https://b.example/', 'https://c.example/', 'https://c.example/'];
+  const outgoing = urls.map((url) => http(url, { headers: { authorization: 'é' }, body: ODD }));
+  const { claims } = await stage.end(await stage.started(await stage.workflow()), succeeded({ outgoing }), upTo(3));
+  const [delivered, retried] = claims.deliveries;
+  await stage.delivered(defined(delivered));
+  await stage.retrying(defined(retried), HOUR_MS);
 }
 
 async function fillSource(stage: Stage): Promise<string> {
