@@ -15,6 +15,7 @@ import { startBench } from './server.ts';
 import { coldStarts } from './start.ts';
 import { median } from './stats.ts';
 import { prefill, storeSpeed } from './store.ts';
+import { streamParts } from './stream-parts.ts';
 import { acceptAlone, acceptAndRun, errorChain, type Flood, LOAD_ABOUT, type Times, yardstick } from './throughput.ts';
 
 const { values: options } = parseArgs({
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     deliveries: { type: 'string', default: '20000' },
     webhooks: { type: 'string', default: '10000' },
     listeners: { type: 'string', default: '5000' },
+    readers: { type: 'string', default: '2000' },
   },
 });
 const ROUNDS = Number(options.rounds);
@@ -220,6 +222,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     webhooks: Number(options.webhooks),
     listeners: Number(options.listeners),
   }),
+  ...streamParts({ rounds: ROUNDS, readers: Number(options.readers) }),
 };
 
 const wanted = options.only?.split(',') ?? Object.keys(PARTS);

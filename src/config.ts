@@ -31,6 +31,10 @@ export interface Config {
   readonly retentionDays: number;
   /** Folder of workflow files; absolute. */
   readonly workflowsDir: string | null;
+  /** Where packages of user code are: it has node_modules. Absolute. */
+  readonly packagesDir: string | null;
+  /** Folder of components that are deployed by path; absolute. */
+  readonly componentsDir: string | null;
   readonly logLevel: string;
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
@@ -144,6 +148,18 @@ export const SETTINGS: readonly Setting[] = [
     read: (v) => resolve(v),
   },
   {
+    name: 'ERRAND_PACKAGES_DIR',
+    fallback: '',
+    about: 'Folder whose node_modules has the packages that code may import; none: no packages',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_COMPONENTS_DIR',
+    fallback: '',
+    about: 'Folder of components that sources and steps are deployed from by path',
+    read: (v) => resolve(v),
+  },
+  {
     name: 'ERRAND_DATABASE_URL',
     fallback: '',
     about: 'Postgres, shared by several processes; none: SQLite in the data dir',
@@ -178,6 +194,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
     workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
+    packagesDir: of('ERRAND_PACKAGES_DIR'),
+    componentsDir: of('ERRAND_COMPONENTS_DIR'),
     logLevel: of('ERRAND_LOG_LEVEL'),
     isolation: of('ERRAND_ISOLATION'),
     jailNetwork: of('ERRAND_JAIL_NETWORK'),

@@ -61,9 +61,16 @@ const deploying = {
   },
   bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
     const { bundleFile } = await import('./runner/bundle-file.ts');
-    const { placed } = await import('./runner/bundle.ts');
-    const bundled = await bundleFile({ ...file, dir: await realpath(file.dir) });
-    return bundled.kind === 'broken' ? { kind: 'broken', problems: bundled.problems.map(placed) } : bundled;
+    const { placed } = await import('./runner/bundle-options.ts');
+    const { bundleStep } = await import('./runner/bundle.ts');
+    const dir = await realpath(file.dir);
+    const bundled = await bundleFile({ ...file, dir });
+    if (bundled.kind === 'module' || (bundled.kind === 'workflow' && bundled.usesSdk)) return bundled;
+    // A component; it may pin versions, which workflow files do not.
+    const component = await bundleStep({ namespace: 'source', dir, path: file.path, isTrusted: true });
+    if (component.ok) return { kind: 'source', bundle: component.bundle, sourceMap: component.sourceMap };
+    const { problems } = bundled.kind === 'broken' ? bundled : component;
+    return { kind: 'broken', problems: problems.map(placed) };
   },
   print: deps.print,
   complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),

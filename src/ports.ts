@@ -34,4 +34,6 @@ export interface Wake {
   schedules(): void;
   /** A run that somebody here waits for has answered or ended elsewhere. */
   answers(): void;
+  /** Something that lists show was emitted, here or elsewhere. */
+  emissions(): void;
 }

@@ -6,6 +6,7 @@ import { type Config, ConfigError, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
+import { createComponents } from './engine/components.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
@@ -18,15 +19,20 @@ import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { createSourceFiles } from './engine/source-files.ts';
+import { Streams } from './engine/streams/streams.ts';
+import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createIds } from './real-ports.ts';
+import { createBundler } from './runner/bundler.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
@@ -71,15 +77,25 @@ function buildParts(surroundings: Surroundings) {
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
   const runner = runnerOf(config, { log, clock });
-  const metrics = new Metrics(slots, () => runner.stats().processes);
+  const streams = new Streams({
+    store,
+    frames: STREAM_FRAMES,
+    clock,
+    random,
+    log,
+    retentionDays: config.retentionDays,
+  });
+  const metrics = new Metrics(slots, streams, () => runner.stats().processes);
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const sweep = new Sweep(shared);
+  const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
   const wakeTimes = (inMs?: number): void => times.wake(inMs);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeTimes });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeSweep, wakeTimes });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
@@ -98,8 +114,12 @@ function buildParts(surroundings: Surroundings) {
     deliveries: () => deliveries.wake(),
     schedules: () => times.wake(),
     answers: () => answers.wake(),
+    emissions: () => streams.wake(),
   });
+  const bundler = createBundler({ packagesDir: config.packagesDir });
+  const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const acts = createActions({
+    components,
     clock,
     random,
     ids,
@@ -118,12 +138,20 @@ function buildParts(surroundings: Surroundings) {
     wakeRuns,
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
+    wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
-  const actions = { ...acts, ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }) };
-  const loops = { nodes, answers, runs, deliveries, operations, times, files };
+  const { listComponents, getComponent } = components;
+  const actions = {
+    ...acts,
+    listComponents,
+    getComponent,
+    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createSourceFiles({ store, runner, sources: acts }),
+  };
+  const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -153,12 +181,12 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
     throw error;
   }
-  const { nodes, slots, actions, metrics } = parts;
+  const { nodes, slots, actions, metrics, streams } = parts;
   nodes.start();
   const { maxBodyBytes } = config;
   const isApi = config.roles.has('api');
   const draining = (): boolean => isDraining;
-  const base = { store, actions, metrics, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
+  const base = { store, actions, metrics, streams, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
   const http = await createHttpServer(base);
 
   let first: FirstOwner;
@@ -188,6 +216,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
 
   const drain = (): void => {
     isDraining = true;
+    // Their readers come again, and are told to go elsewhere.
+    void streams.stop();
   };
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): Promise<void> => {
@@ -207,15 +237,17 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, answers } = parts;
+  const { runs, deliveries, operations, times, sweep, answers, streams } = parts;
   if (roles.has('run')) {
     runs.start();
     times.start();
+    sweep.start();
   }
   if (roles.has('deliver')) {
     deliveries.start();
     operations.start();
   }
+  if (roles.has('api')) streams.start();
   if (databaseUrl !== null) answers.start();
 }
 
@@ -225,13 +257,15 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, answers, nodes, files, poster, mailer } = parts;
+  const { store, slots, runner, runs, deliveries, operations, times, sweep, answers } = parts;
+  const { nodes, files, poster, mailer, streams } = parts;
   slots.close();
+  const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
-  await filesStopped;
+  await Promise.all([filesStopped, streamsStopped]);
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;

@@ -1,4 +1,5 @@
-// errand deploy PATH: bundles a workflow file, or a folder of them, on this machine, and sends it to a server.
+// errand deploy PATH: bundles a workflow file or a source component, or a folder of them, on this machine, and sends them
+// to a server.
 
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -7,7 +8,7 @@ import type { Command } from 'commander';
 import { type Api, CliError } from './api.ts';
 
 export type Bundled =
-  | { readonly kind: 'workflow'; readonly bundle: string; readonly sourceMap: string }
+  | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
   | { readonly kind: 'module' }
   | { readonly kind: 'broken'; readonly problems: readonly string[] };
 
@@ -21,6 +22,19 @@ export interface DeployDeps {
   readonly complain: (line: string) => void;
 }
 
+interface DeployedSource {
+  readonly result: string;
+  readonly source?: { readonly id: string; readonly endpoint_url?: string };
+}
+
+/** What was asked for on the command line. */
+interface Asked {
+  readonly dir: string;
+  readonly path: string;
+  readonly isAlone: boolean;
+  readonly props: object | undefined;
+}
+
 interface Deployed {
   readonly result: string;
   readonly workflow: { readonly id: string; readonly triggers: readonly { readonly endpoint_url?: string }[] };
@@ -29,15 +43,18 @@ interface Deployed {
 export function addDeploy(program: Command, deps: DeployDeps): void {
   program
     .command('deploy <path>')
-    .description('bundle a workflow file, or all in a folder, and deploy it; the same path is the same workflow')
+    .description('bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one')
     .option('--url <url>', 'the server; none: the one that runs on the data dir. ERRAND_API_KEY has the key')
-    .action(async (given: string, { url }: { url?: string }) => {
-      const { dir, paths } = await find(deps, given);
+    .option('--props <json>', 'of a source: its props as JSON, or @ and a file of JSON; none: they stay')
+    .action(async (given: string, { url, props: text }: { url?: string; props?: string }) => {
+      const { dir, paths, isAlone } = await find(deps, given);
+      if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
+      const props = text === undefined ? undefined : await readProps(text);
       const api = await deps.api(url?.replace(/\/+$/, '') ?? null);
       let failed = 0;
       for (const path of paths) {
         try {
-          await deploy(deps, api, { dir, path });
+          await deploy(deps, api, { dir, path, isAlone, props });
         } catch (error) {
           if (!(error instanceof CliError)) throw error;
           failed++;
@@ -48,23 +65,56 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     });
 }
 
-async function find({ list }: DeployDeps, given: string): Promise<{ dir: string; paths: readonly string[] }> {
+/** `isAlone`: a file was named, not a folder. */
+async function find(
+  { list }: DeployDeps,
+  given: string,
+): Promise<{ dir: string; paths: readonly string[]; isAlone: boolean }> {
   const path = resolve(given);
   const found = await stat(path).catch(() => null);
   if (found === null) throw new CliError(`there is no file or folder ${path}`);
-  if (!found.isDirectory()) return { dir: dirname(path), paths: [basename(path)] };
-  return { dir: path, paths: [...(await list(path))].sort() };
+  if (!found.isDirectory()) return { dir: dirname(path), paths: [basename(path)], isAlone: true };
+  return { dir: path, paths: [...(await list(path))].sort(), isAlone: false };
 }
 
-async function deploy(deps: DeployDeps, api: Api, { dir, path }: { dir: string; path: string }): Promise<void> {
+async function readProps(text: string): Promise<object> {
+  const json = text.startsWith('@') ? await readFile(text.slice(1), 'utf8').catch(() => '') : text;
+  try {
+    const props: unknown = JSON.parse(json);
+    if (typeof props === 'object' && props !== null && !Array.isArray(props)) return props;
+  } catch {
+    // told below
+  }
+  throw new CliError('--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it');
+}
+
+async function deploy(deps: DeployDeps, api: Api, asked: Asked): Promise<void> {
+  const { dir, path } = asked;
   const bundled = await deps.bundle({ dir, path });
   if (bundled.kind === 'module') return;
   if (bundled.kind === 'broken') throw new CliError(bundled.problems.join('; '));
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
+  if (bundled.kind === 'source') return await deploySource(deps, api, { ...asked, source, bundle, sourceMap });
+  if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => ''));
   const body = { path, source, bundle, source_map: sourceMap, env };
   const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as Deployed;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
   deps.print({ path, result, workflow_id: workflow.id, endpoints });
+}
+
+interface Component extends Asked {
+  readonly source: string;
+  readonly bundle: string;
+  readonly sourceMap: string;
+}
+
+async function deploySource({ print }: DeployDeps, api: Api, component: Component): Promise<void> {
+  const { path, source: code, bundle, sourceMap, props, isAlone } = component;
+  const body = { path, source: code, bundle, source_map: sourceMap, configured_props: props, from_folder: !isAlone };
+  const { result, source } = (await api.call('PUT', '/v1/source_files', body)) as DeployedSource;
+  if (source === undefined) return;
+  const endpoint = source.endpoint_url;
+  print({ path, result, source_id: source.id, ...(endpoint === undefined ? {} : { endpoint }) });
 }

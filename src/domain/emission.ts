@@ -6,6 +6,8 @@ export type SourceType = 'HTTP' | 'TIMER' | 'SOURCE' | 'WORKFLOW' | 'ERROR' | 'W
 /** Channel names of the service. Names that begin with `$` are heard only by name; user code cannot emit them. */
 export const ERRORS = '$errors';
 export const EMAIL = '$email';
+/** Where emissions of a source wait for their time. Nothing is ever emitted there. */
+export const WAITING = '$in';
 /** A request that a run's code asked for. */
 export const HTTP = '$http';
 /** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
@@ -52,6 +54,8 @@ export interface NewEmission {
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;
+  /** Given by a source: not before then. In the log it has no meaning any more. */
+  readonly deliverAtMs?: number;
 }
 
 /** An emission in the log. */

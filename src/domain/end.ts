@@ -100,8 +100,9 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }:
       const onlyListenerId = requestListener(run.emission.ownerId, readRequest(out.body));
       return { ...emittedBy(run, HTTP, out.body), onlyListenerId };
     }
-    const { summary, itemId, itemTs } = out;
-    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs };
+    const { summary, itemId, itemTs, deliverAtMs } = out;
+    const later = deliverAtMs !== undefined && run.runnable.id.startsWith('dc_') ? { deliverAtMs } : {};
+    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later };
   });
 }
 

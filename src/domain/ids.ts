@@ -23,6 +23,8 @@ export const PREFIX = {
   run: 'r_',
   delivery: 'dl_',
   operation: 'op_',
+  account: 'apn_',
+  dataStore: 'ds_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -12,6 +12,13 @@ export const LIMITS = {
   pageRecords: 100,
   countedRecords: 10_000,
 
+  // streams
+  /** Open at one process. */
+  streams: 20_000,
+  /** Read at once, for one reader or for all that are at the same place. */
+  streamRecords: 100,
+  streamBytes: 256 * KIB,
+
   // resources
   nameChars: 255,
   descriptionChars: 4096,
@@ -24,6 +31,28 @@ export const LIMITS = {
   apiBodyBytes: 8 * 1024 * KIB,
   apiKeyChars: 24,
   secretKeyChars: 32,
+
+  // accounts
+  appChars: 128,
+  accountFields: 100,
+  accountFieldChars: 128,
+  accountBytes: 64 * KIB,
+
+  // data stores
+  recordsPerDataStore: 100_000,
+  dataStoreBytes: 1024 * 1024 * KIB,
+  recordKeyChars: 255,
+  recordBytes: 1024 * KIB,
+  maxRecordTtlMs: 3650 * DAY_MS,
+  /** Values of one page of records together, as soon as there is one. */
+  recordPageBytes: 1024 * KIB,
+  keysPerPage: 1000,
+  /** Records deleted in one transaction, of stores that are gone or cleared and of those that have expired. */
+  sweptRecords: 200,
+  /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
+  openAsks: 16,
+  openAskBytes: 4 * 1024 * KIB,
+  askArgsChars: 8 * KIB,
 
   // events
   idempotencyKeyChars: 255,
@@ -60,6 +89,10 @@ export const LIMITS = {
   /** Of arrays and objects within each other, in what a run returns, exports and sends. */
   nestingDepth: 256,
   uniqueIds: 100,
+  /** How far ahead a source may set `delivery_ts`. */
+  laterMs: 366 * DAY_MS,
+  /** Emissions whose time has come, emitted in one transaction. */
+  laterStep: 200,
 
   // trying runs again
   runAttempts: 20,

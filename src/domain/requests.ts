@@ -43,7 +43,17 @@ export type TriggerInput =
 
 export interface StepInput {
   readonly namespace: string;
+  /** Empty for a `componentPath`, until that has been read. */
   readonly code: string;
+  /** A file of the server's folder of components, instead of code. */
+  readonly componentPath?: string;
+  /** Bundled already. Callers of HTTP cannot give it. */
+  readonly ready?: BundledCode;
+}
+
+export interface BundledCode {
+  readonly bundle: string;
+  readonly sourceMap: string;
 }
 
 /** Members that are absent stay as they are (on creation: their defaults). */
@@ -72,11 +82,47 @@ export interface DeployedWorkflowFile {
   readonly whole: WholeWorkflow;
 }
 
+/** A source component, bundled by the caller. */
+export interface SourceFileInput extends BundledCode {
+  /** In its folder, with slashes. The owner's source of this path is this one. */
+  readonly path: string;
+  readonly source: string;
+  readonly name?: string;
+  readonly configuredProps?: Readonly<Record<string, unknown>>;
+  /** One of all files of a folder: what is no source with a key is left alone. */
+  readonly fromFolder: boolean;
+}
+
+export type DeployedSourceFile =
+  | { readonly result: 'made' | 'changed' | 'same'; readonly whole: WholeSource }
+  | { readonly result: 'skipped'; readonly whole: null };
+
 export interface SourceInput {
   readonly name?: string;
   readonly active?: boolean;
+  /** At most one of the three. */
   readonly componentCode?: string;
+  readonly componentPath?: string;
+  /** The key of one of ours. */
+  readonly component?: string;
+  /** Bundled already, instead of code; a new source gets the id. Callers of HTTP cannot give it. */
+  readonly ready?: BundledCode & { readonly id: string; readonly code: string };
   readonly configuredProps?: Readonly<Record<string, unknown>>;
+}
+
+export interface AccountInput {
+  readonly app?: string;
+  readonly name?: string;
+  /** Those that are given; null takes one away. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface RecordInput {
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
+  /** Null: it does not expire. */
+  readonly ttlMs: number | null;
 }
 
 export interface WebhookInput {

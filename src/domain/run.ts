@@ -79,6 +79,8 @@ export interface Outgoing {
   readonly summary: string | null;
   readonly itemId: string | null;
   readonly itemTs: number | null;
+  /** Epoch milliseconds: to be emitted then. Sources only. */
+  readonly deliverAtMs?: number;
 }
 
 /** What `$.respond` (or a source's `this.http.respond`) was given. */

@@ -1,5 +1,7 @@
 // Everything that callers may ask for, as one object.
 
+import { type AccountDeps, createAccounts } from './accounts.ts';
+import { createDataStores, type DataStoreDeps } from './data-stores.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
@@ -19,7 +21,9 @@ export type ActionDeps = WorkflowDeps &
   WebhookTestDeps &
   ResendDeps &
   ResumeDeps &
-  OperationActionDeps;
+  OperationActionDeps &
+  AccountDeps &
+  DataStoreDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -37,5 +41,7 @@ export function createActions(deps: ActionDeps) {
     ...createOperationActions(deps),
     ...createSubscriptions(deps),
     ...createOwners(deps),
+    ...createAccounts(deps),
+    ...createDataStores(deps),
   };
 }

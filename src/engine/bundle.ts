@@ -6,8 +6,10 @@ import type { StepInput } from '../domain/requests.ts';
 import type { Deployment, Step } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { bundleStep } from '../runner/bundle.ts';
+import type { CodeProblem } from '../runner/bundle-options.ts';
+import type { Components } from './components.ts';
 
-interface Bundled {
+interface Bundling {
   readonly ownerId: string;
   readonly id: string;
   readonly previous: Deployment | null;
@@ -15,24 +17,28 @@ interface Bundled {
   readonly parameter?: string;
 }
 
+export interface CodeDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** None: there are no packages, and no files. */
+  readonly components?: Components;
+}
+
 /** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
 export async function makeDeployment(
-  deps: { clock: Clock; ids: Ids },
-  runnable: Bundled,
+  deps: CodeDeps,
+  runnable: Bundling,
   inputs: readonly StepInput[],
 ): Promise<Deployment> {
-  const bundled = await Promise.all(inputs.map(bundleStep));
+  const bundle = deps.components?.bundle ?? ((input: StepInput) => bundleStep(input));
+  const bundled = await Promise.all(
+    inputs.map(async ({ namespace, code, ready }) => {
+      return ready ? { ok: true as const, ...ready } : await bundle({ namespace, code });
+    }),
+  );
   const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
   if (problems.length > 0) {
-    const errors = problems.map(({ file, line, column, text }) => ({
-      parameter: runnable.parameter ?? `steps.${file.replace(/\.[a-z]+$/, '')}.code`,
-      message: text,
-      file,
-      line,
-      column,
-    }));
-    const { file, line, column, text } = problems[0] as (typeof problems)[number];
-    throw new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
+    throw refusalOf(problems, (file) => runnable.parameter ?? `steps.${file.replace(/\.[a-z]+$/, '')}.code`);
   }
   const steps = inputs.map((input, i): Step => {
     const result = bundled[i] as Extract<(typeof bundled)[number], { ok: true }>;
@@ -47,6 +53,32 @@ export async function makeDeployment(
   });
   const { ownerId, id: runnableId } = runnable;
   return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+}
+
+/** `parameterOf`: what of the request a file stands for. */
+export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
+  const errors = problems.map(({ file, line, column, text }) => ({
+    parameter: parameterOf(file),
+    message: text,
+    file,
+    line,
+    column,
+  }));
+  const { file, line, column, text } = problems[0] as CodeProblem;
+  return new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
+}
+
+/** Those that are files of the server's, with their code. */
+export async function readSteps({ components }: CodeDeps, inputs: readonly StepInput[]): Promise<StepInput[]> {
+  return await Promise.all(
+    inputs.map(async (input, i) => {
+      const { componentPath, namespace } = input;
+      if (componentPath === undefined || components === undefined) return input;
+      const parameter = `steps[${i}].component_path`;
+      const { code, ...ready } = await components.fromPath(componentPath, { namespace, parameter });
+      return { namespace, code, ready };
+    }),
+  );
 }
 
 /** Whether these steps are the deployment's own, so that no new one is made for unchanged code. */

@@ -2,6 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Slots } from './slots.ts';
+import type { Streams } from './streams/streams.ts';
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -12,7 +13,7 @@ export class Metrics {
   readonly attempts: Counter<'kind' | 'outcome'>;
   readonly attemptSeconds: Histogram;
 
-  constructor(slots: Slots, processes: () => number) {
+  constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, processes: () => number) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     const seconds = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
@@ -64,6 +65,8 @@ export class Metrics {
     gauge('errand_runs_in_flight', 'Runs that this process executes now', () => slots.inFlight.runs);
     gauge('errand_deliveries_in_flight', 'Deliveries that this process attempts now', () => slots.inFlight.deliveries);
     gauge('errand_runner_processes', 'Warm child processes', processes);
+    gauge('errand_streams_open', 'Streams of events that are open at this process', () => streams.open);
+    gauge('errand_streams_cut', 'Streams cut off since the start, as their readers took nothing', () => streams.cut);
   }
 
   async text(): Promise<{ contentType: string; body: string }> {

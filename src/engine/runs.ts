@@ -13,6 +13,7 @@ import type { Clock, Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Finished, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
+import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
 import { insist } from './insist.ts';
@@ -35,6 +36,8 @@ export interface RunsDeps {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
+  /** There are records of data stores to delete. */
+  readonly wakeSweep: () => void;
   /** A run waits, and that ends `inMs` from now. */
   readonly wakeTimes: (inMs: number) => void;
 }
@@ -160,11 +163,15 @@ export class Runs {
     const { runnable, emission, attempt } = run;
     const { runner, store } = this.#deps;
     try {
-      const kept = await insist(() => this.#deployments.get(runnable), this.#aborted.signal);
+      const { signal } = this.#aborted;
+      const kept = await insist(() => this.#deployments.get(runnable), signal);
       if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await sourceInput(store, run, this.#deps.publicUrl()) : null;
+      const source = isSource ? await insist(() => sourceInput(store, run, this.#deps.publicUrl()), signal) : null;
+      if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      if (source && 'missing' in source)
+        return failedBefore('ConfigurationError', source.missing, this.#deps.clock, deployment.steps[0]);
       const outcome = await runner.run({
         run: run.run,
         deployment,
@@ -184,6 +191,10 @@ export class Runs {
         goingOn: goingOnOf(run),
         resumeKey,
         onAnswer,
+        ask: answerData(this.#deps, {
+          ownerId: runnable.ownerId,
+          storeIds: dataStoresIn(source ? [source.input.configuredProps] : []),
+        }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {

@@ -3,6 +3,7 @@
 import { Refusal } from '../domain/fault.ts';
 import type { Schedule } from '../domain/resource.ts';
 import type { ComponentShape } from '../runner/runner.ts';
+import { hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
 import { checkSchedule } from './schedule.ts';
 
 interface PropDefinition {
@@ -32,7 +33,7 @@ const JSON_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-const LATER = ['app', 'data_store', 'http_request', 'alert', 'dir', 'sql'];
+const LATER = ['http_request', 'alert', 'dir', 'sql'];
 
 /** The interfaces that the source needs. Throws `Refusal` (422) naming the prop that is missing, wrong or not supported. */
 export function checkProps(
@@ -50,6 +51,10 @@ export function checkProps(
       const schedule = timerSchedule(prop, configured[prop] ?? definition.default ?? definition.static);
       checkTimer(prop, schedule, nowMs);
       interfaces.push({ prop, kind: 'schedule', customResponse: false, schedule });
+    } else if (type === 'app') {
+      checkApp(prop, configured[prop]);
+    } else if (type === 'data_store') {
+      checkDataStore(prop, definition, configured[prop]);
     } else if (type !== '$.service.db') {
       checkValue(prop, definition, configured[prop] ?? definition.default);
     }
@@ -73,12 +78,24 @@ function checkValue(prop: string, definition: PropDefinition, value: unknown): v
   const check = JSON_TYPES[isList ? type.slice(0, -2) : type];
   if (!check) refuse(prop, `prop "${prop}" has type ${type}, which is not known`);
   const isRight = isList ? Array.isArray(value) && value.every(check) : check(value);
-  const shown = definition.secret ? 'a secret' : JSON.stringify(value);
+  const shown = definition.secret || hasInlineAuth(value) ? 'a secret' : JSON.stringify(value);
   if (!isRight) refuse(prop, `prop "${prop}" is ${shown}; a value of type ${type} is needed`);
   const { min, max } = definition;
   if (type !== 'integer' || typeof value !== 'number') return;
   if (min !== undefined && value < min) refuse(prop, `prop "${prop}" is ${shown}; at least ${min} is needed`);
   if (max !== undefined && value > max) refuse(prop, `prop "${prop}" is ${shown}; at most ${max} is allowed`);
+}
+
+/** An app that asks for no account needs none, and nobody but its code knows. */
+function checkApp(prop: string, value: unknown): void {
+  const wrong = value === undefined || value === null ? null : whyNotApp(value);
+  if (wrong !== null) refuse(prop, `prop "${prop}" is an app: ${wrong}`);
+}
+
+function checkDataStore(prop: string, definition: PropDefinition, value: unknown): void {
+  if ((value === undefined || value === null) && definition.optional === true) return;
+  const wrong = whyNotDataStore(value);
+  if (wrong !== null) refuse(prop, `prop "${prop}" is a data_store: ${wrong}`);
 }
 
 function checkTimer(prop: string, schedule: Schedule, nowMs: number): void {

@@ -5,17 +5,24 @@ import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock } from '../ports.ts';
 import type { SourceInput } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
+import { resolveProps } from './accounts.ts';
 
 /** Channels on which the service asks a source to run a hook instead of `run`; the name says which. */
 export const HOOKS = { $deploy: 'deploy', $activate: 'activate', $deactivate: 'deactivate' } as const;
 
 export type HookChannel = keyof typeof HOOKS;
 
+interface Prepared {
+  readonly input: SourceInput;
+  readonly dedupe: Dedupe | null;
+}
+
+/** Null: the source is gone. `missing`: in words, why its props cannot be had. */
 export async function sourceInput(
   store: Store,
   run: ClaimedRun,
   publicUrl: string,
-): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
+): Promise<Prepared | { readonly missing: string } | null> {
   const { ownerId, id: sourceId } = run.runnable;
   const source = await store.getSource(ownerId, sourceId);
   if (!source) return null;
@@ -25,7 +32,10 @@ export async function sourceInput(
     for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
   }
   const call = HOOKS[run.emission.name as HookChannel] ?? 'run';
-  const { configuredProps, dedupe } = source;
+  const resolved = await resolveProps(store, ownerId, source.configuredProps);
+  if ('missing' in resolved) return resolved;
+  const { props: configuredProps } = resolved;
+  const { dedupe } = source;
   return { input: { sourceId, call, configuredProps, endpoints, db: await store.readSourceDb(sourceId) }, dedupe };
 }
 

@@ -9,14 +9,18 @@ import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } 
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import type { SourceWrite } from '../store/resources.ts';
 import { makeDeployment } from './bundle.ts';
+import type { Components } from './components.ts';
 import { directEmission, releaseCallers } from './directs.ts';
 import type { Emit } from './emit.ts';
+import { checkReferences, hasInlineAuth } from './references.ts';
+import { codeOf } from './source-code.ts';
 import { checkProps, type PlannedInterface } from './source-props.ts';
 import { HOOKS, type HookChannel } from './source-run.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers, type TriggerDeps } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface SourceDeps extends TriggerDeps {
+  readonly components?: Components;
   readonly runner: Runner;
   readonly emit: Emit;
   readonly waiters: Waiters;
@@ -40,7 +44,7 @@ export function createSources(deps: SourceDeps) {
   }
 
   async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
-    const id = ids.next(PREFIX.source);
+    const id = input.ready?.id ?? ids.next(PREFIX.source);
     const planned = await plan({ ownerId, id }, input, null);
     const isActive = input.active ?? true;
     // Its endpoints exist before the first hook, and nothing ticks before the last one.
@@ -99,18 +103,19 @@ export function createSources(deps: SourceDeps) {
     input: SourceInput,
     before: WholeSource | null,
   ): Promise<Planned> {
-    const code = input.componentCode ?? before?.source.componentCode ?? '';
+    const { code, ready } = await codeOf(deps.components, input, { namespace: NAMESPACE, before });
     const previous = before ? await store.getDeployment(of.ownerId, before.source.deploymentId) : undefined;
     const isSame = previous?.steps[0]?.code === code;
     const made = isSame
       ? null
       : await makeDeployment(deps, { ...of, previous: previous ?? null, parameter: 'component_code' }, [
-          { namespace: NAMESPACE, code },
+          { namespace: NAMESPACE, code, ready },
         ]);
     const deployment = made ?? (previous as Deployment);
     const shape = await describe(deployment);
     const configured = withoutInterfaces(withSecrets(input.configuredProps, before?.source), shape);
     const interfaces = checkProps(shape, configured, clock.nowMs());
+    if (input.configuredProps) await checkReferences(store, of.ownerId, input.configuredProps);
     const nowMs = clock.nowMs();
     const source: Source = {
       ...of,
@@ -121,7 +126,7 @@ export function createSources(deps: SourceDeps) {
       componentCode: code,
       configuredProps: configured,
       dedupe: shape.dedupe as Dedupe | null,
-      secretProps: secretProps(shape),
+      secretProps: secretProps(shape, configured),
       createdAtMs: before?.source.createdAtMs ?? nowMs,
       updatedAtMs: nowMs,
     };
@@ -169,8 +174,12 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
-function secretProps(shape: ComponentShape): string[] {
-  return Object.keys(shape.props).filter((prop) => (shape.props[prop] as { secret?: unknown }).secret === true);
+/** What the component says is secret, and what an account would hold. */
+function secretProps(shape: ComponentShape, configured: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(shape.props).filter((prop) => {
+    const { secret } = shape.props[prop] as { secret?: unknown };
+    return secret === true || hasInlineAuth(configured[prop]);
+  });
 }
 
 /** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */

@@ -63,8 +63,10 @@ export class Times {
     const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
     await Promise.all(due.map((trigger) => this.#fire(trigger)));
     dispatch.take(await store.closeDigests(slots));
+    const released = await store.releaseLater(slots);
+    dispatch.take(released.claims);
     const isMore = await this.#endWaits();
-    if (due.length === TRIGGERS_AT_ONCE || isMore) return 0;
+    if (due.length === TRIGGERS_AT_ONCE || released.isMore || isMore) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
   }

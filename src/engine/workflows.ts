@@ -4,18 +4,15 @@ import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
 import type { WholeWorkflow, WorkflowInput } from '../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../domain/resource.ts';
-import type { Clock, Ids } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { isSameCode, makeDeployment } from './bundle.ts';
+import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
 import { releaseCallers } from './directs.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
-export interface WorkflowDeps {
+export interface WorkflowDeps extends CodeDeps {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly runner: Runner;
   /** A schedule was made or changed. */
   readonly wakeTimes: () => void;
@@ -36,7 +33,8 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
-    const deployment = input.ready ?? (await makeDeployment(deps, { ownerId, id, previous: null }, input.steps ?? []));
+    const steps = await readSteps(deps, input.steps ?? []);
+    const deployment = input.ready ?? (await makeDeployment(deps, { ownerId, id, previous: null }, steps));
     const nowMs = clock.nowMs();
     const workflow: Workflow = {
       id,
@@ -56,9 +54,10 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
-    const isNewCode = input.steps !== undefined && !isSameCode(before.deployment, input.steps);
+    const steps = input.steps && (await readSteps(deps, input.steps));
+    const isNewCode = steps !== undefined && !isSameCode(before.deployment, steps);
     const made = isNewCode
-      ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, input.steps)
+      ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, steps)
       : (input.ready ?? null);
     const deployment = made ?? before.deployment;
     const workflow: Workflow = {

@@ -96,7 +96,7 @@ function addRequestParts(app: App, deps: HttpDeps): void {
 }
 
 function isUnderKey(request: FastifyRequest): boolean {
-  return /^\/v1(\/|\?|$)/.test(request.url) && request.routeOptions.config?.isPublic !== true;
+  return /^\/(v1|sse)(\/|\?|$)/.test(request.url) && request.routeOptions.config?.isPublic !== true;
 }
 
 function addBodies(app: App): void {

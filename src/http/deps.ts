@@ -1,13 +1,18 @@
 // What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
+import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type {
+  AccountInput,
   Answered,
+  DeployedSourceFile,
   DeployedWorkflowFile,
   Probe,
+  RecordInput,
   ResendInput,
+  SourceFileInput,
   SourceInput,
   WaitOrder,
   WebhookInput,
@@ -18,9 +23,12 @@ import type {
 } from '../domain/requests.ts';
 import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
+import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import type { DataPlace } from '../store/data.ts';
 import type { DeliveryRecord } from '../store/records.ts';
 import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
   readonly store: Store;
@@ -29,6 +37,7 @@ export interface HttpDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly streams: Streams;
   /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
   readonly publicUrl: () => string;
   readonly maxBodyBytes: number;
@@ -36,6 +45,11 @@ export interface HttpDeps {
   readonly isApi: boolean;
   /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
   readonly draining: () => boolean;
+}
+
+export interface Streams {
+  /** What the emitter emits on that channel. Throws `Refusal` for an entry that was never given. */
+  openStream(asked: StreamAsked): Promise<OpenStream>;
 }
 
 export interface Metrics {
@@ -75,11 +89,30 @@ export interface Actions {
   /** Not bound to an owner: the token is what permits it. The state after that; `conflict` when that wait is over. */
   endWait(order: WaitOrder): Promise<RunState>;
 
+  /** Makes the source of that file, or changes it. */
+  deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile>;
   createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
   updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
   getSource(ownerId: string, id: string): Promise<WholeSource>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+
+  /** Our own, by key. */
+  listComponents(): Promise<readonly ListedComponent[]>;
+  getComponent(key: string): Promise<ListedComponent>;
+
+  createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
+  /** Fields are changed one by one; null takes one away. */
+  updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
+  deleteAccount(ownerId: string, id: string): Promise<Account>;
+
+  createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
+  updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
+  deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
+  /** `impossible` when the data store is full. */
+  setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
+  deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
+  clearRecords(place: DataPlace): Promise<void>;
 
   /** The new webhook, with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

@@ -79,7 +79,10 @@ function isShown(schema: FastifySchema | undefined): schema is FastifySchema {
 function documented(schema: FastifySchema): FastifySchema {
   const body = schema.body as TSchema | undefined;
   const responses = schema.response as Record<string, TSchema>;
-  const answers = Object.entries(responses).map(([status, answer]) => [status, withExample(answer, 'Done.')]);
+  const answers = Object.entries(responses).map(([status, answer]) => [
+    status,
+    'content' in answer ? answer : withExample(answer, 'Done.'),
+  ]);
   return {
     ...schema,
     ...(body ? { body: withExample(body), querystring: Type.Object(scalarsOf(body)) } : {}),
@@ -99,8 +102,8 @@ function withExample(schema: TSchema, description?: string): object {
 /** The cursors of a list's example are those of its record. */
 function withTrueCursors(example: unknown): unknown {
   if (!isRecord(example) || !isRecord(example.page_info) || !Array.isArray(example.data)) return example;
-  const { id, run_id: runId } = example.data[0] as { id?: string; run_id?: string };
-  const cursor = id ?? runId;
+  const { id, run_id: runId, key } = example.data[0] as { id?: string; run_id?: string; key?: string };
+  const cursor = id ?? runId ?? key;
   return { ...example, page_info: { ...example.page_info, start_cursor: cursor, end_cursor: cursor } };
 }
 

@@ -3,12 +3,17 @@
 import type { FastifySchema } from 'fastify';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
+import { exampleOf } from './example.ts';
+
 export const TAGS = {
   workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
   endpoints: 'Where events come in: the address of an HTTP trigger.',
   errors: 'What failed, with the original event, who was told, and how to run it again.',
   runs: 'One execution of a workflow or source for one event.',
+  streams: 'What is emitted, sent to you as it comes (server-sent events).',
   sources: 'Components that take events from somewhere else and emit them.',
+  accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
+  data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
   operations: 'Sending again what a webhook was sent: work on many deliveries that goes on in the background.',
@@ -33,6 +38,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
+  /** Of the answer, when it is not JSON. */
+  readonly mediaType?: string;
   /** Needs no key. */
   readonly isPublic?: boolean;
 }
@@ -59,10 +66,14 @@ export function operation<P extends TProperties = None, Q extends TProperties = 
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     ...(doc.isPublic ? { security: [] } : {}),
-    response: { [doc.status ?? 200]: doc.answer },
+    response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
   };
   // Members that a route does not have are never read by its handler; Fastify checks those that it has.
   return schema as unknown as Operation<P, Q, B>;
+}
+
+function notJson(mediaType: string, answer: TSchema): object {
+  return { description: 'Done.', content: { [mediaType]: { schema: answer, example: exampleOf(answer) } } };
 }
 
 /** `{data: …}`, the frame of one record. */

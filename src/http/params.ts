@@ -30,11 +30,16 @@ export function parseBody(raw: Buffer | undefined, contentType: string | undefin
   try {
     body = JSON.parse(raw.toString());
   } catch (error) {
-    throw new Refusal('malformed', `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new Refusal('malformed', `The body is not valid JSON: ${withoutSnippet((error as Error).message)}`);
   }
   if (isRecord(body)) return body;
   const kind = Array.isArray(body) ? 'an array' : body === null ? 'null' : `a ${typeof body}`;
   throw new Refusal('malformed', `The body must be a JSON object such as {"name": "…"}, but it is ${kind}`);
+}
+
+/** V8 quotes the text around the fault, and that may be a secret. */
+function withoutSnippet(message: string): string {
+  return message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '').slice(0, 200);
 }
 
 /** What a route's schema will judge: known query parameters over known body members. */
@@ -110,19 +115,32 @@ function checkNesting(name: string, value: unknown): unknown {
   return value;
 }
 
-/**
- * The exact bytes of the parameter `event`: the member of the body as it was sent, or the query parameter, which must
- * be JSON text. Undefined when there is none.
- */
-export function eventOf(request: { query: unknown; rawBody: Buffer | null }, maxBytes: number): Uint8Array | undefined {
-  const inQuery = (request.query as Record<string, unknown>).event;
-  const event = inQuery === undefined ? request.rawBody && memberOf(request.rawBody, 'event') : queryEvent(inQuery);
-  if (!event) return undefined;
-  if (event.byteLength <= maxBytes) return event;
-  throw new Refusal('too_large', `The event has ${event.byteLength} bytes, but at most ${maxBytes} are taken`);
+interface JsonRequest {
+  readonly query: unknown;
+  readonly rawBody: Buffer | null;
 }
 
-function queryEvent(value: unknown): Uint8Array {
+/** The exact bytes of the parameter `event`; undefined when there is none. */
+export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
+  return jsonOf(request, { name: 'event', maxBytes });
+}
+
+/**
+ * The exact bytes of a parameter that may be any JSON: the member of the body as it was sent, or the query parameter,
+ * which must be JSON text. Undefined when there is none.
+ */
+export function jsonOf(request: JsonRequest, of: { name: string; maxBytes: number }): Uint8Array | undefined {
+  const { name, maxBytes } = of;
+  const query = request.query as Record<string, unknown>;
+  const json = Object.hasOwn(query, name)
+    ? queryJson(name, query[name])
+    : request.rawBody && memberOf(request.rawBody, name);
+  if (!json) return undefined;
+  if (json.byteLength <= maxBytes) return json;
+  throw new Refusal('too_large', `The ${name} has ${json.byteLength} bytes, but at most ${maxBytes} are taken`);
+}
+
+function queryJson(name: string, value: unknown): Uint8Array {
   if (typeof value === 'string') {
     try {
       JSON.parse(value);
@@ -132,5 +150,5 @@ function queryEvent(value: unknown): Uint8Array {
     }
   }
   const message = 'must be JSON text when it is given in the query string';
-  throw new Refusal('malformed', `event ${message}`, { errors: [{ parameter: 'event', message }] });
+  throw new Refusal('malformed', `${name} ${message}`, { errors: [{ parameter: name, message }] });
 }

@@ -2,6 +2,10 @@
 
 import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
+import { addAccountRoutes } from './routes/accounts.ts';
+import { addCatalogueRoutes } from './routes/catalogue.ts';
+import { addDataRecordRoutes } from './routes/data-records.ts';
+import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes } from './routes/docs.ts';
@@ -14,7 +18,9 @@ import { addOperationRoutes } from './routes/operations.ts';
 import { addOwnerRoutes } from './routes/owners.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addRunRoutes } from './routes/runs.ts';
+import { addSourceFileRoutes } from './routes/source-files.ts';
 import { addSourceRoutes } from './routes/sources.ts';
+import { addStreamRoutes } from './routes/streams.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
 import { addUserRoutes } from './routes/users.ts';
 import { addWebhookSecretRoutes } from './routes/webhook-secrets.ts';
@@ -29,8 +35,14 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addDeploymentRoutes(app, deps);
   addErrorRoutes(app, deps);
   addEventRoutes(app, deps);
+  addStreamRoutes(app, deps);
   addRunRoutes(app, deps);
   addSourceRoutes(app, deps);
+  addSourceFileRoutes(app, deps);
+  addCatalogueRoutes(app, deps);
+  addAccountRoutes(app, deps);
+  addDataStoreRoutes(app, deps);
+  addDataRecordRoutes(app, deps);
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);

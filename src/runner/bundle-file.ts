@@ -9,13 +9,18 @@
 // imports: the bundler may read what it names.
 
 import { isBuiltin } from 'node:module';
-import { join, resolve, sep } from 'node:path';
-import { build, type Message, type Metafile } from 'esbuild';
-import { KIB } from '../domain/limits.ts';
-import { type CodeProblem, problemOf } from './bundle.ts';
-import { fileModules, NAMESPACE } from './file-modules.ts';
-
-export const MAX_BUNDLE_BYTES = 8 * 1024 * KIB;
+import { resolve, sep } from 'node:path';
+import type { Message, Metafile, Plugin } from 'esbuild';
+import {
+  BINARY,
+  bundleWith,
+  type CodeProblem,
+  NO_BINARIES,
+  problemOf,
+  tooLarge,
+  unresolvedIn,
+} from './bundle-options.ts';
+import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from './provided.ts';
 
 const ENTRY = `${NAMESPACE}:entry`;
 
@@ -32,6 +37,8 @@ export type BundledFile =
       readonly bundle: string;
       readonly sourceMap: string;
       readonly inputs: readonly string[];
+      /** It imports what workflow files are made with. */
+      readonly usesSdk: boolean;
     }
   /** It has no default export: other files may import it. */
   | { readonly kind: 'module'; readonly inputs: readonly string[] }
@@ -45,39 +52,40 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
     'export const { steps, first: default$ } = programOf(file.default);',
     'export { default$ as default };',
   ].join('\n');
-  try {
-    const result = await build({
-      stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
-      absWorkingDir: dir,
-      outfile: join(dir, 'bundle.mjs'),
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node24',
-      charset: 'utf8',
-      write: false,
-      metafile: true,
-      sourcemap: 'external',
-      sourcesContent: false,
-      minifyWhitespace: true, // a fifth less to keep; stacks go by the map
-      legalComments: 'none',
-      logLevel: 'silent',
-      inject: [`${NAMESPACE}:paths`],
-      plugins: [fileModules],
-    });
-    const inputs = inputsOf(result.metafile, dir);
-    if (isEmpty(result.metafile, path) || result.warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
-    const text = (suffix: string): string => result.outputFiles.find((file) => file.path.endsWith(suffix))?.text ?? '';
-    const bundle = text('.mjs');
-    const bytes = Buffer.byteLength(bundle);
-    if (bytes > MAX_BUNDLE_BYTES) return { kind: 'broken', problems: [tooLarge(path, bytes)] };
-    return { kind: 'workflow', bundle, sourceMap: text('.mjs.map'), inputs };
-  } catch (error) {
-    const messages = (error as { errors?: unknown }).errors;
-    if (!Array.isArray(messages)) throw error;
-    return { kind: 'broken', problems: (messages as Message[]).map((message) => worded(message, { dir, path })) };
+  const result = await bundleWith({
+    stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
+    absWorkingDir: dir,
+    minifyWhitespace: true, // a fifth less to keep; stacks go by the map
+    plugins: [fileModules],
+  });
+  if (!result.ok) {
+    return { kind: 'broken', problems: result.messages.map((message) => worded(message, { dir, path })) };
   }
+  const { bundle, sourceMap, metafile, warnings } = result.built;
+  const inputs = inputsOf(metafile, dir);
+  if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
+  const large = tooLarge(path, result.built);
+  if (large) return { kind: 'broken', problems: [large] };
+  const usesSdk = Object.keys(metafile.inputs).includes(`${NAMESPACE}:errand/workflow`);
+  return { kind: 'workflow', bundle, sourceMap, inputs, usesSdk };
 }
+
+const RESOLVING = Symbol('resolving');
+
+/** What lies on its disk; and what the server brings along, so that a folder needs no package of it. */
+const fileModules: Plugin = {
+  name: 'errand-file-modules',
+  setup(build) {
+    addProvided(build);
+    build.onResolve({ filter: /^errand[:/]|^@pipedream\// }, async ({ path, ...asked }) => {
+      if (isSdk(path)) return provided(path);
+      if (asked.pluginData === RESOLVING || !isComponentApi(path)) return undefined;
+      const { kind, resolveDir, importer } = asked;
+      const own = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
+      return own.errors.length === 0 ? own : provided(path);
+    });
+  },
+};
 
 /** The bundles of a workflow's steps, in order. */
 export function stepBundles(
@@ -110,15 +118,11 @@ function isWithoutDefault({ id, location }: Message): boolean {
   return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
 }
 
-function tooLarge(path: string, bytes: number): CodeProblem {
-  const text = `with what it imports it has ${bytes} bytes, but at most ${MAX_BUNDLE_BYTES} are taken`;
-  return { file: path, line: 1, column: 1, text };
-}
-
 function worded(message: Message, { dir, path }: WorkflowFile): CodeProblem {
   const problem = problemOf(message, path);
-  const specifier = /^Could not resolve "([^"]+)"/.exec(message.text)?.[1];
-  if (specifier === undefined || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
+  if (BINARY.test(message.text)) return { ...problem, text: NO_BINARIES };
+  const specifier = unresolvedIn(message);
+  if (specifier === null || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   if (isBuiltin(name)) return problem;
   const text = `the package ${JSON.stringify(name)} is not there: run "npm install ${name}" in ${dir}, or in the folder above it that has your package.json`;

@@ -1,65 +1,111 @@
-// Bundles one step: what an owner wrote becomes one ES module that needs nothing but Node's own modules.
-//
-// The bundler runs in the server, so it may read no file for the code's sake: importable.ts answers for every specifier.
+// Bundles one step or component: what an owner wrote, or a file of the operator's, becomes one ES module that needs
+// nothing but Node's own modules. importable.ts says what it may be made of.
 
-import { build, type Message } from 'esbuild';
-import { importable } from './importable.ts';
+import { readFile, realpath } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import type { BuildOptions, Message } from 'esbuild';
+import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
+import { readSpecifier } from './specifier.ts';
 
-export interface StepSource {
+export type StepSource = CodeSource | FileSource;
+
+interface CodeSource {
   readonly namespace: string;
   /** JavaScript or TypeScript, an ES module or CommonJS. */
   readonly code: string;
 }
 
-export interface CodeProblem {
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1, in characters. */
-  readonly column: number;
-  readonly text: string;
+export interface FileSource {
+  readonly namespace: string;
+  /** Its folder, and the only one besides that of packages that it may be made of; a real path. */
+  readonly dir: string;
+  /** In the folder, with slashes. */
+  readonly path: string;
+  /** It may be made of whatever it names: it is the caller's own, or ours. */
+  readonly isTrusted?: boolean;
 }
 
 export type Bundled =
-  | { readonly ok: true; readonly bundle: string; readonly sourceMap: string }
+  | {
+      readonly ok: true;
+      readonly bundle: string;
+      readonly sourceMap: string;
+      /** Absolute paths of the files that it was made of. */
+      readonly inputs: readonly string[];
+    }
   | { readonly ok: false; readonly problems: readonly CodeProblem[] };
 
-/**
- * The bundler reads the file that a `sourceMappingURL` comment names, also for code that is no file itself, and it heeds
- * the last one: this one, an address that it cannot read. So the code's own is neither read nor believed.
- */
-const NO_INPUT_MAP = '\n//# sourceMappingURL=none:';
+/** Never rejects on what the code is. `packagesDir`: where its packages are; null: there are none. */
+export async function bundleStep(source: StepSource, packagesDir: string | null = null): Promise<Bundled> {
+  const packages = packagesDir === null ? null : await realpath(packagesDir).catch(() => null);
+  const roots = rootsOf(source, packages, packagesDir);
+  const isFile = 'path' in source;
+  const file = fileOf(source);
+  const base = isFile ? source.dir : (packages ?? undefined);
+  const options: BuildOptions = {
+    ...(isFile
+      ? { entryPoints: [resolve(source.dir, source.path)] }
+      : { stdin: { contents: source.code + NO_INPUT_MAP, sourcefile: file, loader: 'ts', resolveDir: base } }),
+    ...(base === undefined ? {} : { absWorkingDir: base }),
+    minifyWhitespace: isFile, // there may be many packages, and stacks go by the map
+    tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
+    plugins: [importable(roots)],
+  };
+  return readResult(await bundleWith(options), { file, roots, base });
+}
 
-/** Never rejects on what the code is; only when the bundler itself cannot be run. */
-export async function bundleStep({ namespace, code }: StepSource): Promise<Bundled> {
-  const file = `${namespace}.ts`;
-  try {
-    const result = await build({
-      stdin: { contents: code + NO_INPUT_MAP, sourcefile: file, loader: 'ts' },
-      outfile: `${namespace}.mjs`,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node24',
-      charset: 'utf8',
-      write: false,
-      metafile: true,
-      sourcemap: 'external',
-      sourcesContent: false,
-      legalComments: 'none',
-      logLevel: 'silent',
-      tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
-      plugins: [importable],
-    });
-    const output = Object.values(result.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
-    if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
-    const text = (suffix: string): string => result.outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? '';
-    return { ok: true, bundle: text('.mjs'), sourceMap: text('.mjs.map') };
-  } catch (error) {
-    const messages = (error as { errors?: unknown }).errors;
-    if (!Array.isArray(messages)) throw error;
-    return { ok: false, problems: (messages as Message[]).map((message) => problemOf(message, file)) };
-  }
+function fileOf(source: StepSource): string {
+  return 'path' in source ? source.path : `${source.namespace}.ts`;
+}
+
+function rootsOf(source: StepSource, packages: string | null, asked: string | null): Roots {
+  const dir = 'path' in source ? [source.dir] : [];
+  const isTrusted = 'path' in source && source.isTrusted === true;
+  const file = fileOf(source);
+  return {
+    within: isTrusted ? null : [...dir, ...(packages === null ? [] : [packages])],
+    packagesDir: packages,
+    code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
+    advice: (name) => {
+      if (isTrusted)
+        return `run "npm install ${name}" in ${dir[0]}, or in the folder above it that has your package.json`;
+      if (asked === null) return NO_PACKAGES;
+      return `add it with "npm install --prefix ${asked} ${name}", or use "errand deploy", which bundles packages where it is called`;
+    },
+  };
+}
+
+const NO_PACKAGES =
+  'this server has no folder of packages (ERRAND_PACKAGES_DIR); "errand deploy" bundles packages where it is called';
+
+interface Reading {
+  readonly file: string;
+  readonly roots: Roots;
+  readonly base: string | undefined;
+}
+
+function readResult(result: BuildResult, { file, roots, base }: Reading): Bundled {
+  if (!result.ok) return { ok: false, problems: result.messages.map((message) => worded(message, file, roots)) };
+  const { built } = result;
+  const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
+  if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
+  const large = tooLarge(file, built);
+  if (large) return { ok: false, problems: [large] };
+  const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand:/.test(name) && name !== file);
+  const inputs = base === undefined ? [] : names.map((name) => resolve(base, name.replaceAll('/', sep)));
+  return { ok: true, bundle: built.bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
+}
+
+/** Packages lie beside the folder of a component; where that is, is nobody's business. */
+function withoutPlaces(sourceMap: string): string {
+  if (!sourceMap.includes('../')) return sourceMap;
+  const map = JSON.parse(sourceMap) as { sources: string[] };
+  return JSON.stringify({ ...map, sources: map.sources.map(inPackages) });
+}
+
+function inPackages(path: string): string {
+  return path.replace(/^(\.\.\/).*?(node_modules\/)/, '$2');
 }
 
 function noDefault(file: string): CodeProblem {
@@ -67,13 +113,17 @@ function noDefault(file: string): CodeProblem {
   return { file, line: 1, column: 1, text };
 }
 
-export function placed({ file, line, column, text }: CodeProblem): string {
-  return `${file}:${line}:${column}: ${text}`;
+function worded(message: Message, file: string, { advice }: Roots): CodeProblem {
+  const problem = problemOf(message, file);
+  const placed = { ...problem, file: inPackages(problem.file) };
+  const specifier = unresolvedIn(message);
+  if (specifier === null) return placed;
+  const name = readSpecifier(specifier)?.name;
+  if (name === undefined) return { ...placed, text: `there is no file ${JSON.stringify(specifier)} here` };
+  return { ...placed, text: `the package ${JSON.stringify(name)} is not there: ${advice(name)}` };
 }
 
-/** The bundler counts columns from 0, and in bytes. */
-export function problemOf({ text, location }: Message, file: string): CodeProblem {
-  if (location === null) return { file, line: 1, column: 1, text };
-  const before = Buffer.from(location.lineText).subarray(0, location.column).toString('utf8');
-  return { file: location.file, line: location.line, column: before.length + 1, text };
+/** As its author wrote it. */
+export function readSource({ dir, path }: FileSource): Promise<string> {
+  return readFile(resolve(dir, path), 'utf8');
 }

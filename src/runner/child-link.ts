@@ -14,6 +14,8 @@ import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
 const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
+/** Of answers that it does not read: beyond this it gets no next one. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** What Node says of a full heap is followed by a native stack of a few kilobytes. */
 const STDERR_KEPT_CHARS = 16 * 1024;
 
@@ -74,8 +76,24 @@ export class ChildLink {
     this.#writer.push(message, event);
   }
 
-  post(message: ToChild): void {
-    this.#writer.push(message);
+  /** `blob`: the bytes that the message owns. */
+  post(message: ToChild, blob: Uint8Array | null = null): void {
+    this.#writer.push(message, blob);
+  }
+
+  /** Resolves when it has read most of what it was sent, or is gone. */
+  async room(): Promise<void> {
+    const pipe = this.#started?.process.stdio?.[3] as Socket | undefined;
+    if (this.#dead || !pipe?.writableNeedDrain || pipe.writableLength < MAX_UNREAD_BYTES) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        pipe.off('drain', done);
+        pipe.off('close', done);
+        resolve();
+      };
+      pipe.on('drain', done);
+      pipe.on('close', done);
+    });
   }
 
   /** At once and for good; `onDeath` follows. */

@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../domain/limits.ts';
 import { type LogLine, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../domain/run.ts';
+import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 
 /** No attempt was made. */
@@ -35,6 +36,8 @@ export class Flight {
   aheadMs = 0;
   /** Only the first immediate answer counts. */
   answered = false;
+  /** What its code asks; null: nothing so far. */
+  asks: Asks | null = null;
   readonly #settle: (outcome: RunOutcome) => void;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
@@ -57,6 +60,7 @@ export class Flight {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
+    this.asks?.close();
     this.#settle(outcome);
   }
 }

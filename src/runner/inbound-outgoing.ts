@@ -17,11 +17,12 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
   const items = list(given, room.sends);
   room.sends -= items.length;
   return items.map((item) => {
-    const [kind, name, body, summary, itemId, itemTs] = list(item, 6);
+    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
     if (!kinds.has(kind)) throw new TypeError('no such kind');
     const given = shallowJson(body, room.sendBytes);
     const bytes = Buffer.from(given);
     room.sendBytes -= bytes.byteLength;
+    const deliverAtMs = optional(deliverAt, integer);
     if (kind === 'http') checkRequest(JSON.parse(given));
     return {
       kind: kind as Outgoing['kind'],
@@ -30,6 +31,7 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
       summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
       itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
       itemTs: optional(itemTs, integer),
+      ...(deliverAtMs === null ? {} : { deliverAtMs }),
     };
   });
 }

@@ -10,7 +10,7 @@ import { RESERVED_CODES } from './child/errors.ts';
 import type { Flight, Room } from './flight.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
 import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
-import type { ComponentShape } from './runner.ts';
+import type { ComponentShape, Question } from './runner.ts';
 import { faultAt, haltedEnd } from './verdict.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -140,6 +140,23 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
   return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };
 }
 
+/** What the code asks. `value`: its bytes. */
+export function readAsk(message: Message, value: Uint8Array | null): { id: number; question: Question; bytes: number } {
+  const args = json(message.args, LIMITS.askArgsChars);
+  const given = value === null || value.byteLength === 0 ? null : Buffer.from(value).toString();
+  const question = {
+    verb: text(message.verb, LIMITS.nameChars),
+    args: record(JSON.parse(args)),
+    value: given === null ? null : json(given, LIMITS.openAskBytes),
+  };
+  return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
+}
+
+/** Null when it is no text. */
+function begins(value: unknown, maxChars: number): string | null {
+  return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
+}
+
 function readExports(given: unknown, room: Room): Record<string, string> {
   const exports = record(given);
   for (const [name, value] of Object.entries(exports)) {
@@ -172,12 +189,14 @@ function readDbWrites(given: unknown): Record<string, string | null> {
 }
 
 export function readShape(given: unknown): ComponentShape {
-  const { type, name, version, dedupe, props, hooks, hasRun, workflow } = record(given);
+  const { type, key, name, description, version, dedupe, props, hooks, hasRun, workflow } = record(given);
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
     type,
+    key: begins(key, LIMITS.nameChars),
     name: optional(name, (value) => text(value, LIMITS.descriptionChars)),
+    description: begins(description, LIMITS.descriptionChars),
     version: optional(version, (value) => text(value, LIMITS.nameChars)),
     dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
     props: record(props),

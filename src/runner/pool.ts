@@ -9,6 +9,7 @@ import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import { CPU_LOOK_MS } from './cpu.ts';
+import { DescribedBefore } from './described.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
 import type { Isolation, IsolationSettings } from './isolation.ts';
@@ -57,6 +58,7 @@ class Pool implements ProcessRunner {
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
   readonly #describer: Describer;
+  readonly #described = new DescribedBefore();
   readonly #sweep: NodeJS.Timeout;
   readonly #memoryLook: NodeJS.Timeout;
   readonly #cpuLook: NodeJS.Timeout;
@@ -106,7 +108,7 @@ class Pool implements ProcessRunner {
   }
 
   describe(deployment: Deployment, env: Env = {}): Promise<Described> {
-    return this.#describer.describe(deployment, env);
+    return this.#described.get(deployment, env, () => this.#describer.describe(deployment, env));
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {

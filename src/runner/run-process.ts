@@ -9,18 +9,21 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
+import { Asks } from './asks.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { cpuMs, IDLE_CPU_MS } from './cpu.ts';
 import { type Flight, RETURNED } from './flight.ts';
-import { readAnswer, readBroken, readEnd, readStepMessage } from './inbound.ts';
+import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
-import type { RunRequest } from './runner.ts';
+import type { Reply, RunRequest } from './runner.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** A deployment that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
 const BROKEN_MS = 10_000;
+
+const NOBODY = async (): Promise<Reply> => ({ ok: false, name: 'Error', message: 'Nobody answers questions here' });
 
 interface ProcessOptions {
   readonly deployment: Deployment;
@@ -152,6 +155,7 @@ export class RunProcess {
     if (message.t === 'end') this.#onEnd(flight, message, body);
     else if (message.t === 'step') this.#onStep(flight, message);
     else if (message.t === 'answer') this.#onAnswer(flight, message, body);
+    else if (message.t === 'ask') this.#onAsk(flight, message, body);
     else throw new TypeError('no such message');
   }
 
@@ -175,6 +179,24 @@ export class RunProcess {
     } catch (error) {
       this.options.log.error({ run: flight.request.run, error: String(error) }, 'runner.on_answer_threw');
     }
+  }
+
+  #onAsk(flight: Flight, message: Message, body: Buffer | null): void {
+    const { id, question, bytes } = readAsk(message, body);
+    flight.asks ??= this.#asksOf(flight);
+    flight.asks.add(id, question, bytes);
+  }
+
+  #asksOf({ request: { run, ask = NOBODY } }: Flight): Asks {
+    return new Asks({
+      ask,
+      room: () => this.#link.room(),
+      reply: (id, reply) => {
+        const json = Buffer.from(reply.ok ? reply.json : JSON.stringify({ name: reply.name, message: reply.message }));
+        this.#link.post({ t: 'reply', run, id, ok: reply.ok, bytes: json.byteLength }, json);
+      },
+      onBug: (error) => this.options.log.error({ err: error, run }, 'runner.ask_rejected'),
+    });
   }
 
   #onBroken(message: Message): void {

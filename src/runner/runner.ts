@@ -30,7 +30,25 @@ export interface RunRequest {
   readonly resumeKey: string;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
+  /**
+   * Answers what the code asks while the run is in flight. Called in the order of asking, while earlier questions may still
+   * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
+   */
+  readonly ask?: (question: Question) => Promise<Reply>;
 }
+
+/** Of user code's making; only its shape was looked at. */
+export interface Question {
+  readonly verb: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** JSON text, where the verb takes any value. */
+  readonly value: string | null;
+}
+
+/** `json`: JSON text. `name` and `message`: of the error that the code gets. */
+export type Reply =
+  | { readonly ok: true; readonly json: string }
+  | { readonly ok: false; readonly name: string; readonly message: string };
 
 export interface SourceInput {
   readonly sourceId: string;
@@ -46,7 +64,9 @@ export interface SourceInput {
 /** What a component says of itself, read by loading it in a child process. JSON values only; functions are left out. */
 export interface ComponentShape {
   readonly type: 'source' | 'action' | 'app' | 'function';
+  readonly key: string | null;
   readonly name: string | null;
+  readonly description: string | null;
   readonly version: string | null;
   readonly dedupe: string | null;
   readonly props: Readonly<Record<string, unknown>>;

@@ -185,6 +185,29 @@ const RULES: readonly Rule[] = [
     show: showDelivery,
   },
   {
+    check: 'record_without_data_store',
+    detail: 'records of data stores that are gone, and that nobody will delete',
+    broken: `data_records AS r
+      WHERE NOT EXISTS (SELECT 1 FROM data_stores AS s WHERE s.id = r.store_id AND s.generation = r.generation)
+        AND NOT EXISTS (SELECT 1 FROM data_gone AS g WHERE g.store_id = r.store_id AND g.generation = r.generation)`,
+    example: 'r.store_id',
+  },
+  {
+    check: 'data_store_miscounted',
+    detail: 'data stores that count other records than they have',
+    broken: `data_stores AS s LEFT JOIN (SELECT store_id, generation, count(*) AS n, CAST(sum(bytes) AS bigint) AS bytes
+        FROM data_records GROUP BY store_id, generation) AS r ON r.store_id = s.id AND r.generation = s.generation
+      WHERE s.records <> coalesce(r.n, 0) OR s.bytes <> coalesce(r.bytes, 0)`,
+    example: 's.id',
+  },
+  {
+    check: 'later_without_source',
+    detail: 'emissions that wait for their time, of sources that are gone',
+    broken: `later_emissions AS l WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = l.emitter_id)`,
+    example: 'l.entry',
+    show: recordId,
+  },
+  {
     check: 'operation_without_webhook',
     detail: 'operations that go on, of webhooks that are gone',
     broken: `operations AS o WHERE o.state IN ('running', 'paused')

@@ -11,7 +11,8 @@ import type {
   Webhook,
   Workflow,
 } from '../domain/resource.ts';
-import type { Page, PageQuery } from './records.ts';
+import type { AccountStore, DataStoreStore } from './data.ts';
+import type { EmissionRecord, Page, PageQuery } from './records.ts';
 
 export interface OwnerWrite {
   readonly owner: Owner;
@@ -81,8 +82,33 @@ export interface SourceStore {
   deleteSource(ownerId: string, id: string): Promise<boolean>;
   /** Its `$.service.db`: name → JSON text. The caller has checked whose it is. */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
-  /** Forgets what the source emitted (not its errors). Returns how many. */
-  deleteSourceEvents(ownerId: string, sourceId: string): Promise<number>;
+  /** Forgets what the source emitted (not its errors; see LaterStore for what is yet to come). Returns how many. */
+  deleteSourceEvents(ownerId: string, sourceId: string, which?: EventsOf): Promise<number>;
+}
+
+/** Entries from one to another, both included. */
+export interface EventsOf {
+  readonly from: number;
+  readonly to: number;
+  /** The channel; null: all of them. */
+  readonly name: string | null;
+}
+
+export const ALL_EVENTS: EventsOf = { from: 0, to: Number.MAX_SAFE_INTEGER, name: null };
+
+/** An emission that waits: `name` is the channel on which it will be emitted. */
+export interface LaterRecord extends EmissionRecord {
+  readonly dueAtMs: number;
+}
+
+/**
+ * What sources have emitted for a later time. It is in the log, and in the ledger, when its time has come (see TimeStore);
+ * until then retention leaves it alone, and it goes with its source.
+ */
+export interface LaterStore {
+  listLater(ownerId: string, sourceId: string, page: PageQuery<number>, withBody: boolean): Promise<Page<LaterRecord>>;
+  /** Returns how many. */
+  deleteLater(which: { ownerId: string; sourceId: string; from: number; to: number }): Promise<number>;
 }
 
 export interface TriggerStore {
@@ -136,9 +162,12 @@ export interface ResourceStore
   extends OwnerStore,
     WorkflowStore,
     SourceStore,
+    LaterStore,
     TriggerStore,
     WebhookStore,
-    SubscriptionStore {
+    SubscriptionStore,
+    AccountStore,
+    DataStoreStore {
   /** Whether `p_ dc_ wh_ hi_ ti_` (or the owner itself) exists and is the owner's. */
   exists(ownerId: string, id: string): Promise<boolean>;
 }

@@ -8,6 +8,7 @@ export interface SealedColumn {
 
 export const runnableSettingsPlace = (id: string): string => `settings ${id}`;
 export const sourcePropsPlace = (id: string): string => `source props ${id}`;
+export const accountFieldsPlace = (id: string): string => `account fields ${id}`;
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'secrets', place: (id) => `webhook secrets ${id}` },
@@ -15,6 +16,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   // The environment of its code.
   { table: 'runnables', column: 'settings', place: runnableSettingsPlace },
   { table: 'runnables', column: 'configured_props', place: sourcePropsPlace },
+  { table: 'accounts', column: 'fields', place: accountFieldsPlace },
 ];
 
 /** Rows at a time, when all of them are looked through. */

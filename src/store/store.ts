@@ -154,6 +154,37 @@ export interface LogStore {
   ledger(ownerId: string): Promise<Ledger>;
 }
 
+/** What one emitter emits, as its lists show it. */
+export interface Channel {
+  readonly ownerId: string;
+  readonly emitterId: string;
+  /** As a subscription has it: empty for the default one, `*` for all names that do not begin with `$`. */
+  readonly name: string;
+}
+
+/** Entries behind `after`, up to `upTo` and with it. */
+export interface Stretch {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** The log read forwards, as it grows. */
+export interface StreamStore {
+  /**
+   * The end of the log, as of this call: all that was committed before it has a lower entry or this one, but for what is
+   * of this very millisecond; whatever is committed later has a higher one. So whoever reads up to here misses nothing,
+   * wherever it is written. Waits until those who write at this moment are done.
+   */
+  logEnd(): Promise<number>;
+  /**
+   * Emissions that lists show, oldest first: the next ones, as many as a step takes (LIMITS.streamRecords, and no further
+   * one beyond LIMITS.streamBytes of bodies). None: there is nothing in the whole stretch.
+   */
+  emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly EmissionRecord[]>;
+  /** Who has emitted what lists show. */
+  emittersAfter(stretch: Stretch): Promise<ReadonlySet<string>>;
+}
+
 export interface RunStore {
   /**
    * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
@@ -265,10 +296,15 @@ export interface TimeStore {
     emission: NewEmission,
     admission: Admission,
   ): Promise<Appended | null>;
-  /** When the next schedule tick, digest or end of a wait is due; null when none is. */
+  /** When the next schedule tick, digest, emission that waits or end of a run's wait is due; null when none is. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
+  /**
+   * Emits what has waited for its time (`delivery_ts`), in that order: each once, to who is subscribed now. At most
+   * LIMITS.laterStep of them; `isMore`: there may be more.
+   */
+  releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
    * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:
@@ -295,7 +331,7 @@ export interface Beat {
   readonly isRescueDue: boolean;
 }
 
-/** What nodes that share a store tell each other. A store with one node only has nothing to tell. */
+/** What nodes that share a store tell each other. */
 export interface NodeStore {
   /** Says that this node is alive; to be called every LIMITS.beatMs. A node that does not is gone for the others. */
   beat(): Promise<Beat>;
@@ -303,11 +339,19 @@ export interface NodeStore {
   answerRun(lease: RunLease, answer: HttpAnswer): Promise<void>;
   /** Of those runs, what another node has told: an answer, an end, or both. */
   awaited(runs: readonly number[]): Promise<readonly Awaited[]>;
-  /** Calls back when another node has made work. A hint: it may be lost. */
+  /** Calls back when another node has made work, and when anybody has emitted. A hint: it may be lost. */
   listen(wake: Wake): void;
 }
 
-export interface Store extends LogStore, RunStore, DeliveryStore, OperationStore, TimeStore, NodeStore, ResourceStore {
+export interface Store
+  extends LogStore,
+    StreamStore,
+    RunStore,
+    DeliveryStore,
+    OperationStore,
+    TimeStore,
+    NodeStore,
+    ResourceStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
   readonly clock: Clock;
   /** 32 bytes that are this store's own for ever, for that purpose and no other. */

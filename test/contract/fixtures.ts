@@ -20,6 +20,8 @@ export interface Opened extends AsyncDisposable {
   reopen(): Promise<Store>;
   /** All that the store keeps, as it stands on disk or in its tables. */
   raw(): Promise<string>;
+  /** SQL behind the store's back, for what would take too long to bring about. */
+  execute(sql: string): Promise<void>;
 }
 
 /** A process that runs `writeUntilKilled` (crash.ts) on data of its own. */

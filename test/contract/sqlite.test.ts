@@ -55,6 +55,11 @@ async function open({ clock }: { clock: Clock }): Promise<Opened> {
       return store;
     },
     raw: () => rawIn(directory),
+    async execute(sql) {
+      const db = new DatabaseSync(join(directory, 'errand.db'));
+      db.exec(sql);
+      db.close();
+    },
     async [Symbol.asyncDispose]() {
       await store.close();
       await remove(directory);

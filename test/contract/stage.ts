@@ -85,6 +85,7 @@ export class Stage {
       store,
       reopen: () => Promise.reject(new Error('not ours')),
       raw: () => Promise.reject(new Error('not ours')),
+      execute: () => Promise.reject(new Error('not ours')),
       [Symbol.asyncDispose]: async () => {},
     };
     return Stage.#with({ opened, store }, clock, new CountingIds());
@@ -119,6 +120,11 @@ export class Stage {
   /** All that the store keeps, as it stands on disk or in its tables. */
   raw(): Promise<string> {
     return this.#seat.opened.raw();
+  }
+
+  /** SQL behind the store's back. */
+  execute(sql: string): Promise<void> {
+    return this.#seat.opened.execute(sql);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,10 +3,12 @@
 
 import { describe } from 'node:test';
 import { acceptingContract } from './accepting.ts';
+import { accountsContract } from './accounts.ts';
 import { changesContract } from './changes.ts';
 import { claimingContract } from './claiming.ts';
 import { concurrencyContract } from './concurrency.ts';
 import { crashContract } from './crash.ts';
+import { dataStoresContract } from './data-stores.ts';
 import { deliveriesContract } from './deliveries.ts';
 import { errorsContract } from './errors.ts';
 import { fairnessContract } from './fairness.ts';
@@ -17,6 +19,7 @@ import { healthContract } from './health.ts';
 import { httpSendsContract } from './http-sends.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { interleavingsContract } from './interleavings.ts';
+import { laterContract } from './later.ts';
 import { ledgerContract } from './ledger.ts';
 import { mailsContract } from './mails.ts';
 import { operationOrdersContract } from './operation-orders.ts';
@@ -34,6 +37,7 @@ import { schedulesContract } from './schedules.ts';
 import { sealingContract } from './sealing.ts';
 import { sourcesContract } from './sources.ts';
 import { standingContract } from './standing.ts';
+import { streamsContract } from './streams.ts';
 import { subscriptionsContract } from './subscriptions.ts';
 import { throttlesContract } from './throttles.ts';
 import { waitOrdersContract } from './wait-orders.ts';
@@ -51,6 +55,8 @@ export function storeContract(name: string, harness: Harness): void {
     changesContract(harness);
     sealingContract(harness);
     subscriptionsContract(harness);
+    streamsContract(harness);
+    laterContract(harness);
     routingContract(harness);
     acceptingContract(harness);
     idempotencyContract(harness);
@@ -58,6 +64,8 @@ export function storeContract(name: string, harness: Harness): void {
     finishingContract(harness);
     errorsContract(harness);
     sourcesContract(harness);
+    accountsContract(harness);
+    dataStoresContract(harness);
     deliveriesContract(harness);
     retriesContract(harness);
     pausesContract(harness);

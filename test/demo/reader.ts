@@ -29,12 +29,14 @@ export async function typeAll(path: string): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'errand-docs-'));
   try {
     for (const name of LINKED) await symlink(join(ROOT, name), join(cwd, name));
-    await mkdir(join(cwd, 'workflows'));
+    for (const name of ['workflows', 'components', 'packages']) await mkdir(join(cwd, name));
     await using errand = await spawnErrand({
       ERRAND_DATA_DIR: join(cwd, 'data'),
       ERRAND_ALLOW_TARGETS: '127.0.0.1/32',
       ERRAND_LOG_LEVEL: 'error',
       ERRAND_WORKFLOWS_DIR: join(cwd, 'workflows'),
+      ERRAND_COMPONENTS_DIR: join(cwd, 'components'),
+      ERRAND_PACKAGES_DIR: join(cwd, 'packages'),
     });
     const key = (await readFile(join(cwd, 'data/api-key'), 'utf8')).trim();
     const client = createClient(errand.url, key);

@@ -60,17 +60,23 @@ async function createBelongings(errand: Errand): Promise<Belongings> {
   const [run] = await errand.runs(workflow.id, 1);
   const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
   const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
+  const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
+  const dataStore = await client.post('/v1/data_stores', { name: 'secret-of-a' });
+  await client.put(`/v1/data_stores/${dataStore.id}/records/key-of-a`, { value: 'secret-of-a' });
   // What goes on by itself would look like a change that somebody else made.
   await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
   const holes: Record<string, string[]> = {
     workflows: [workflow.id, record.id],
     sources: [source.id, record.id],
+    emitters: [source.id],
     webhooks: [webhook.id, webhookRecord.id],
     runs: [run.id],
     deliveries: [delivery.id],
     operations: [operation.id],
     subscriptions: [subscription.id],
+    accounts: [account.id],
+    data_stores: [dataStore.id, 'key-of-a'],
     keys: [key.id],
     owners: [me.id],
   };
@@ -97,7 +103,8 @@ const ask = (client: Client, { method, example }: Operation, path: string): Prom
 /** Everything that can be read, as text, by path. */
 async function readAll(client: Client, operations: Operation[], belongings: Belongings): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  for (const operation of operations.filter((o) => o.method === 'GET')) {
+  // A stream has no end.
+  for (const operation of operations.filter((o) => o.method === 'GET' && !o.path.startsWith('/v1/emitters/'))) {
     const path = fill(operation.path, belongings.holesOf(operation.path));
     texts.set(path, (await client.request('GET', path)).text);
   }

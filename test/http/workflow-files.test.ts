@@ -53,12 +53,7 @@ interface Order {
 export default defineWorkflow({
   name: 'Orders',
   triggers: [http<Order>(), { type: 'schedule', cron: '0 9 * * 1-5', timezone: 'Europe/Berlin' }],
-  settings: {
-    timeout_ms: 5000,
-    concurrency: 2,
-    retry: { attempts: 3, base_ms: 0 },
-    throttle: { limit: 9, interval_ms: 1000 },
-  },
+  settings: { timeout_ms: 5000, concurrency: 2, retry: { attempts: 3, base_ms: 0 }, throttle: { limit: 9, interval_ms: 1000 } },
   steps: (flow) =>
     flow
       .step('validate', ({ event, context }) => ({ total: 'body' in event ? event.body.total : 0, id: context.id }))

@@ -31,7 +31,7 @@ test('The package holds programs, documents and the licence', () => {
   for (const path of ['LICENSE', 'README.md', 'dist/errand.js', 'dist/runner/child/main.js']) {
     assert.ok(packed.includes(path), path);
   }
-  const known = /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^[A-Z]+(\.md)?$|^package\.json$/;
+  const known = /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^package\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],

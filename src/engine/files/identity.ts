@@ -33,6 +33,11 @@ export function workflowIdOf(ownerId: string, key: string): string {
   return resourceId(PREFIX.workflow, msOfResource(ownerId), hash(ownerId, key));
 }
 
+/** Of the source that an owner deployed from a file of this path. */
+export function sourceIdOf(ownerId: string, path: string): string {
+  return resourceId(PREFIX.source, msOfResource(ownerId), hash(ownerId, path));
+}
+
 /** Whether an id may be one of `workflowIdOf`. */
 export function mayBeFiles(id: string, ownerId: string): boolean {
   return msOfResource(id) === msOfResource(ownerId);

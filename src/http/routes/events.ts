@@ -1,6 +1,7 @@
 // What workflows and sources emitted. One shape with the error listing.
 
 import { Type } from 'typebox';
+import { WAITING } from '../../domain/emission.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { EmissionRecord } from '../../store/records.ts';
@@ -10,7 +11,7 @@ import type { HttpDeps } from '../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../list.ts';
 import { idIn, operation } from '../operation.ts';
 import { text } from '../schema.ts';
-import { EVENT_RECORD, emissionToWire } from '../wire/emissions.ts';
+import { EVENT_RECORD, emissionToWire, laterToWire } from '../wire/emissions.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
 const NOUNS = [
@@ -18,13 +19,16 @@ const NOUNS = [
   { noun: 'source', path: 'sources', prefix: PREFIX.source },
 ] as const;
 
+const IN_WAITING =
+  ' `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.';
+
 export function addEventRoutes(app: App, { store }: HttpDeps): void {
   for (const { noun, path, prefix } of NOUNS) {
     const schema = operation({
       id: `list${noun === 'workflow' ? 'Workflow' : 'Source'}Events`,
       tag: path,
       summary: `List what a ${noun} emitted`,
-      description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.`,
+      description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
       params: idIn(prefix, `The ${noun}.`),
       query: {
         event_name: Type.Optional(
@@ -39,6 +43,10 @@ export function addEventRoutes(app: App, { store }: HttpDeps): void {
       const page = pageOf(query, entryCursor);
       const withEvent = query.expand === 'event';
       await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+      if (noun === 'source' && query.event_name === WAITING) {
+        const waiting = await store.listLater(caller.ownerId, params.id, page, withEvent);
+        return listAnswer(waiting, (record) => laterToWire(record, withEvent), query);
+      }
       const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '' };
       const listed = await store.listEmissions(channel, page, withEvent);
       return listAnswer(

@@ -17,7 +17,7 @@ import {
   sourceToWire,
   sourceWholeToWire,
 } from '../wire/sources.ts';
-import { exists } from './emitters.ts';
+import { addSourceEventRoutes } from './source-events.ts';
 import { addSourceLogRoute } from './source-logs.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');
@@ -26,7 +26,7 @@ export function addSourceRoutes(app: App, deps: HttpDeps): void {
   addCreate(app, deps);
   addList(app, deps);
   addOne(app, deps);
-  addEventsDelete(app, deps);
+  addSourceEventRoutes(app, deps);
   addInvoke(app, deps);
   addSourceLogRoute(app, deps);
 }
@@ -35,18 +35,28 @@ interface Asked {
   readonly name?: string;
   readonly active?: boolean;
   readonly component_code?: string;
-  readonly component_path?: unknown;
+  readonly component_path?: string;
+  readonly component?: string;
   readonly configured_props?: Record<string, unknown>;
 }
 
 function sourceInput(asked: Asked): SourceInput {
-  if (asked.component_path !== undefined) {
-    const message = 'is not supported yet; send the code as component_code';
-    const errors = [{ parameter: 'component_path', message }];
-    throw new Refusal('impossible', `component_path ${message}`, { errors });
-  }
+  const given = WAYS.filter((way) => asked[way] !== undefined);
+  if (given.length > 1) throw malformed(given[1] as string, `is one too many beside ${given[0]}: ${ONE_WAY}`);
   const { name, active, component_code: componentCode, configured_props: configuredProps } = asked;
-  return { name, active, componentCode, configuredProps };
+  const { component_path: componentPath, component } = asked;
+  const file = {
+    ...(componentPath === undefined ? {} : { componentPath }),
+    ...(component === undefined ? {} : { component }),
+  };
+  return { name, active, componentCode, configuredProps, ...file };
+}
+
+const WAYS = ['component_code', 'component_path', 'component'] as const;
+const ONE_WAY = 'a source is made of component_code, component_path, or component';
+
+function malformed(parameter: string, message: string): Refusal {
+  return new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
 function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
@@ -55,7 +65,7 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
     tag: 'sources',
     summary: 'Create a source',
     description:
-      'Deploys a component: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.',
+      'Deploys a component, which is given as code, by its path in the server’s folder, or by the key of one of our own: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.',
     body: SOURCE_CREATE,
     example: {
       name: 'Clock',
@@ -67,10 +77,7 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.post('/v1/sources', { schema }, async ({ body, caller }) => {
     const input = sourceInput(body);
-    if (input.componentCode === undefined) {
-      const errors = [{ parameter: 'component_code', message: 'is missing; it must be the code of a component' }];
-      throw new Refusal('malformed', 'component_code is missing; it must be the code of a component', { errors });
-    }
+    if (!WAYS.some((way) => body[way] !== undefined)) throw malformed('component_code', `is missing: ${ONE_WAY}`);
     return { data: sourceWholeToWire(await actions.createSource(caller.ownerId, input), publicUrl(), false) };
   });
 }
@@ -113,7 +120,8 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
     id: 'updateSource',
     tag: 'sources',
     summary: 'Change a source',
-    description: 'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay.',
+    description:
+      'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
     params: PARAMS,
     body: SOURCE_UPDATE,
     example: { configured_props: { timer: { cron: '0 9 * * 1-5' } } },
@@ -135,23 +143,6 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   app.delete('/v1/sources/:id', { schema: remove }, async ({ params, caller }) => {
     const whole = await actions.deleteSource(caller.ownerId, params.id);
     return { data: sourceWholeToWire(whole, publicUrl(), false) };
-  });
-}
-
-function addEventsDelete(app: App, { store }: HttpDeps): void {
-  const schema = operation({
-    id: 'deleteSourceEvents',
-    tag: 'sources',
-    summary: 'Forget what a source emitted',
-    description: 'Its errors stay.',
-    params: PARAMS,
-    answer: dataOf(Type.Object({ deleted: Type.Integer({ examples: [42] }) })),
-    status: 202,
-  });
-  app.delete('/v1/sources/:id/events', { schema }, async ({ params, caller }, reply) => {
-    await exists(store, caller.ownerId, { id: params.id, noun: 'source', prefix: PREFIX.source });
-    const deleted = await store.deleteSourceEvents(caller.ownerId, params.id);
-    return reply.code(202).send({ data: { deleted } });
   });
 }
 

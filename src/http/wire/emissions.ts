@@ -1,10 +1,11 @@
 // Emissions as the event listings show them. The body goes out as the bytes that the store keeps.
 
 import { Type } from 'typebox';
-import { HTTP } from '../../domain/emission.ts';
+import { HTTP, WAITING } from '../../domain/emission.ts';
 import { msOf, recordId } from '../../domain/ids.ts';
 import { hiddenBody } from '../../domain/request.ts';
 import type { EmissionRecord } from '../../store/records.ts';
+import type { LaterRecord } from '../../store/resources.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../schema.ts';
 
@@ -83,6 +84,15 @@ export const EVENT_RECORD = Type.Object(
     metadata: Type.Object({
       ...METADATA,
       id: Type.Optional(text({ description: 'Given by the source: what dedupe judges.', example: '7' })),
+      event_name: Type.Optional(
+        text({ description: 'Of one that waits in `$in`: the channel on which it will be emitted.', example: 'paid' }),
+      ),
+      delivery_ts: Type.Optional(
+        Type.Integer({
+          description: 'Of one that waits in `$in`: when, in milliseconds.',
+          examples: [1_782_000_060_000],
+        }),
+      ),
       summary: Type.Optional(text({ description: 'Given by the source.', example: 'Order 7' })),
       ts: Type.Optional(
         Type.Integer({ description: 'Given by the source, in milliseconds.', examples: [1_782_000_000_000] }),
@@ -118,4 +128,10 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean, withS
 
 function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8Array {
   return name === HTTP && !withSecrets ? hiddenBody(body) : body;
+}
+
+/** One that waits: its own channel and time are what is still to come. */
+export function laterToWire(record: LaterRecord, withEvent: boolean): EmissionWire {
+  const wire = emissionToWire({ ...record, name: WAITING }, withEvent);
+  return { ...wire, metadata: { ...wire.metadata, event_name: record.name, delivery_ts: record.dueAtMs } };
 }

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
+import { originOf, plainCode } from '../../domain/origin.ts';
 import type { WholeSource } from '../../domain/requests.ts';
 import type { Source } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
@@ -19,13 +20,13 @@ const CODE = `export default {
 };
 `;
 
-const PROPS = Type.Record(Type.String(), Type.Unknown(), {
+export const PROPS = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay.',
   'x-secret': true,
   examples: [{ timer: { intervalSeconds: 900 } }],
 });
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
+export const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
 const COMPONENT_CODE = text({
   description: 'The component: an ES module in JavaScript or TypeScript.',
   minLength: 1,
@@ -33,10 +34,24 @@ const COMPONENT_CODE = text({
   example: CODE,
 });
 
+const COMPONENT_PATH = text({
+  description: 'Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`).',
+  minLength: 1,
+  maxLength: LIMITS.urlChars,
+  example: 'shop/sources/new-order.mjs',
+});
+const COMPONENT_KEY = text({
+  description: 'Instead of code: one of `GET /v1/components`.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'rss',
+});
+
 export const SOURCE_CREATE = {
   name: Type.Optional(NAME),
   component_code: Type.Optional(COMPONENT_CODE),
-  component_path: Type.Optional(Type.Unknown({ description: 'Not supported yet: 422. Send `component_code`.' })),
+  component_path: Type.Optional(COMPONENT_PATH),
+  component: Type.Optional(COMPONENT_KEY),
   configured_props: Type.Optional(PROPS),
 };
 
@@ -61,7 +76,11 @@ export const SOURCE_WHOLE = Type.Object(
   {
     ...FIELDS,
     endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
-    component_code: Type.Optional(text({ description: 'When one source is read.', example: CODE })),
+    component_code: Type.Optional(text({ description: 'When one source is read: as it was deployed.', example: CODE })),
+    component_path: Type.Optional(
+      text({ description: 'When it was deployed by path.', example: 'shop/sources/new-order.mjs' }),
+    ),
+    component: Type.Optional(text({ description: 'When it is one of our own.', example: 'rss' })),
   },
   { title: 'SourceWhole' },
 );
@@ -89,10 +108,12 @@ export function sourceWholeToWire(
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
+  const origin = originOf(whole.source.componentCode);
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
   return {
     ...sourceToWire(whole.source),
     ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
-    ...(withCode ? { component_code: whole.source.componentCode } : {}),
+    ...(origin === null || origin.kind === 'file' ? {} : { [origin.kind]: origin.name }),
+    ...(withCode ? { component_code: plainCode(whole.source.componentCode) } : {}),
   };
 }

@@ -19,13 +19,23 @@ const STEP_INPUT = Type.Object(
       expected: `lower-case letters, digits and underscores, not beginning with a digit, at most ${LIMITS.namespaceChars}`,
       example: 'charge',
     }),
-    code: text({
-      description:
-        'An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`.',
-      minLength: 1,
-      maxLength: LIMITS.codeBytes,
-      example: CODE,
-    }),
+    code: Type.Optional(
+      text({
+        description:
+          'An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`.',
+        minLength: 1,
+        maxLength: LIMITS.codeBytes,
+        example: CODE,
+      }),
+    ),
+    component_path: Type.Optional(
+      text({
+        description: 'Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`).',
+        minLength: 1,
+        maxLength: LIMITS.urlChars,
+        example: 'shop/actions/refund.mjs',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -92,21 +102,37 @@ export const DEPLOYMENT = Type.Object(
 type Asked = {
   readonly name?: string;
   readonly active?: boolean;
-  readonly steps?: readonly StepInput[];
+  readonly steps?: readonly Static<typeof STEP_INPUT>[];
   readonly triggers?: Static<typeof TRIGGERS_INPUT>;
   readonly settings?: Static<typeof SETTINGS_INPUT>;
 };
 
 export function workflowInput(asked: Asked): WorkflowInput {
   const { name, active, steps, triggers, settings } = asked;
-  if (steps) checkSteps(steps);
+  const inputs = steps?.map(stepInput);
+  if (inputs) checkSteps(inputs);
   return {
     ...(name === undefined ? {} : { name }),
     ...(active === undefined ? {} : { active }),
-    ...(steps ? { steps: steps.map(({ namespace, code }) => ({ namespace, code })) } : {}),
+    ...(inputs ? { steps: inputs } : {}),
     ...(triggers ? { triggers: triggers.map((trigger, i) => triggerInput(trigger, `triggers[${i}]`)) } : {}),
     ...(settings ? { settings: settingsInput(settings) } : {}),
   };
+}
+
+function stepInput(
+  { namespace, code, component_path: componentPath }: Static<typeof STEP_INPUT>,
+  i: number,
+): StepInput {
+  if ((code === undefined) === (componentPath === undefined)) {
+    const parameter = `steps[${i}].code`;
+    const message =
+      code === undefined
+        ? 'is missing: a step is made of code or component_path'
+        : 'is one too many beside component_path';
+    throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+  }
+  return { namespace, code: code ?? '', ...(componentPath === undefined ? {} : { componentPath }) };
 }
 
 function checkSteps(steps: readonly StepInput[]): void {

@@ -14,6 +14,7 @@ import {
   STEP_STATE,
   type StepTuple,
 } from './protocol.ts';
+import { Questions } from './questions.ts';
 import { resultsOf } from './results.ts';
 import { addressesOf, type WaitAddresses } from './resume-address.ts';
 import { RunLog } from './run-log.ts';
@@ -63,6 +64,7 @@ export class ActiveRun {
   #resultBytes: number;
   /** About how large what was made since the last message is. */
   #weight = 0;
+  #questions: Questions | null = null;
 
   constructor(program: Program, message: RunMessage, event: Uint8Array) {
     this.program = program;
@@ -79,6 +81,23 @@ export class ActiveRun {
   eventText(): string {
     const { buffer, byteOffset, byteLength } = this.#event;
     return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+  }
+
+  /** What its code asks the server. */
+  get questions(): Questions {
+    const { program, message } = this;
+    this.#questions ??= new Questions({
+      run: message.run,
+      limits: program.limits,
+      post: (ask, value) => program.post(ask, value),
+      isOver: () => this.ended,
+    });
+    return this.#questions;
+  }
+
+  /** Null when its code waits for no answer. */
+  asked(): Promise<void> | null {
+    return this.#questions?.settled() ?? null;
   }
 
   /** The request that ended the wait before this segment; a copy of its own for whoever asks. */

@@ -8,7 +8,9 @@ type Callable = (...args: unknown[]) => unknown;
 /** What users' components look like; nothing of it is certain. */
 export interface Component {
   readonly type?: unknown;
+  readonly key?: unknown;
   readonly name?: unknown;
+  readonly description?: unknown;
   readonly version?: unknown;
   readonly dedupe?: unknown;
   readonly props?: Readonly<Record<string, unknown>>;
@@ -23,6 +25,8 @@ export interface Surroundings {
   readonly configuredProps?: Readonly<Record<string, unknown>>;
   readonly endpoints?: Readonly<Record<string, string>>;
   readonly db?: SourceDb;
+  /** Of this id. */
+  readonly dataStore?: (id: string) => object;
   readonly emit?: (event: unknown, metadata?: unknown) => void;
 }
 
@@ -58,6 +62,8 @@ function propValue(name: string, given: unknown, around: Surroundings): unknown 
       return { endpoint: around.endpoints?.[name] ?? null, respond: around.respond };
     case '$.service.db':
       return around.db ?? NO_DB;
+    case 'data_store':
+      return dataStoreOf(configured ?? definition.default, around);
     default:
       return configured === undefined ? structuredCloneOf(definition.default) : configured;
   }
@@ -84,6 +90,12 @@ function boundApp(app: Component, configured: unknown): object {
 /** A default belongs to the component; what a run does to its copy must not last. */
 function structuredCloneOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}
+
+/** Configured as its id, or as `{id}`. */
+function dataStoreOf(configured: unknown, around: Surroundings): object | undefined {
+  const id = typeof configured === 'string' ? configured : (configured as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' ? around.dataStore?.(id) : undefined;
 }
 
 const noDb = (): never => {

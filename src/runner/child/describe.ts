@@ -14,12 +14,15 @@ export function shapeOf(component: unknown): ComponentShape {
 
 function ownShape(component: unknown): ComponentShape {
   if (typeof component === 'function') {
-    return { type: 'function', name: null, version: null, dedupe: null, props: {}, hooks: [], hasRun: true };
+    const unsaid = { key: null, name: null, description: null, version: null, dedupe: null };
+    return { type: 'function', ...unsaid, props: {}, hooks: [], hasRun: true };
   }
-  const { type, name, version, dedupe, props, hooks, run } = component as Component;
+  const { type, key, name, description, version, dedupe, props, hooks, run } = component as Component;
   return {
     type: type === 'action' || type === 'app' ? type : 'source',
+    key: stringOr(key),
     name: stringOr(name),
+    description: stringOr(description),
     version: stringOr(version),
     dedupe: stringOr(dedupe),
     props: Object.fromEntries(Object.entries(props ?? {}).map(([prop, definition]) => [prop, copyOf(definition)])),

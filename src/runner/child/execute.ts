@@ -3,6 +3,7 @@
 import type { ActiveRun } from './active-run.ts';
 import { bindComponent, type Component } from './component.ts';
 import { current } from './current.ts';
+import { dataStore } from './data-store.ts';
 import { runSource } from './source.ts';
 import { stepApi } from './step-api.ts';
 import { StepRun } from './step-run.ts';
@@ -36,6 +37,9 @@ async function perform(step: StepRun): Promise<void> {
   const { component } = step.step;
   const given = { steps: run.results, $: stepApi(step) };
   if (typeof component === 'function') return step.finish(await component(given));
-  const self = bindComponent(component as Component, { respond: (answer) => step.respond(answer) });
+  const self = bindComponent(component as Component, {
+    respond: (answer) => step.respond(answer),
+    dataStore: (id) => dataStore(id, run.questions, run.program.limits),
+  });
   return step.finish(await (component as Component).run?.call(self, given));
 }

@@ -13,6 +13,7 @@ export interface EmitMetadata {
   readonly summary?: unknown;
   readonly ts?: unknown;
   readonly name?: unknown;
+  readonly delivery_ts?: unknown;
 }
 
 export class Outbox {
@@ -81,7 +82,7 @@ export class Outbox {
     return items.map((item) => (typeof item[5] === 'number' ? (timed[next++] as OutgoingTuple) : item));
   }
 
-  #emitText(body: string, { id, summary, ts, name }: EmitMetadata): void {
+  #emitText(body: string, { id, summary, ts, name, delivery_ts: deliveryTs }: EmitMetadata): void {
     const itemId = id === undefined || id === null ? null : cutChars(textOf(id), this.#limits.descriptionChars);
     const shown = summary === undefined || summary === null ? null : textOf(summary);
     this.#add([
@@ -91,11 +92,31 @@ export class Outbox {
       shown === null ? null : cutChars(shown, this.#limits.descriptionChars),
       itemId,
       timeOf(ts),
+      this.#deliverAt(deliveryTs),
     ]);
   }
 
   #json(value: unknown, what: string): string {
     return jsonOf(value, { what, levels: this.#limits.nestingDepth });
+  }
+
+  /** Null: at once, as with every time that has passed. */
+  #deliverAt(deliveryTs: unknown): number | null {
+    if (deliveryTs === undefined || deliveryTs === null) return null;
+    const ms = timeOf(deliveryTs);
+    if (ms === null || typeof deliveryTs === 'boolean') {
+      const given = textOf(deliveryTs).slice(0, 80);
+      throw new ConfigurationError(
+        `delivery_ts is a time in epoch milliseconds, like Date.now() + 60000, not ${given}`,
+      );
+    }
+    const latest = Date.now() + this.#limits.laterMs;
+    if (ms > latest) {
+      throw new ConfigurationError(
+        `delivery_ts is ${ms}, and may be ${latest} at most: ${this.#limits.laterMs / 86_400_000} days from now`,
+      );
+    }
+    return ms;
   }
 
   #channel(channel: unknown): string {

@@ -28,6 +28,11 @@ export interface ChildLimits {
   readonly emissionsPerRun: number;
   readonly eventNameChars: number;
   readonly descriptionChars: number;
+  readonly recordKeyChars: number;
+  readonly recordBytes: number;
+  readonly openAsks: number;
+  readonly openAskBytes: number;
+  readonly laterMs: number;
   readonly nestingDepth: number;
   readonly maxWaitMs: number;
   readonly suspendMs: number;
@@ -72,7 +77,16 @@ export interface HaltMessage {
   readonly run: number;
 }
 
-export type ToChild = InitMessage | RunMessage | HaltMessage;
+/** The answer to an `ask`: its JSON text is the next `bytes`; when not `ok`, the error's name and message. */
+export interface ReplyMessage {
+  readonly t: 'reply';
+  readonly run: number;
+  readonly id: number;
+  readonly ok: boolean;
+  readonly bytes: number;
+}
+
+export type ToChild = InitMessage | RunMessage | HaltMessage | ReplyMessage;
 
 export interface ChildFault {
   /** Index of the step. */
@@ -89,13 +103,14 @@ export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
 /** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
 export type StepTuple = readonly [number, number, number, number, string | null, Record<string, string> | null];
 
-/** Kind, name, body (JSON text), summary, item id, item time (epoch ms). */
+/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms). */
 export type OutgoingTuple = readonly [
   Outgoing['kind'],
   string,
   string,
   (string | null)?,
   (string | null)?,
+  (number | null)?,
   (number | null)?,
 ];
 
@@ -148,6 +163,18 @@ export interface AnswerMessage {
   readonly bytes: number;
 }
 
+/** The code waits for the `reply` of this id. At most ChildLimits.openAsks of a run are open at a time. */
+export interface AskMessage {
+  readonly t: 'ask';
+  readonly run: number;
+  readonly id: number;
+  readonly verb: string;
+  /** JSON text of an object. */
+  readonly args: string;
+  /** Of the value's JSON text; 0: there is none. */
+  readonly bytes: number;
+}
+
 /** A step's module could not be loaded, so no run can begin. */
 export interface BrokenMessage {
   readonly t: 'broken';
@@ -165,4 +192,11 @@ export interface StrayMessage {
   readonly msg: string;
 }
 
-export type FromChild = EndMessage | StepMessage | AnswerMessage | BrokenMessage | ShapeMessage | StrayMessage;
+export type FromChild =
+  | EndMessage
+  | StepMessage
+  | AnswerMessage
+  | AskMessage
+  | BrokenMessage
+  | ShapeMessage
+  | StrayMessage;

@@ -2,6 +2,7 @@
 
 import type { SourceInput } from '../runner.ts';
 import { bindComponent, type Component, definitionOf } from './component.ts';
+import { dataStore } from './data-store.ts';
 import type { EmitMetadata } from './outbox.ts';
 import { rawBodyOf } from './raw-body.ts';
 import { sourceDb } from './source-db.ts';
@@ -15,6 +16,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     endpoints: input.endpoints,
     db: sourceDb(input.db, run.dbWrites, run.program.limits.resultBytes),
     respond: (answer) => step.respond(answer),
+    dataStore: (id) => dataStore(id, run.questions, run.program.limits),
     emit: (event, metadata) => {
       if (!run.ended) run.outbox.emitItem(event, metadata as EmitMetadata | undefined);
     },

@@ -79,6 +79,9 @@ export class StepRun {
   /** The code has returned: records what it gave. Rejects as the step's code would, on what cannot be kept. */
   async finish(returned: unknown): Promise<void> {
     if (this.#answering !== null) await Promise.all(this.#answering);
+    // What was not awaited is done all the same.
+    const asked = this.run.asked();
+    if (asked !== null) await asked;
     if (this.run.ended) return;
     const { run, step, next } = this;
     const what = `The return value of the step ${step.namespace}`;

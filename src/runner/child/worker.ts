@@ -29,6 +29,10 @@ export class Worker {
       if (message.t === 'run') {
         this.#begin(message, blobs.subarray(at, at + message.bytes));
         at += message.bytes;
+      } else if (message.t === 'reply') {
+        const json = blobs.toString('utf8', at, at + message.bytes);
+        at += message.bytes;
+        this.#runs.get(message.run)?.questions.reply(message.id, message.ok, json);
       } else if (message.t === 'halt') this.#runs.get(message.run)?.halt();
       else void this.#init(message);
     }

@@ -1,4 +1,13 @@
-// Stands in for `@pipedream/platform` in users' code. It becomes part of their bundle, so it imports nothing.
+// Stands in for `@pipedream/platform` in users' code, written from how components use it. It becomes part of their
+// bundle, so it imports nothing but Node's own modules.
+
+import type { Readable } from 'node:stream';
+import { bodyOf, type Headers } from './platform-body.ts';
+import { getFileStream, getFileStreamAndMetadata } from './platform-files.ts';
+import { type ParamsSerializer, withParams } from './platform-params.ts';
+import { codedError, type Received, send } from './platform-request.ts';
+
+export { getFileStream, getFileStreamAndMetadata };
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -8,108 +17,156 @@ export class ConfigurationError extends Error {
 export const DEFAULT_POLLING_SOURCE_TIMER_INTERVAL = 900;
 
 export interface AxiosConfig {
-  readonly url: string;
+  readonly url?: string;
   readonly method?: string;
   readonly baseURL?: string;
-  readonly params?: Readonly<Record<string, unknown>> | URLSearchParams;
+  readonly params?: object;
+  readonly paramsSerializer?: ParamsSerializer;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly data?: unknown;
-  readonly auth?: { readonly username: string; readonly password: string };
+  readonly auth?: { readonly username?: string; readonly password?: string };
+  /** Milliseconds; 0: none. */
   readonly timeout?: number;
-  readonly responseType?: 'json' | 'text' | 'arraybuffer' | 'stream';
-  readonly validateStatus?: (status: number) => boolean;
+  readonly signal?: AbortSignal;
+  readonly maxRedirects?: number;
+  readonly responseType?: string;
+  readonly responseEncoding?: string;
+  readonly transformResponse?: Transform | readonly Transform[];
+  /** Null: every status is a success. */
+  readonly validateStatus?: ((status: number) => boolean) | null;
+  readonly httpAgent?: unknown;
+  readonly httpsAgent?: unknown;
   readonly returnFullResponse?: boolean;
 }
+
+type Transform = (data: unknown, headers: object, status: number) => unknown;
 
 interface AxiosResponse {
   readonly status: number;
   readonly statusText: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, unknown>>;
   readonly data: unknown;
-  readonly config: AxiosConfig;
 }
 
 /** `$` of a step, or `this` of a component. */
 interface Context {
-  readonly export?: (name: string, value: unknown) => void;
-  readonly $export?: (name: string, value: unknown) => void;
+  readonly export?: unknown;
+  readonly $export?: unknown;
+  debug?: unknown;
 }
+
+const MAX_REDIRECTS = 21;
 
 /** Resolves to the response's data, or to all of it with `returnFullResponse`; rejects on a status that is no success. */
-export async function axios(context: Context | null | undefined, config: AxiosConfig): Promise<unknown> {
-  const response = await send(config);
-  const isSuccess = config.validateStatus ?? ((status: number) => status >= 200 && status < 300);
-  if (!isSuccess(response.status)) {
-    exportDebug(context, response);
-    throw httpError(response);
+export async function axios(
+  context: object | null | undefined,
+  given: AxiosConfig | string,
+  signing?: unknown,
+): Promise<unknown> {
+  if (signing) throw new ConfigurationError('axios: requests cannot be signed with OAuth 1 here');
+  const config = typeof given === 'string' ? { url: given } : given;
+  const received = await send(await sendingOf(config));
+  const { statusCode: status = 0 } = received.response;
+  if (isSuccess(config, status)) {
+    const response = responseOf(received, config, await dataOf(received, config));
+    return config.returnFullResponse ? response : response.data;
   }
-  return config.returnFullResponse ? response : response.data;
+  const data = parsed((await bytesOf(received)).toString());
+  const response = responseOf(received, config, data);
+  exportDebug(context, response, config);
+  throw httpError(response);
 }
 
-async function send(config: AxiosConfig): Promise<AxiosResponse> {
-  const headers = headersOf(config);
-  const method = (config.method ?? 'get').toUpperCase();
-  const init: RequestInit = { method, headers };
-  const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(config.data, headers);
-  if (body !== undefined) Object.assign(init, { body, duplex: 'half' });
-  if (config.timeout) init.signal = AbortSignal.timeout(config.timeout);
-  const response = await fetch(addressOf(config), init);
-  const { status, statusText } = response;
-  const data = await dataOf(response, config.responseType);
-  return { status, statusText, headers: Object.fromEntries(response.headers), data, config };
+async function sendingOf(config: AxiosConfig): Promise<Parameters<typeof send>[0]> {
+  const url = new URL(withParams(absolute(config), config.params, config.paramsSerializer));
+  const headers = headersOf(config, url);
+  const type = headerOf(headers, 'content-type');
+  const body = await bodyOf(config.data, type.toLowerCase());
+  for (const [name, value] of Object.entries(body.headers)) {
+    // The boundary is only known now.
+    const isBetter = /^multipart\/form-data;/i.test(String(value)) && !/boundary=/i.test(type);
+    if (headerOf(headers, name) === '' || (isBetter && /^content-type$/i.test(name))) put(headers, name, value);
+  }
+  url.username = '';
+  url.password = '';
+  return {
+    url: url.href,
+    method: (config.method ?? 'GET').toUpperCase(),
+    headers,
+    body,
+    maxRedirects: config.maxRedirects ?? MAX_REDIRECTS,
+    timeoutMs: Number(config.timeout ?? 0),
+    signal: config.signal,
+    httpAgent: config.httpAgent,
+    httpsAgent: config.httpsAgent,
+  };
 }
 
-function headersOf({ headers, auth }: AxiosConfig): Headers {
-  const result = new Headers({ accept: 'application/json, text/plain, */*' });
+function absolute({ baseURL, url = '' }: AxiosConfig): string {
+  const isAbsolute = /^([a-z][a-z0-9+.-]*:)?\/\//i.test(url) || !baseURL;
+  const whole = isAbsolute ? url : `${baseURL.replace(/\/+$/, '')}${url && `/${url.replace(/^\/+/, '')}`}`;
+  if (URL.canParse(whole)) return whole;
+  throw codedError('ERR_INVALID_URL', `axios: ${JSON.stringify(whole)} is no URL`);
+}
+
+function headersOf({ headers, auth }: AxiosConfig, { username, password }: URL): Headers {
+  const all: Headers = {
+    Accept: 'application/json, text/plain, */*',
+    'User-Agent': 'errand',
+    'Accept-Encoding': 'gzip, deflate, br',
+  };
   for (const [name, value] of Object.entries(headers ?? {})) {
-    if (value !== undefined && value !== null) result.set(name, String(value));
+    if (value === undefined || value === null || value === false) continue;
+    put(all, name, Array.isArray(value) ? value.map(String) : String(value));
   }
-  if (auth !== undefined) {
-    result.set('authorization', `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`);
-  }
-  return result;
+  const named =
+    auth ??
+    (username === '' ? undefined : { username: decodeURIComponent(username), password: decodeURIComponent(password) });
+  if (named === undefined) return all;
+  const basic = Buffer.from(`${named.username ?? ''}:${named.password ?? ''}`).toString('base64');
+  return put(all, 'Authorization', `Basic ${basic}`);
 }
 
-function addressOf({ baseURL, url, params }: AxiosConfig): string {
-  const absolute = /^[a-z][a-z0-9+.-]*:/i.test(url) || baseURL === undefined;
-  const address = new URL(absolute ? url : `${baseURL.replace(/\/+$/, '')}/${url.replace(/^\/+/, '')}`);
-  const given = params instanceof URLSearchParams ? [...params] : Object.entries(params ?? {});
-  for (const [name, value] of given) {
-    if (value === undefined || value === null) continue;
-    if (Array.isArray(value)) for (const item of value) address.searchParams.append(`${name}[]`, plain(item));
-    else address.searchParams.append(name, plain(value));
+/** In the place of the same name in other letters. */
+function put(headers: Headers, name: string, value: string | readonly string[]): Headers {
+  for (const known of Object.keys(headers)) if (known.toLowerCase() === name.toLowerCase()) delete headers[known];
+  headers[name] = value;
+  return headers;
+}
+
+function headerOf(headers: Headers, name: string): string {
+  const found = Object.entries(headers).find(([known]) => known.toLowerCase() === name.toLowerCase());
+  return String(found?.[1] ?? '');
+}
+
+function isSuccess({ validateStatus }: AxiosConfig, status: number): boolean {
+  if (validateStatus === null) return true;
+  return validateStatus ? validateStatus(status) : status >= 200 && status < 300;
+}
+
+async function dataOf(received: Received, config: AxiosConfig): Promise<unknown> {
+  const { responseType, responseEncoding = 'utf8', transformResponse } = config;
+  if (responseType === 'stream') {
+    received.inTime();
+    return received.content;
   }
-  return address.href;
+  const bytes = await bytesOf(received);
+  if (responseType === 'arraybuffer') return bytes;
+  const text = bytes.toString(responseEncoding as BufferEncoding).replace(/^\ufeff/, '');
+  if (transformResponse === undefined) return responseType === 'text' ? text : parsed(text);
+  const { headers, statusCode = 0 } = received.response;
+  return [transformResponse].flat().reduce<unknown>((data, act) => (act as Transform)(data, headers, statusCode), text);
 }
 
-function plain(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-function bodyOf(data: unknown, headers: Headers): RequestInit['body'] | undefined {
-  if (data === undefined || data === null) return undefined;
-  if (typeof data !== 'object' || isBody(data)) {
-    return typeof data === 'object' ? (data as RequestInit['body']) : String(data);
+async function bytesOf({ content, inTime }: Received): Promise<Buffer> {
+  try {
+    return Buffer.concat(await (content as Readable).toArray());
+  } finally {
+    inTime();
   }
-  if (headers.get('content-type')?.includes('application/x-www-form-urlencoded')) {
-    const pairs = Object.entries(data).filter(([, value]) => value !== undefined);
-    return new URLSearchParams(pairs.map(([name, value]) => [name, plain(value)]));
-  }
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return JSON.stringify(data);
 }
 
-function isBody(data: object): boolean {
-  if (ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob) return true;
-  return data instanceof URLSearchParams || data instanceof FormData || data instanceof ReadableStream;
-}
-
-async function dataOf(response: Response, type: AxiosConfig['responseType']): Promise<unknown> {
-  if (type === 'stream') return response.body;
-  if (type === 'arraybuffer') return Buffer.from(await response.arrayBuffer());
-  const text = await response.text();
-  if (type === 'text') return text;
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -117,14 +174,49 @@ async function dataOf(response: Response, type: AxiosConfig['responseType']): Pr
   }
 }
 
-function httpError(response: AxiosResponse): Error {
-  const code = response.status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
-  const error = new Error(JSON.stringify(response.data));
-  return Object.assign(error, { code, status: response.status, response });
+/** What is no JSON is there, and is left out where the response is exported or returned. */
+function responseOf({ response, url }: Received, config: AxiosConfig, data: unknown): AxiosResponse {
+  const { statusCode: status = 0, statusMessage: statusText = '', headers } = response;
+  const whole = { status, statusText, headers: { ...headers }, data };
+  const hidden = { config, request: { path: new URL(url).pathname, res: { responseUrl: url } } };
+  for (const [name, value] of Object.entries(hidden)) Object.defineProperty(whole, name, { value, enumerable: false });
+  return whole;
 }
 
-function exportDebug(context: Context | null | undefined, { status, statusText, headers, data }: AxiosResponse): void {
-  const debug = { status, statusText, headers, data };
-  if (typeof context?.export === 'function') context.export('debug', debug);
-  else if (typeof context?.$export === 'function') context.$export('debug', debug);
+function httpError(response: AxiosResponse): Error {
+  const { status, data } = response;
+  const code = status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
+  return Object.assign(codedError(code, JSON.stringify(data)), { status, response, isAxiosError: true });
 }
+
+/** Without the request's headers, which hold keys. */
+function exportDebug(context: Context | null | undefined, response: AxiosResponse, { method, url }: AxiosConfig): void {
+  const debug = { ...response, config: { method, url } };
+  const tell = context?.export ?? context?.$export;
+  if (typeof tell === 'function') tell.call(context, 'debug', debug);
+  else if (context && !('debug' in context) && Object.isExtensible(context)) context.debug = debug;
+}
+
+type Replacer = (this: unknown, key: string, value: unknown) => unknown;
+
+/** JSON text of anything: what leads back to itself is left out. */
+export function jsonStringify(value: unknown, replacer?: Replacer | null, indent?: string | number): string {
+  const above: object[] = [];
+  const safe = function (this: unknown, _key: string, item: unknown): unknown {
+    if (typeof item === 'bigint') return String(item);
+    if (typeof item !== 'object' || item === null) return item;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(item)) return undefined;
+    above.push(item);
+    return item;
+  };
+  return JSON.stringify(value, replacer ?? safe, indent);
+}
+
+const noProxy = (): never => {
+  throw new ConfigurationError('Queries cannot be sent through the proxy of databases that this component uses');
+};
+
+/** Members of apps of databases: for the methods that these apps do not have themselves. */
+export const sqlProp = { methods: { getSchema: noProxy, executeQueryAdapter: (sql: unknown): unknown => sql } };
+export const sqlProxy = { methods: { executeQuery: noProxy, getClientConfiguration: noProxy, proxyAdapter: noProxy } };

@@ -18,6 +18,7 @@ import { type LineNeed, Needs } from './needs.ts';
 import { keepLastNumber } from './node.ts';
 import { Pass } from './pass.ts';
 import { NodeGone, Reads } from './reads.ts';
+import { isListed } from './rows.ts';
 
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
 const MAX_VERBS = 1024;
@@ -156,4 +157,6 @@ function committed(core: Core, pass: Pass): void {
   for (const claims of pass.hands) core.held.add(claims);
   core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);
   for (const channel of pass.told) core.notices.tell(channel);
+  if (pass.plan.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
+  if (pass.plan.later.length > 0) core.notices.tellAll('schedules');
 }

@@ -25,6 +25,8 @@ export interface Core {
   readonly held: Held;
   /** Writes of the configuration, and the odd ones. */
   readonly config: Lane;
+  /** Writes of data stores: code that writes much holds up no configuration, nor that the code. */
+  readonly data: Lane;
   readonly routes: Routes;
   /** Who this process is among those that share the database. */
   readonly node: Node;

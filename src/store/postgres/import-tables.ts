@@ -72,6 +72,12 @@ export const IMPORTED: readonly Imported[] = [
     columns: { verified: flag(1), replay: flag(2), test: flag(4), listed: flag(8) },
   },
   {
+    table: 'later_emissions',
+    from: 'later_emissions',
+    key: ['entry'],
+    columns: { verified: flag(1), replay: flag(2), test: flag(4) },
+  },
+  {
     table: 'open_runs',
     from: 'runs',
     where: OPEN_RUN,
@@ -125,6 +131,10 @@ export const IMPORTED: readonly Imported[] = [
     },
   },
   { table: 'operations', from: 'operations', key: ['id'] },
+  { table: 'accounts', from: 'accounts', key: ['id'] },
+  { table: 'data_stores', from: 'data_stores', key: ['id'] },
+  { table: 'data_records', from: 'data_records', key: ['store_id', 'generation', 'key'] },
+  { table: 'data_gone', from: 'data_gone', key: ['store_id', 'generation'] },
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
 ];
 

@@ -1,6 +1,6 @@
 // The tables that transactions insert rows into: any number of them with one statement each.
 
-import type { Emission } from '../../domain/emission.ts';
+import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Tx } from './lane.ts';
 import { isListed } from './rows.ts';
 import { arrayLiteral, bytesLiteral } from './values.ts';
@@ -136,14 +136,59 @@ const EMISSION_COLUMNS = {
   digest_key: 'text',
 } as const;
 
-const EMISSION_NAMES = Object.keys(EMISSION_COLUMNS);
-const EMISSION_ARRAYS = Object.values(EMISSION_COLUMNS).map((type, i) => `$${i + 4}::${type}[]`);
 /** The bodies come as one byte string, each cut out of it. */
-const INSERT_EMISSIONS = `INSERT INTO emissions (${EMISSION_NAMES.join(', ')}, body)
-  SELECT ${EMISSION_NAMES.join(', ')}, substring($1::bytea FROM at FOR bytes)
-  FROM unnest($2::int[], $3::int[], ${EMISSION_ARRAYS.join(', ')}) AS u (at, bytes, ${EMISSION_NAMES.join(', ')})`;
+class BodyInserter {
+  readonly #names: readonly string[];
+  readonly #sql: string;
 
-function emissionCells(e: Emission): Cells {
+  constructor(table: string, columns: Readonly<Record<string, string>>) {
+    this.#names = Object.keys(columns);
+    const arrays = Object.values(columns).map((type, i) => `$${i + 4}::${type}[]`);
+    this.#sql = `INSERT INTO ${table} (${this.#names.join(', ')}, body)
+      SELECT ${this.#names.join(', ')}, substring($1::bytea FROM at FOR bytes)
+      FROM unnest($2::int[], $3::int[], ${arrays.join(', ')}) AS u (at, bytes, ${this.#names.join(', ')})`;
+  }
+
+  /** Sends one statement, or none. */
+  send(tx: Tx, rows: readonly { readonly cells: Cells; readonly body: Uint8Array }[]): void {
+    if (rows.length === 0) return;
+    const starts: number[] = [];
+    let at = 1;
+    for (const { body } of rows) {
+      starts.push(at);
+      at += body.byteLength;
+    }
+    void tx.query(
+      this.#sql,
+      bytesLiteral(rows.map(({ body }) => body)),
+      arrayLiteral(starts),
+      arrayLiteral(rows.map(({ body }) => body.byteLength)),
+      ...this.#names.map((name) => arrayLiteral(rows.map(({ cells }) => cells[name] ?? null))),
+    );
+  }
+}
+
+const EMISSIONS = new BodyInserter('emissions', EMISSION_COLUMNS);
+
+const {
+  listed: _listed,
+  cause_delivery: _causeDelivery,
+  code: _code,
+  original_start: _originalStart,
+  original_length: _originalLength,
+  only_listener_id: _onlyListenerId,
+  digest_key: _digestKey,
+  ...LATER_COLUMNS
+} = EMISSION_COLUMNS;
+const LATER_EMISSIONS = new BodyInserter('later_emissions', { ...LATER_COLUMNS, due_at_ms: 'bigint' });
+
+/** One that waits for its time. */
+export interface LaterEmission extends NewEmission {
+  readonly entry: number;
+  readonly dueAtMs: number;
+}
+
+function emissionCells(e: Omit<Emission, 'emitId'>): Cells {
   return {
     entry: e.entry,
     owner_id: e.ownerId,
@@ -171,21 +216,19 @@ function emissionCells(e: Emission): Cells {
   };
 }
 
-/** Sends one statement, or none. */
 export function sendEmissions(tx: Tx, emissions: readonly Emission[]): void {
-  if (emissions.length === 0) return;
-  const starts: number[] = [];
-  let at = 1;
-  for (const { body } of emissions) {
-    starts.push(at);
-    at += body.byteLength;
-  }
-  const cells = emissions.map(emissionCells);
-  void tx.query(
-    INSERT_EMISSIONS,
-    bytesLiteral(emissions.map(({ body }) => body)),
-    arrayLiteral(starts),
-    arrayLiteral(emissions.map(({ body }) => body.byteLength)),
-    ...EMISSION_NAMES.map((name) => arrayLiteral(cells.map((row) => row[name] ?? null))),
+  EMISSIONS.send(
+    tx,
+    emissions.map((emission) => ({ cells: emissionCells(emission), body: emission.body })),
+  );
+}
+
+export function sendLater(tx: Tx, emissions: readonly LaterEmission[]): void {
+  LATER_EMISSIONS.send(
+    tx,
+    emissions.map((emission) => ({
+      cells: { ...emissionCells({ ...emission, traceId: emission.traceId ?? '' }), due_at_ms: emission.dueAtMs },
+      body: emission.body,
+    })),
   );
 }

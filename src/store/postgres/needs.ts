@@ -26,6 +26,7 @@ export class Needs {
   readonly ticks: Tick[] = [];
   readonly sources = new Set<string>();
   overDigests = false;
+  dueLater = false;
   lost = false;
 
   /** Of several verbs with one lease, the first one has it. */

@@ -204,6 +204,7 @@ export class Node {
     const row = await this.#options.pool.get(`SELECT greatest(
       (SELECT max(entry) FROM emissions), (SELECT max(run) FROM open_runs), (SELECT max(run) FROM runs),
       (SELECT max(delivery) FROM open_deliveries), (SELECT max(delivery) FROM deliveries), (SELECT max(entry) FROM dedupe),
+      (SELECT max(entry) FROM later_emissions),
       ${LAST_NUMBER_SQL}) AS last`);
     const last = row?.last as number | null | undefined;
     return last ? Math.floor(last / NUMBERS_PER_MS + 1) * PER_SLOT : 0;

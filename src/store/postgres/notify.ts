@@ -19,7 +19,7 @@ const AGAIN_MS = 1000;
 /** A connection that nobody closed may be dead all the same, and nothing would be heard for as long as it is believed. */
 const ASKED_EVERY_MS = 10_000;
 const ANSWER_MS = 5000;
-const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers'] as const;
+const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions'] as const;
 
 export type Channel = (typeof CHANNELS)[number];
 
@@ -50,6 +50,12 @@ export class Notices {
     if (this.#closed || this.isAlone) return;
     this.#due.add(channel);
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS);
+  }
+
+  /** Tells the other nodes soon, and this one at once. */
+  tellAll(channel: Channel): void {
+    this.#wake?.[channel]();
+    this.tell(channel);
   }
 
   listen(wake: Wake): void {

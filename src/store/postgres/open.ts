@@ -3,13 +3,16 @@
 import type { Clock, Log, Random } from '../../ports.ts';
 import type { SecretKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
+import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
+import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { Held } from './held.ts';
 import { refuseUnfinishedMove } from './import-mark.ts';
 import { Lane } from './lane.ts';
+import { laterVerbs } from './later-emissions.ts';
 import { logVerbs } from './log.ts';
 import { FORGET } from './mark.ts';
 import { Node } from './node.ts';
@@ -25,6 +28,7 @@ import { checkSealKey, settleSealKey } from './seal-key.ts';
 import { Sealing } from './seal-rows.ts';
 import { Shares } from './shares.ts';
 import { sourceVerbs } from './sources.ts';
+import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
@@ -49,7 +53,7 @@ export interface PostgresOptions {
 }
 
 const LANE_BYTES = 15;
-/** For reading and the odd write; with the lanes and the listener, a process has four more. */
+/** For reading and the odd write; with the lanes and the listener, a process has five more. */
 const POOL_CONNECTIONS = 6;
 
 /** Whoever operates several processes decides on a key for all of them: no process can make one for the others. */
@@ -67,7 +71,12 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   const connection = { url: options.url, name: `errand ${name}` };
   const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
   const byKey = { ...connection, isByKey: true };
-  const lanes = { batch: new Lane(byKey), claims: new Lane(byKey), config: new Lane(connection) };
+  const lanes = {
+    batch: new Lane(byKey),
+    claims: new Lane(byKey),
+    config: new Lane(connection),
+    data: new Lane(connection),
+  };
   const clock = new DatabaseClock(options.clock);
   const node = new Node({ pool, clock, name, version });
   const notices = new Notices({ pool, options: connection, log });
@@ -86,7 +95,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     await node.register();
     // Behind it: a move into this database first leaves its mark and then looks for nodes.
     await refuseUnfinishedMove(pool);
-    const { claims, config } = lanes;
+    const { claims, config, data } = lanes;
     const storeTag = await readTag(pool, random);
     const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
     if (isBare) log.warn({}, BARE_KEY);
@@ -101,6 +110,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       batch,
       claims,
       config,
+      data,
       turns,
       shares: new Shares(),
       held,
@@ -131,6 +141,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
   };
   return {
     ...logVerbs(core),
+    ...streamVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
@@ -139,9 +150,12 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...accountVerbs(core),
+    ...dataStoreVerbs(core),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
     exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),

@@ -1,36 +1,16 @@
 // Rows to operations, and what becomes of those of a webhook that is deleted.
 
-import type { Operation, OperationState, ResendableState } from '../../domain/operation.ts';
+import type { Operation } from '../../domain/operation.ts';
+import { GONE, INACTIVE, toOperation as readOperation } from '../operation-rows.ts';
 import type { Tx } from './lane.ts';
 import type { Row } from './values.ts';
-
-const GONE = 'The webhook was deleted.';
-const INACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
 
 /** Of `operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id`. */
 export const OPERATION_COLUMNS = 'o.*, w.active AS is_active';
 
 export function toOperation(row: Row): Operation {
-  const state = row.state as OperationState;
-  const total = row.is_counted ? (row.total as number) : null;
-  const resent = row.resent as number;
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    kind: row.kind as 'resend',
-    webhookId: row.webhook_id as string,
-    sinceMs: row.since_ms as number,
-    untilMs: row.until_ms as number,
-    states: (row.states as string).split(' ') as ResendableState[],
-    createdAtMs: row.created_at_ms as number,
-    state,
-    total,
-    resent,
-    passedOver: state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
-    updatedAtMs: row.updated_at_ms as number,
-    endedAtMs: row.ended_at_ms as number | null,
-    reason: state === 'running' && row.is_active === false ? INACTIVE : (row.reason as string | null),
-  };
+  const operation = readOperation(row);
+  return operation.state === 'running' && row.is_active === false ? { ...operation, reason: INACTIVE } : operation;
 }
 
 /** So that no step of one is under way. */

@@ -77,7 +77,10 @@ export class Pass {
   readonly wentBack = new Set<Line>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
   /** What sources forget and remember from now on, by their id. */
-  readonly memories = new Map<string, { removed: string[]; added: [itemId: string, entry: number][] }>();
+  readonly memories = new Map<
+    string,
+    { removed: readonly string[]; added: readonly [itemId: string, entry: number][] }
+  >();
   /** Idempotency keys won in this pass, with what came of them. */
   readonly firsts = new Map<string, { entry: number; run: number | null }>();
   /** What other nodes are told when this is committed. */

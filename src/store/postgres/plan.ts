@@ -7,10 +7,12 @@ import {
   ATTEMPTS,
   type Cells,
   GOING_ON,
+  type LaterEmission,
   OPEN_DELIVERIES,
   OPEN_RUNS,
   RUNS,
   sendEmissions,
+  sendLater,
   WITHHELD,
 } from './inserts.ts';
 import type { Tx } from './lane.ts';
@@ -54,6 +56,7 @@ export interface DbWrite {
 
 export class Plan {
   readonly emissions: Emission[] = [];
+  readonly later: LaterEmission[] = [];
   readonly openRuns: Cells[] = [];
   /** Of the open ones, those that go on where another one failed. */
   readonly goingOn: Cells[] = [];
@@ -82,6 +85,7 @@ export class Plan {
   /** Sends the rest; nothing is waited for. */
   send(tx: Tx, nowMs: number): void {
     sendEmissions(tx, this.emissions);
+    sendLater(tx, this.later);
     OPEN_RUNS.send(tx, this.openRuns);
     GOING_ON.send(tx, this.goingOn);
     RUNS.send(tx, this.runs);

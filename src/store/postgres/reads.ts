@@ -41,6 +41,8 @@ export class Reads {
   readonly lines = new Map<string, LineRow>();
   readonly digests = new Map<string, Row>();
   overDigests: Row[] = [];
+  /** Deleted already. */
+  dueLater: Row[] = [];
   lostRuns: Row[] = [];
   lostDeliveries: Row[] = [];
 
@@ -71,6 +73,7 @@ export class Reads {
       this.#fire(needs.ticks),
       this.#readMemory(needs.sources),
       needs.overDigests && this.#readOverDigests(),
+      needs.dueLater && this.#readDueLater(),
       needs.lost && this.#readLost(),
     ]);
   }
@@ -224,6 +227,20 @@ export class Reads {
     const byEntry = new Map(newest.map((row) => [row.entry, row]));
     this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(row.newest_entry as number), ...row }));
     for (const row of this.overDigests) this.#missed.owners.add(row.digest_owner as string);
+  }
+
+  async #readDueLater(): Promise<void> {
+    const due = await this.#tx.query(
+      `DELETE FROM later_emissions WHERE entry = ANY (ARRAY(SELECT entry FROM later_emissions
+          WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep} FOR UPDATE SKIP LOCKED))
+        RETURNING *`,
+      this.#core.clock.nowMs(),
+    );
+    const [at, entry] = ['due_at_ms', 'entry'] as const;
+    this.dueLater = due.sort(
+      (a, b) => (a[at] as number) - (b[at] as number) || (a[entry] as number) - (b[entry] as number),
+    );
+    for (const row of due) this.#missed.owners.add(row.owner_id as string);
   }
 
   async #readLost(): Promise<void> {

@@ -206,6 +206,7 @@ async function deleteIn(w: ConfigWriting, which: Listener): Promise<boolean> {
   removeSubscriptions(tx, which);
   void tx.query('DELETE FROM source_db WHERE source_id = $1', id);
   void tx.query('DELETE FROM dedupe WHERE source_id = $1', id);
+  void tx.query('DELETE FROM later_emissions WHERE emitter_id = $1', id);
   await cancelWaiting(w, which);
   return true;
 }

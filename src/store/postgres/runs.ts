@@ -8,6 +8,7 @@ import type { RunLease } from '../../domain/run.ts';
 import type { Admission, Finished, RunStore } from '../store.ts';
 import { cancelRun } from './cancel.ts';
 import type { Core } from './core.ts';
+import { emitOrKeep } from './later-emissions.ts';
 import type { Line } from './line.ts';
 import { answerText } from './log-records.ts';
 import { leaseKey } from './needs.ts';
@@ -20,7 +21,7 @@ import { claimRuns } from './turn-runs.ts';
 import type { Row } from './values.ts';
 import { attemptBehind, beginWait } from './wait-start.ts';
 import { waitVerbs } from './waits.ts';
-import { failRun, writeEmission } from './write.ts';
+import { failRun } from './write.ts';
 
 /** Two, so that a queue shrinks also while new hands are free. */
 const HANDED_OVER = 2;
@@ -129,7 +130,7 @@ function takeEffect(
   const { emissions, suppressed } = source
     ? applySource(pass, { source, emissions: end.emissions })
     : { emissions: end.emissions, suppressed: 0 };
-  const entries = emissions.map((made) => writeEmission(pass, hands, { made }).emission.entry);
+  const entries = emitOrKeep(pass, hands, emissions);
   if (end.answer) writeAnswer(pass, row, answerText(end.answer));
   if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
   return { entries, suppressed };

@@ -7,10 +7,12 @@ import type { Lane, Tx } from './lane.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
 import { WAITS } from './migrations/003-waits.ts';
+import { ACCOUNTS } from './migrations/004-accounts.ts';
+import { LATER } from './migrations/005-later.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, REQUESTS];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, REQUESTS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

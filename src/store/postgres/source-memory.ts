@@ -2,9 +2,9 @@
 // the run, in the transaction of its emissions.
 
 import { createHash } from 'node:crypto';
+import { changeOf, judge } from '../../domain/dedupe.ts';
 import type { NewEmission } from '../../domain/emission.ts';
 import type { RunEnd } from '../../domain/end.ts';
-import { LIMITS } from '../../domain/limits.ts';
 import type { Dedupe } from '../../domain/resource.ts';
 import type { Pass } from './pass.ts';
 
@@ -29,91 +29,22 @@ export function applySource(
   }
   const strategy = (pass.reads.strategies.get(source.id) ?? null) as Dedupe | null;
   if (strategy === null) return { emissions, suppressed: 0 };
-  const memory = new Memory(pass, source.id);
-  const fresh = STRATEGIES[strategy](memory, emissions);
-  memory.save();
+  const stored = pass.reads.itemIds.get(source.id) ?? [];
+  const { fresh, remembered } = judge(strategy, { remembered: rememberedNow(pass, source.id), emissions }, kept);
+  const { removed, added } = changeOf(stored, remembered);
+  pass.memories.set(source.id, { removed, added: added.map((id) => [id, pass.numbers.next()]) });
   return { emissions: fresh, suppressed: emissions.length - fresh.length };
 }
 
-type Strategy = (memory: Memory, emissions: readonly NewEmission[]) => readonly NewEmission[];
-
-const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
-  unique: (memory, emissions) => {
-    const fresh = emissions.filter((e) => e.itemId === null || memory.add(e.itemId));
-    memory.keepNewest(LIMITS.uniqueIds);
-    return fresh;
-  },
-
-  greatest: (memory, emissions) => {
-    let greatest = Number(memory.newest() ?? Number.NEGATIVE_INFINITY);
-    const fresh = emissions.filter((e) => {
-      if (e.itemId === null) return true;
-      const isGreater = Number(e.itemId) > greatest;
-      if (isGreater) greatest = Number(e.itemId);
-      return isGreater;
-    });
-    if (Number.isFinite(greatest)) memory.replace(String(greatest));
-    return fresh;
-  },
-
-  last: (memory, emissions) => {
-    const newest = memory.newest();
-    const at =
-      newest === undefined ? -1 : emissions.findLastIndex((e) => e.itemId !== null && kept(e.itemId) === newest);
-    const fresh = emissions.slice(at + 1);
-    const last = fresh.findLast((e) => e.itemId !== null)?.itemId;
-    if (last !== undefined && last !== null) memory.replace(last);
-    return fresh;
-  },
-};
+/** Newest last: what stands in the database, with what this pass has changed so far. */
+function rememberedNow(pass: Pass, sourceId: string): readonly string[] {
+  const stored = pass.reads.itemIds.get(sourceId) ?? [];
+  const earlier = pass.memories.get(sourceId);
+  if (!earlier) return stored;
+  return [...stored.filter((id) => !earlier.removed.includes(id)), ...earlier.added.map(([id]) => id)];
+}
 
 /** An id as it is remembered. */
 export function kept(itemId: string): string {
   return itemId.length <= LONGEST_ID ? itemId : `sha256:${createHash('sha256').update(itemId).digest('hex')}`;
-}
-
-/** The ids of one source, newest last: what stands in the database, and this pass's changes. */
-class Memory {
-  readonly #pass: Pass;
-  readonly #sourceId: string;
-  readonly #before: readonly string[];
-  #now: string[];
-
-  constructor(pass: Pass, sourceId: string) {
-    this.#pass = pass;
-    this.#sourceId = sourceId;
-    this.#before = pass.reads.itemIds.get(sourceId) ?? [];
-    const earlier = pass.memories.get(sourceId);
-    const standing = this.#before.filter((id) => !earlier?.removed.includes(id));
-    this.#now = [...standing, ...(earlier?.added.map(([id]) => id) ?? [])];
-  }
-
-  /** False when it is there already. */
-  add(itemId: string): boolean {
-    const id = kept(itemId);
-    if (this.#now.includes(id)) return false;
-    this.#now.push(id);
-    return true;
-  }
-
-  newest(): string | undefined {
-    return this.#now.at(-1);
-  }
-
-  replace(itemId: string): void {
-    this.#now = [kept(itemId)];
-  }
-
-  keepNewest(count: number): void {
-    this.#now = this.#now.slice(-count);
-  }
-
-  save(): void {
-    const known = new Set(this.#before);
-    const now = new Set(this.#now);
-    this.#pass.memories.set(this.#sourceId, {
-      removed: this.#before.filter((id) => !now.has(id)),
-      added: this.#now.filter((id) => !known.has(id)).map((id) => [id, this.#pass.numbers.next()]),
-    });
-  }
 }

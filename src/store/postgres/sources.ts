@@ -2,7 +2,7 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { SourceStore } from '../resources.ts';
+import { ALL_EVENTS, type EventsOf, type SourceStore } from '../resources.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
@@ -49,7 +49,8 @@ export function sourceVerbs(core: Core): SourceStore {
       return Object.fromEntries(rows.map((row) => [row.name as string, row.value as string]));
     },
 
-    deleteSourceEvents: (ownerId, sourceId) => core.config.transact((tx) => hideEvents(tx, ownerId, sourceId)),
+    deleteSourceEvents: (ownerId, sourceId, which = ALL_EVENTS) =>
+      core.config.transact((tx) => hideEvents(tx, { ownerId, sourceId, ...which })),
   };
 }
 
@@ -57,19 +58,23 @@ export function sourceVerbs(core: Core): SourceStore {
  * The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more.
  * Walks along the index of what is listed: each step would otherwise begin with all that the ones before have hidden.
  */
-async function hideEvents(tx: Tx, ownerId: string, sourceId: string): Promise<number> {
+async function hideEvents(tx: Tx, of: EventsOf & { ownerId: string; sourceId: string }): Promise<number> {
   let hidden = 0;
   for (let last = { name: '', entry: 0 }; ; ) {
     const [step] = await tx.query(
       `WITH events AS (SELECT entry, name FROM emissions
           WHERE emitter_id = $1 AND owner_id = $2 AND listed AND name <> '${ERRORS}' AND (name, entry) > ($3, $4::bigint)
+            AND entry >= $5::bigint AND entry <= $6::bigint AND ($7::text IS NULL OR name = $7::text)
           ORDER BY name, entry LIMIT ${EVENTS_PER_STEP}),
         hidden AS (UPDATE emissions AS e SET listed = false FROM events WHERE e.entry = events.entry)
         SELECT name, entry, (SELECT count(*) FROM events) AS n FROM events ORDER BY name DESC, entry DESC LIMIT 1`,
-      sourceId,
-      ownerId,
+      of.sourceId,
+      of.ownerId,
       last.name,
       last.entry,
+      of.from,
+      of.to,
+      of.name,
     );
     if (!step) return hidden;
     hidden += step.n as number;

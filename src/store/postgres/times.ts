@@ -4,6 +4,7 @@ import { digestBody } from '../../domain/digest.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { TimeStore } from '../store.ts';
 import type { Core } from './core.ts';
+import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
 import { pairKey } from './needs.ts';
 import { claimsOf, type Hands, type Pass } from './pass.ts';
@@ -39,7 +40,7 @@ export function timeVerbs(core: Core): TimeStore {
     nextDueAtMs: async () => {
       const row = await core.pool.get(
         `SELECT least((SELECT min(next_at_ms) FROM triggers WHERE next_at_ms IS NOT NULL),
-          (SELECT min(closes_at_ms) FROM digests),
+          (SELECT min(closes_at_ms) FROM digests), (SELECT min(due_at_ms) FROM later_emissions),
           (SELECT min(due_at_ms) FROM open_runs WHERE due_at_ms IS NOT NULL)) AS at`,
       );
       return (row?.at as number | null | undefined) ?? null;
@@ -55,6 +56,14 @@ export function timeVerbs(core: Core): TimeStore {
           for (const row of pass.first(pass.reads.overDigests)) closeDigest(pass, hands, row);
           return claimsOf(hands);
         },
+      }),
+
+    releaseLater: (admission) =>
+      core.batch.write({
+        needs: (needs) => {
+          needs.dueLater = true;
+        },
+        plan: (pass) => releaseLater(pass, pass.handsOf(admission)),
       }),
 
     prune: (beforeMs, from) => prune(core, beforeMs, from),

@@ -6,7 +6,7 @@ import type { Batch } from './batch.ts';
 import type { Connection } from './database.ts';
 import type { Routes } from './routes.ts';
 import type { Throttles } from './throttles.ts';
-import type { OpenRuns } from './transaction.ts';
+import type { Numbers, OpenRuns } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
 export interface Core {
@@ -14,6 +14,7 @@ export interface Core {
   readonly reader: Connection;
   readonly batch: Batch;
   readonly routes: Routes;
+  readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
   readonly turns: Turns;
   readonly throttles: Throttles;

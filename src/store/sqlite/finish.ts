@@ -8,12 +8,13 @@ import type { Admission, Finished } from '../store.ts';
 import { handOver } from './claim.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
+import { emitOrKeep } from './later-emissions.ts';
 import { answerText } from './log.ts';
 import { NO_WAIT } from './partial.ts';
 import { applySource } from './source-memory.ts';
 import type { Transaction } from './transaction.ts';
 import { beginWait, isStopped } from './waits.ts';
-import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
+import { claimsOf, type Writing, writing } from './write.ts';
 
 /** Takes nothing: for verbs that hand back. */
 const NOBODY: Admission = {
@@ -84,7 +85,7 @@ function takeEffect(core: Core, w: Writing, end: RunEnd): { entries: readonly nu
   const { emissions, suppressed } = source
     ? applySource(core, w, { source, emissions: end.emissions })
     : { emissions: end.emissions, suppressed: 0 };
-  const entries = emissions.map((emission) => writeEmission(core, w, emission).emission.entry);
+  const entries = emitOrKeep(core, w, emissions);
   if (answer) core.writer.run('UPDATE idempotency SET answer = ? WHERE run = ?', answerText(answer), end.lease.run);
   return { entries, suppressed };
 }

@@ -1,13 +1,16 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock, Log, Random, Wake } from '../../ports.ts';
 import { createSeal } from '../seal.ts';
 import type { SealKey } from '../seal-key.ts';
 import type { NodeStore, Store } from '../store.ts';
+import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
+import { dataStoreVerbs } from './data-stores.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
+import { laterVerbs } from './later-emissions.ts';
 import { logVerbs } from './log.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
@@ -17,6 +20,7 @@ import { runVerbs } from './runs.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
 import { sealRows } from './seal-rows.ts';
 import { sourceVerbs } from './sources.ts';
+import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
 import { Throttles } from './throttles.ts';
 import { timeVerbs } from './times.ts';
@@ -34,12 +38,11 @@ export interface SqliteOptions extends OperatorKeys {
   readonly log?: Log;
 }
 
-/** One file has one node: there is nobody to tell anything. */
-const ALONE: NodeStore = {
+/** One file has one node: there is nobody to tell anything but ourselves. */
+const ALONE: Omit<NodeStore, 'listen'> = {
   beat: async () => ({ cancel: [], isRescueDue: false }),
   answerRun: async () => undefined,
   awaited: async () => [],
-  listen: () => undefined,
 };
 
 /** Opens, migrates and locks the file. Throws `StoreUnavailable` when another process has it, or a newer program wrote it. */
@@ -60,10 +63,27 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
   const throttles = new Throttles(writer);
-  const batch = new Batch(writer, () => new Transaction(writer, clock, { numbers, openRuns, turns, throttles }));
-  const core: Core = { writer, reader, batch, routes, openRuns, turns, throttles, seal, clock, storeTag, boot };
+  let wake: Wake | undefined;
+  const hints = { emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
+  const shared = { numbers, openRuns, turns, throttles, ...hints };
+  const batch = new Batch(writer, () => new Transaction(writer, clock, shared));
+  const core: Core = {
+    writer,
+    reader,
+    batch,
+    routes,
+    numbers,
+    openRuns,
+    turns,
+    throttles,
+    seal,
+    clock,
+    storeTag,
+    boot,
+  };
   const store: Store = {
     ...logVerbs(core),
+    ...streamVerbs(core),
     ...runVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
@@ -71,10 +91,16 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...accountVerbs(core),
+    ...dataStoreVerbs(core),
     ...ALONE,
+    listen: (heard) => {
+      wake = heard;
+    },
     clock,
     deriveKey: (purpose) => seal.derive(purpose),
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
@@ -129,6 +155,7 @@ function lastNumber(writer: Connection): number {
     coalesce((SELECT max(run) FROM runs), 0),
     coalesce((SELECT max(delivery) FROM deliveries), 0),
     coalesce((SELECT max(entry) FROM dedupe), 0),
+    coalesce((SELECT max(entry) FROM later_emissions), 0),
     coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_number'), 0)) AS last`);
   return row?.last as number;
 }

@@ -3,6 +3,7 @@
 
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { GONE, INACTIVE } from '../operation-rows.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { SENT_AGAIN, sendAgain } from './resend.ts';
@@ -10,8 +11,6 @@ import type { Transaction } from './transaction.ts';
 
 /** Running ones that one step considers: most of them only wait. */
 const MAX_CONSIDERED = 1000;
-
-const NOT_ACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
 
 interface Step {
   readonly isResent: boolean;
@@ -52,8 +51,9 @@ function toTheEnd(core: Core, tx: Transaction, waiting: readonly Row[]): void {
 /** Their webhook was deleted. */
 export function cancelOperations(core: Core, tx: Transaction, webhookId: string): void {
   core.writer.run(
-    `UPDATE operations SET state = 'cancelled', reason = 'The webhook was deleted.', updated_at_ms = ?, ended_at_ms = ?
+    `UPDATE operations SET state = 'cancelled', reason = ?, updated_at_ms = ?, ended_at_ms = ?
       WHERE webhook_id = ? AND state IN ('running', 'paused')`,
+    GONE,
     tx.nowMs,
     tx.nowMs,
     webhookId,
@@ -63,7 +63,7 @@ export function cancelOperations(core: Core, tx: Transaction, webhookId: string)
 /** How many it may send again now. */
 function roomFor(core: Core, tx: Transaction, row: Row): number {
   const webhookId = row.webhook_id as string;
-  const reason = core.routes.webhook(webhookId)?.active ? null : NOT_ACTIVE;
+  const reason = core.routes.webhook(webhookId)?.active ? null : INACTIVE;
   if (reason !== row.reason) {
     core.writer.run(
       'UPDATE operations SET reason = ?, updated_at_ms = ? WHERE id = ?',

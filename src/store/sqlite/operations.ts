@@ -7,8 +7,8 @@ import {
   type OperationOrder,
   type OperationState,
   ordered,
-  type ResendableState,
 } from '../../domain/operation.ts';
+import { toOperation } from '../operation-rows.ts';
 import type { OperationStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
@@ -84,27 +84,4 @@ function orderOperation(
     id,
   );
   return { operation: toOperation(written as Row), refused: false };
-}
-
-function toOperation(row: Row): Operation {
-  const state = row.state as OperationState;
-  const [total, resent] = [row.total as number, row.resent as number];
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    kind: row.kind as 'resend',
-    webhookId: row.webhook_id as string,
-    sinceMs: row.since_ms as number,
-    untilMs: row.until_ms as number,
-    states: (row.states as string).split(' ') as ResendableState[],
-    createdAtMs: row.created_at_ms as number,
-    state,
-    total: row.is_counted === 1 ? total : null,
-    resent,
-    // Some that were in another state when they were counted may have come into one of these since.
-    passedOver: state === 'done' ? Math.max(total - resent, 0) : 0,
-    updatedAtMs: row.updated_at_ms as number,
-    endedAtMs: row.ended_at_ms as number | null,
-    reason: row.reason as string | null,
-  };
 }

@@ -36,13 +36,17 @@ const REPLAY = 2;
 const TEST = 4;
 const LISTED = 8;
 
+/** Whether what it emits has a list. */
+export function isListed(emitterId: string): boolean {
+  return /^(p|dc|wh)_/.test(emitterId);
+}
+
 export function flagsOf(emission: { verified: boolean; replay: boolean; test: boolean; emitterId: string }): number {
-  const isListed = /^(p|dc|wh)_/.test(emission.emitterId);
   return (
     (emission.verified ? VERIFIED : 0) |
     (emission.replay ? REPLAY : 0) |
     (emission.test ? TEST : 0) |
-    (isListed ? LISTED : 0)
+    (isListed(emission.emitterId) ? LISTED : 0)
   );
 }
 

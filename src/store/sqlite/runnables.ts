@@ -177,6 +177,7 @@ export function deleteRunnable(core: Core, tx: Transaction, which: { ownerId: st
   core.writer.run('DELETE FROM subscriptions WHERE owner_id = ? AND emitter_id = ?', ownerId, id);
   core.writer.run('DELETE FROM source_db WHERE source_id = ?', id);
   core.writer.run('DELETE FROM dedupe WHERE source_id = ?', id);
+  core.writer.run('DELETE FROM later_emissions WHERE emitter_id = ?', id);
   core.throttles.forget(id);
   for (const state of ['queued', 'waiting']) {
     const cancelled = core.writer.run(

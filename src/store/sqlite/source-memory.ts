@@ -1,9 +1,9 @@
 // What a source remembers between its runs: `$.service.db` and the ids that dedupe has seen. Written with the end of
 // the run, in the transaction of its emissions.
 
+import { changeOf, judge } from '../../domain/dedupe.ts';
 import type { NewEmission } from '../../domain/emission.ts';
 import type { RunEnd } from '../../domain/end.ts';
-import { LIMITS } from '../../domain/limits.ts';
 import type { Dedupe } from '../../domain/resource.ts';
 import type { Core } from './core.ts';
 import type { Writing } from './write.ts';
@@ -25,8 +25,10 @@ export function applySource(
   for (const [name, value] of Object.entries(source.dbWrites)) writeDb(core, source.id, [name, value]);
   const row = core.writer.get('SELECT dedupe FROM runnables WHERE id = ?', source.id);
   const strategy = (row?.dedupe ?? null) as Dedupe | null;
-  const memory = new Memory(core, w, source.id);
-  const fresh = strategy === null ? emissions : STRATEGIES[strategy](memory, emissions);
+  if (strategy === null || emissions.length === 0) return { emissions, suppressed: 0 };
+  const before = rememberedBy(core, source.id);
+  const { fresh, remembered } = judge(strategy, { remembered: before, emissions });
+  remember(core, w, { sourceId: source.id, before, now: remembered });
   return { emissions: fresh, suppressed: emissions.length - fresh.length };
 }
 
@@ -36,71 +38,19 @@ function writeDb(core: Core, sourceId: string, [name, value]: readonly [string, 
     core.writer.run('INSERT OR REPLACE INTO source_db (source_id, name, value) VALUES (?,?,?)', sourceId, name, value);
 }
 
-type Strategy = (memory: Memory, emissions: readonly NewEmission[]) => readonly NewEmission[];
+/** The ids that a source remembers, newest last. */
+function rememberedBy(core: Core, sourceId: string): string[] {
+  const rows = core.writer.all('SELECT item_id FROM dedupe WHERE source_id = ? ORDER BY entry', sourceId);
+  return rows.map((row) => row.item_id as string);
+}
 
-const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
-  unique: (memory, emissions) => {
-    const fresh = emissions.filter((e) => e.itemId === null || memory.add(e.itemId));
-    memory.keepNewest(LIMITS.uniqueIds);
-    return fresh;
-  },
-
-  greatest: (memory, emissions) => {
-    let greatest = Number(memory.newest() ?? Number.NEGATIVE_INFINITY);
-    const fresh = emissions.filter((e) => {
-      if (e.itemId === null) return true;
-      const isGreater = Number(e.itemId) > greatest;
-      if (isGreater) greatest = Number(e.itemId);
-      return isGreater;
-    });
-    if (Number.isFinite(greatest)) memory.replace(String(greatest));
-    return fresh;
-  },
-
-  last: (memory, emissions) => {
-    const newest = memory.newest();
-    const at = newest === undefined ? -1 : emissions.findLastIndex((e) => e.itemId === newest);
-    const fresh = emissions.slice(at + 1);
-    const last = fresh.findLast((e) => e.itemId !== null)?.itemId;
-    if (last !== undefined && last !== null) memory.replace(last);
-    return fresh;
-  },
-};
-
-/** The ids of one source, newest last. */
-class Memory {
-  readonly #core: Core;
-  readonly #w: Writing;
-  readonly #sourceId: string;
-
-  constructor(core: Core, w: Writing, sourceId: string) {
-    this.#core = core;
-    this.#w = w;
-    this.#sourceId = sourceId;
+function remember(core: Core, w: Writing, of: { sourceId: string; before: string[]; now: readonly string[] }): void {
+  const { removed, added } = changeOf(of.before, of.now);
+  for (const itemId of removed) {
+    core.writer.run('DELETE FROM dedupe WHERE source_id = ? AND item_id = ?', of.sourceId, itemId);
   }
-
-  /** False when it is there already. */
-  add(itemId: string): boolean {
-    const sql = 'INSERT OR IGNORE INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)';
-    return this.#core.writer.run(sql, this.#sourceId, itemId, this.#w.tx.number()) === 1;
-  }
-
-  newest(): string | undefined {
-    const sql = 'SELECT item_id FROM dedupe WHERE source_id = ? ORDER BY entry DESC LIMIT 1';
-    return this.#core.writer.get(sql, this.#sourceId)?.item_id as string | undefined;
-  }
-
-  replace(itemId: string): void {
-    this.#core.writer.run('DELETE FROM dedupe WHERE source_id = ?', this.#sourceId);
-    this.add(itemId);
-  }
-
-  keepNewest(count: number): void {
-    this.#core.writer.run(
-      `DELETE FROM dedupe WHERE source_id = ? AND entry <= (SELECT entry FROM dedupe WHERE source_id = ?
-        ORDER BY entry DESC LIMIT 1 OFFSET ${count})`,
-      this.#sourceId,
-      this.#sourceId,
-    );
+  for (const itemId of added) {
+    const sql = 'INSERT INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)';
+    core.writer.run(sql, of.sourceId, itemId, w.tx.number());
   }
 }

@@ -2,9 +2,10 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { SourceStore } from '../resources.ts';
+import { ALL_EVENTS, type SourceStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
+import { selected } from './later-emissions.ts';
 import { readPage } from './pages.ts';
 import { toSource } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
@@ -41,14 +42,18 @@ export function sourceVerbs(core: Core): SourceStore {
     },
 
     // The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more.
-    deleteSourceEvents: (ownerId, sourceId) =>
-      core.batch.write(() =>
+    deleteSourceEvents: (ownerId, sourceId, which = ALL_EVENTS) => {
+      const { where, values } = selected(which);
+      return core.batch.write(() =>
         core.writer.run(
-          'UPDATE emissions SET flags = flags & ~8 WHERE emitter_id = ? AND owner_id = ? AND flags & 8 AND name <> ?',
+          `UPDATE emissions SET flags = flags & ~8
+            WHERE emitter_id = ? AND owner_id = ? AND flags & 8 AND name <> ?${where}`,
           sourceId,
           ownerId,
           ERRORS,
+          ...values,
         ),
-      ),
+      );
+    },
   };
 }

@@ -6,6 +6,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { Claims, TimeStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
+import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
 import { toEmission, toTrigger } from './rows.ts';
 import type { Transaction } from './transaction.ts';
@@ -33,12 +34,15 @@ export function timeVerbs(core: Core): TimeStore {
     nextDueAtMs: async () => {
       const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
       const digest = core.reader.get('SELECT min(closes_at_ms) AS at FROM digests');
+      const later = core.reader.get('SELECT min(due_at_ms) AS at FROM later_emissions');
       const wait = core.reader.get("SELECT min(due_at_ms) AS at FROM runs WHERE state = 'waiting'");
-      const times = [tick?.at, digest?.at, wait?.at].filter((at) => typeof at === 'number');
+      const times = [tick?.at, digest?.at, later?.at, wait?.at].filter((at) => typeof at === 'number');
       return times.length === 0 ? null : Math.min(...times);
     },
 
     closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, writing(tx, admission))),
+
+    releaseLater: (admission) => core.batch.write((tx) => releaseLater(core, writing(tx, admission))),
 
     prune: (beforeMs, from) =>
       core.batch.write((tx) => {

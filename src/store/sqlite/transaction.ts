@@ -17,6 +17,11 @@ export class Numbers {
     this.#last = last;
   }
 
+  /** The last one given. */
+  get last(): number {
+    return this.#last;
+  }
+
   next(): number {
     const now = this.#clock.nowMs() * NUMBERS_PER_MS;
     this.#last = now > this.#last ? now : this.#last + 1;
@@ -42,6 +47,10 @@ export interface Shared {
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
   readonly turns: Turns;
+  /** Called when something that lists show was emitted. */
+  readonly emitted: () => void;
+  /** Called when something waits for its time. */
+  readonly kept: () => void;
   readonly throttles: Throttles;
 }
 
@@ -62,6 +71,8 @@ export class Transaction {
   readonly #ledger = new Map<string, Map<string, number>>();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
+  #hasEmitted = false;
+  #hasKept = false;
 
   constructor(writer: Connection, clock: Clock, shared: Shared) {
     this.#writer = writer;
@@ -107,6 +118,16 @@ export class Transaction {
     return (this.#shared.openRuns.counts.get(runnableId) ?? 0) + (this.#opened.get(runnableId) ?? 0);
   }
 
+  /** Something that lists show. */
+  emitted(): void {
+    this.#hasEmitted = true;
+  }
+
+  /** Something that waits for its time. */
+  kept(): void {
+    this.#hasKept = true;
+  }
+
   /** Runs when the transaction does not commit. */
   onRollback(undo: () => void): void {
     this.#undo.push(undo);
@@ -135,6 +156,8 @@ export class Transaction {
       else counts.delete(runnableId);
     }
     this.#shared.turns.committed();
+    if (this.#hasEmitted) this.#shared.emitted();
+    if (this.#hasKept) this.#shared.kept();
     this.#shared.throttles.committed();
   }
 

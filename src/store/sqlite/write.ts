@@ -14,7 +14,7 @@ import type { ClaimedRun, Fault } from '../../domain/run.ts';
 import { asKept } from '../sealed-requests.ts';
 import type { Admission, AppendOptions, Claims } from '../store.ts';
 import type { Core } from './core.ts';
-import { flagsOf } from './rows.ts';
+import { flagsOf, isListed } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with what it hands to this node: one per verb. */
@@ -57,6 +57,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, goingOn
   const id = emitId(core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
   insertEmission(core, asKept(emission, core.seal));
+  if (isListed(emission.emitterId)) w.tx.emitted();
   w.tx.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
   const { targets, withheld } = route(made, core.routes.table(made.ownerId, made.emitterId));

@@ -59,7 +59,13 @@ async function assertSound(nodes: Stores): Promise<void> {
 async function heardBy(node: Store): Promise<{ runs: number; answers: number }> {
   const heard = { runs: 0, answers: 0 };
   const silent = (): void => undefined;
-  node.listen({ runs: () => heard.runs++, answers: () => heard.answers++, deliveries: silent, schedules: silent });
+  node.listen({
+    runs: () => heard.runs++,
+    answers: () => heard.answers++,
+    deliveries: silent,
+    schedules: silent,
+    emissions: silent,
+  });
   // With the beginning it is told of everything, of answers last.
   await until('it listens', () => heard.answers > 0);
   Object.assign(heard, { runs: 0, answers: 0 });

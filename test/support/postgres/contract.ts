@@ -24,6 +24,9 @@ export function postgresHarness(server: () => Promise<Databases>, effort: number
         return store;
       },
       raw: () => rowsOf(url),
+      async execute(sql) {
+        await queryOn(url, sql);
+      },
       async [Symbol.asyncDispose]() {
         await store.close();
         await drop();

@@ -52,6 +52,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     random,
     log,
     publicUrl: () => 'http://errand',
+    wakeSweep: () => undefined,
     wakeTimes: (inMs) => void woken.push(inMs),
   });
   const execution = async (run: ClaimedRun): Promise<void> => {

@@ -82,12 +82,8 @@ test('a wrong method answers 405 with Allow', async (t) => {
 
 test('what is not built yet is absent', async (t) => {
   const { call } = await startServer(t);
-  for (const path of ['workflows/p_x/test', 'accounts']) {
-    assert.equal((await call('POST', `/v1/${path}`, { json: {} })).status, 404);
-  }
-  for (const path of ['emitters/p_x/events', 'components/configure']) {
-    assert.equal((await call('GET', `/v1/${path}`)).status, 404);
-  }
+  assert.equal((await call('POST', '/v1/workflows/p_x/test', { json: {} })).status, 404);
+  assert.equal((await call('GET', '/v1/emitters/p_x/events')).status, 404);
 });
 
 test('a path that cannot be decoded answers 400', async (t) => {

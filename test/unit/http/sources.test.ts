@@ -72,9 +72,8 @@ test('a source needs its code', async (t) => {
   const { call } = await startServer(t, { actions: ACTIONS });
   const missing = await call('POST', '/v1/sources', { json: { configured_props: {} } });
   assert.deepEqual([missing.status, missing.json.errors[0].parameter], [400, 'component_code']);
-  const path = await call('POST', '/v1/sources', { json: { component_path: 'a/b.ts' } });
-  assert.deepEqual([path.status, path.json.errors[0].parameter], [422, 'component_path']);
-  assert.match(path.json.error, /not supported yet/);
+  const both = await call('POST', '/v1/sources', { json: { component_code: 'x', component: 'rss' } });
+  assert.deepEqual([both.status, both.json.errors[0].parameter], [400, 'component']);
   const props = await call('POST', '/v1/sources', { json: { component_code: 'x', configured_props: [] } });
   assert.deepEqual([props.status, props.json.errors[0].parameter], [400, 'configured_props']);
 });

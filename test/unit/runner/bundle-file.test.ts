@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
-import { type BundledFile, bundleFile, MAX_BUNDLE_BYTES, stepBundles } from '../../../src/runner/bundle-file.ts';
+import { type BundledFile, bundleFile, stepBundles } from '../../../src/runner/bundle-file.ts';
+import { MAX_BUNDLE_BYTES } from '../../../src/runner/bundle-options.ts';
 import { faultOf, type Kit, kit, returned } from './kit.ts';
 
 type Files = Readonly<Record<string, string>>;

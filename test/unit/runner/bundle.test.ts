@@ -152,6 +152,11 @@ test('the provided modules may be imported, also pinned', async () => {
     'ConfigurationError',
     'DEFAULT_POLLING_SOURCE_TIMER_INTERVAL',
     'axios',
+    'getFileStream',
+    'getFileStreamAndMetadata',
+    'jsonStringify',
+    'sqlProp',
+    'sqlProxy',
   ]);
   assert.equal(platform.DEFAULT_POLLING_SOURCE_TIMER_INTERVAL, 900);
 });

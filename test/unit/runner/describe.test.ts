@@ -18,7 +18,9 @@ test('a source says what it is', async (t) => {
     ok: true,
     shape: {
       type: 'source',
+      key: 'k',
       name: 'New items',
+      description: null,
       version: '0.1.2',
       dedupe: 'unique',
       props: {

@@ -231,7 +231,7 @@ test('without a store there is nothing to check', async () => {
   await rejects(checkPostgres(url), { name: 'StoreUnavailable' });
   const { url: newer, drop: dropNewer } = await newDatabase();
   await queryOn(newer, 'INSERT INTO errand_schema (version) VALUES (99)');
-  await rejects(checkPostgres(newer), /has schema 99, and this program needs 3/);
+  await rejects(checkPostgres(newer), /has schema 99, and this program needs \d+/);
   await dropNewer();
 });
 

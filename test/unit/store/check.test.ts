@@ -30,6 +30,16 @@ const TRIED = '(SELECT delivery FROM attempts ORDER BY delivery LIMIT 1)';
 
 const DAMAGES: readonly Damage[] = [
   {
+    what: 'records of a data store that is gone',
+    sql: 'DELETE FROM data_gone',
+    found: [['record_without_data_store', 12]],
+  },
+  {
+    what: 'a data store that lost a record',
+    sql: 'DELETE FROM data_records WHERE rowid = (SELECT min(rowid) FROM data_records)',
+    found: [['data_store_miscounted', 1]],
+  },
+  {
     what: 'a queued run that the ledger does not count',
     sql: "UPDATE ledger SET n = n - 2 WHERE fact = 'runs.queued' AND owner_id = (SELECT min(id) FROM owners)",
     found: [['ledger_open', 2]],

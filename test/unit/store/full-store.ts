@@ -3,6 +3,7 @@
 import { equal } from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { carriedFrom } from '../../../src/domain/carry.ts';
+import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -59,6 +60,10 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillMails(stage);
   await fillRequests(stage);
   const source = await fillSource(stage);
+  for (const each of [stage, other]) {
+    await fillAccounts(each);
+    await fillDataStores(each);
+  }
   await fillWaits(stage);
   await fillRuns(other, 10);
   await fillDeliveries(other);
@@ -157,6 +162,32 @@ async function fillSource(stage: Stage): Promise<string> {
   const dbWrites = { [ODD]: '"\\u0000"', plain: '{"a":1}' };
   await stage.end(await stage.started(source), succeeded({ outgoing: items, dbWrites }));
   return source.id;
+}
+
+async function fillAccounts({ store, ids, owner, clock }: Stage): Promise<void> {
+  for (const fields of [{}, { [ODD]: ODD, nested: [1, null] }]) {
+    const account = { id: ids.next(PREFIX.account), ownerId: owner.id, app: 'slack', name: ODD, fields };
+    await store.createAccount({ ...account, createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() + 1 });
+  }
+}
+
+/** One with records, one that was cleared, one that is gone; nothing is swept. */
+async function fillDataStores({ store, ids, owner, clock }: Stage): Promise<void> {
+  const nowMs = clock.nowMs();
+  const made = await timesInTurn(3, async () => {
+    const id = ids.next(PREFIX.dataStore);
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+    await store.createDataStore({ id, ownerId: owner.id, name: ODD, size: 0, ...times });
+    const place = { ownerId: owner.id, storeId: id };
+    const values = ['{"n": 12345678901234567890}', JSON.stringify(ODD), `"${'é'.repeat(1000)}"`];
+    for (const [n, value] of values.entries()) {
+      await store.setRecord(place, { key: `${ODD}${n}`, value, ttlMs: n === 0 ? null : HOUR_MS });
+    }
+    return place;
+  });
+  const [, cleared, gone] = made;
+  await store.clearRecords(defined(cleared));
+  await store.deleteDataStore(owner.id, defined(gone).storeId);
 }
 
 /** Of a throttled workflow: runs that wait, that go on, and that were told to before they wait. */

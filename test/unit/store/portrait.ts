@@ -31,6 +31,7 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
   const workflows = await byId((page) => store.listWorkflows({ ownerId }, page));
   const sources = await byId((page) => store.listSources(ownerId, page));
   const runnables = [...workflows, ...sources];
+  const dataStores = await byId((page) => store.listDataStores(ownerId, page));
   const webhooks = await byId((page) => store.listWebhooks(ownerId, page));
   const healths = await store.webhookHealth(
     ownerId,
@@ -44,6 +45,11 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
     triggers: await each(runnables, ({ id }) => store.listTriggers(ownerId, id)),
     webhooks: webhooks.map((webhook) => [webhook, healths.get(webhook.id) ?? null]),
     operations: await byId((page) => store.listOperations({ ownerId }, page)),
+    accounts: await byId((page) => store.listAccounts({ ownerId }, page)),
+    dataStores: await each(dataStores, async (dataStore) => [
+      dataStore,
+      await store.listRecords({ ownerId, storeId: dataStore.id }, { limit: 100 }),
+    ]),
     subscriptions: await byId((page) => store.listSubscriptions({ ownerId }, page)),
     emissions: await emissionsOf(store, stage),
     runs: await runsOf(store, ownerId, runnables),

@@ -1,0 +1,33 @@
+// What owners keep here for their code: accounts at other services, and data stores. Times in epoch milliseconds.
+
+/** What is needed to call an app on somebody's behalf. */
+export interface Account {
+  readonly id: string;
+  readonly ownerId: string;
+  /** The app's name as components spell it, e.g. `slack`. */
+  readonly app: string;
+  readonly name: string;
+  /** JSON values; all of them secret. Becomes `$auth`. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface DataStore {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly name: string;
+  /** Records that have not expired. */
+  readonly size: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface DataRecord {
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
+  readonly updatedAtMs: number;
+  /** Null: never. */
+  readonly expiresAtMs: number | null;
+}

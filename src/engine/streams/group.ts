@@ -1,0 +1,88 @@
+// Those who read one channel. Most of them are at its head: what comes is read once, made into frames once, and given to
+// all of them. Who is full, or has come to catch up, reads for itself (reader.ts) until it is at the head again.
+
+import type { StreamChannel } from '../../domain/stream.ts';
+import type { Reader } from './reader.ts';
+
+/** Reads the next frames behind an entry, up to another; null: there is nothing more up to there. */
+export type ReadFrames = (
+  channel: StreamChannel,
+  stretch: { after: number; upTo: number },
+) => Promise<{ readonly bytes: Uint8Array; readonly last: number } | null>;
+
+export class Group {
+  readonly channel: StreamChannel;
+  readonly members = new Set<Reader>();
+  readonly read: ReadFrames;
+  readonly #live = new Set<Reader>();
+  /** Readers whose last entry we have not come to yet. */
+  readonly #ahead = new Set<Reader>();
+  #head: number;
+  #target: number;
+  #advancing: Promise<void> | undefined;
+
+  constructor(channel: StreamChannel, head: number, read: ReadFrames) {
+    this.channel = channel;
+    this.read = read;
+    this.#head = head;
+    this.#target = head;
+  }
+
+  /** All that live readers were given ends here. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** A read has failed: there is more than was given. */
+  get isBehind(): boolean {
+    return this.#head < this.#target;
+  }
+
+  /** There is nothing new up to there. */
+  pass(upTo: number): void {
+    if (this.isBehind || upTo <= this.#head) return;
+    this.#target = upTo;
+    this.#moveTo(upTo);
+  }
+
+  /** Gives live readers what there is up to there. */
+  advance(upTo: number): Promise<void> {
+    this.#target = Math.max(this.#target, upTo);
+    this.#advancing ??= this.#advance().finally(() => {
+      this.#advancing = undefined;
+    });
+    return this.#advancing;
+  }
+
+  /** At the head: it is given what comes. */
+  join(reader: Reader): void {
+    if (reader.cursor > this.#head) this.#ahead.add(reader);
+    else this.#live.add(reader);
+  }
+
+  /** It is given nothing more until it joins again. */
+  leave(reader: Reader): void {
+    this.#ahead.delete(reader);
+    if (this.#live.delete(reader)) reader.cursor = this.#head;
+  }
+
+  async #advance(): Promise<void> {
+    while (this.isBehind) {
+      const upTo = this.#target;
+      if (this.#live.size === 0) this.#moveTo(upTo);
+      else {
+        const frames = await this.read(this.channel, { after: this.#head, upTo });
+        this.#moveTo(frames?.last ?? upTo);
+        if (frames) for (const reader of [...this.#live]) reader.take(frames.bytes);
+      }
+    }
+  }
+
+  #moveTo(entry: number): void {
+    this.#head = entry;
+    for (const reader of [...this.#ahead]) {
+      this.#ahead.delete(reader);
+      reader.flow();
+    }
+  }
+}

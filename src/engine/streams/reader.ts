@@ -1,0 +1,129 @@
+// One reader of a channel. It has no buffer but its socket's: what it has not taken it reads again from the store, at its
+// own pace, from the entry that it was given last.
+
+import type { OpenStream, StreamSink } from '../../domain/stream.ts';
+import type { Group } from './group.ts';
+
+/** Quiet rounds that a full reader may take nothing, and after which it is asked whether it may go on. */
+const ROUNDS = 4;
+
+export interface ReaderOptions {
+  readonly group: Group;
+  /** The entry that it was given last. */
+  readonly cursor: number;
+  /** What it is told first. */
+  readonly hello: Uint8Array;
+  readonly isAllowed: () => Promise<boolean>;
+  readonly onClose: () => void;
+  /** It was full for too long. */
+  readonly onCut: () => void;
+}
+
+export class Reader implements OpenStream {
+  cursor: number;
+  readonly #options: ReaderOptions;
+  #sink: StreamSink | undefined;
+  #isFull = false;
+  #isFlowing = false;
+  #isClosed = false;
+  #rounds = 0;
+  #held = 0;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.cursor = options.cursor;
+    options.group.members.add(this);
+  }
+
+  begin(sink: StreamSink): void {
+    this.#sink = sink;
+    if (this.#isClosed) {
+      sink.end();
+      return;
+    }
+    this.#write(this.#options.hello);
+    this.flow();
+  }
+
+  resume(): void {
+    this.#isFull = false;
+    this.#rounds = 0;
+    this.flow();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { group, onClose } = this.#options;
+    group.leave(this);
+    group.members.delete(this);
+    onClose();
+  }
+
+  /** No more comes: this process stops, or the reader may not go on. */
+  end(): void {
+    this.close();
+    this.#sink?.end();
+  }
+
+  /** What all that are at the head are given. */
+  take(bytes: Uint8Array): void {
+    this.#write(bytes);
+  }
+
+  /** Nothing has come for some time, or something has: a sign of life. */
+  async quiet(comment: Uint8Array): Promise<void> {
+    if (!this.#sink || this.#isClosed) return;
+    this.#rounds++;
+    if (this.#isFull) return this.#judgeFull(this.#sink);
+    if (this.#rounds % ROUNDS === 0 && !(await this.#options.isAllowed())) return this.end();
+    if (!this.#isFull && !this.#isClosed) this.#write(comment);
+  }
+
+  #judgeFull(sink: StreamSink): void {
+    const held = sink.held();
+    if (held < this.#held) this.#rounds = 0;
+    this.#held = held;
+    if (this.#rounds < ROUNDS) return;
+    this.close();
+    this.#options.onCut();
+    sink.cut();
+  }
+
+  #write(bytes: Uint8Array): void {
+    const sink = this.#sink as StreamSink;
+    if (sink.write(bytes) || this.#isClosed) return;
+    this.#isFull = true;
+    this.#rounds = 0;
+    this.#held = sink.held();
+    this.#options.group.leave(this);
+  }
+
+  /** Catches up with the group, as far as the sink takes it. */
+  flow(): void {
+    if (this.#isFlowing || !this.#sink) return;
+    this.#isFlowing = true;
+    this.#catchUp().then(
+      () => undefined,
+      // Storage is away: the reader comes again, and goes on where it was.
+      () => this.end(),
+    );
+  }
+
+  async #catchUp(): Promise<void> {
+    const { group } = this.#options;
+    try {
+      while (!this.#isFull && !this.#isClosed && this.cursor < group.head) {
+        const upTo = group.head;
+        const frames = await group.read(group.channel, { after: this.cursor, upTo });
+        if (this.#isClosed) return;
+        this.cursor = frames?.last ?? upTo;
+        if (frames) this.#write(frames.bytes);
+      }
+    } finally {
+      // Before it joins: from then on it may be asked to flow again.
+      this.#isFlowing = false;
+    }
+    if (!this.#isFull && !this.#isClosed) group.join(this);
+  }
+}

@@ -1,0 +1,224 @@
+// Streams: what emitters emit, sent to readers as it comes.
+//
+// - The store is the truth. A wake-up says only that something was emitted; who has emitted is asked once for all readers,
+//   and what, once for all readers of a channel that are at its head (group.ts).
+// - Nobody is given anything that lies beyond the end of the log (StreamStore.logEnd): so the order is that of the entries,
+//   and the last id that a reader was given tells all that it has.
+// - Nothing waits in memory for a slow reader, and an idle one costs neither a timer nor a question (reader.ts).
+
+import { Refusal } from '../../domain/fault.ts';
+import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
+import { AHEAD, type OpenStream, type StreamAsked, type StreamChannel } from '../../domain/stream.ts';
+import type { Clock, Log, Random } from '../../ports.ts';
+import type { EmissionRecord } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import { Loop } from '../loop.ts';
+import { Group, type ReadFrames } from './group.ts';
+import { Permits } from './permits.ts';
+import { Reader } from './reader.ts';
+
+/** How what is sent is written down. */
+export interface Frames {
+  hello(gapAfter: number | null): Uint8Array;
+  of(records: readonly EmissionRecord[]): Uint8Array;
+  readonly quiet: Uint8Array;
+}
+
+export interface StreamsDeps {
+  readonly store: Store;
+  readonly frames: Frames;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly retentionDays: number;
+}
+
+/** While somebody reads; what other processes emit is mostly told of. */
+const POLL_MS = SECOND_MS;
+/** What is emitted at the same time is looked for together. */
+const GATHER_MS = 2;
+/** What was emitted in the very millisecond in which it was looked for shows with the second look. */
+const LOOKS = 2;
+const LOOK_AGAIN_MS = 20;
+/** Beyond so much log, everybody looks for himself instead of being told who has emitted. */
+const MAX_LOG = MINUTE_MS * NUMBERS_PER_MS;
+const READS_AT_ONCE = 8;
+/** A comment goes to each reader at least every 15 s: to one in so many with each round. */
+const SHARES = 15;
+const ROUND_MS = 900;
+
+export class Streams {
+  readonly #deps: StreamsDeps;
+  readonly #groups = new Map<string, Group>();
+  readonly #readers = new Set<Reader>();
+  readonly #shares: Set<Reader>[] = Array.from({ length: SHARES }, () => new Set());
+  readonly #permits = new Permits(READS_AT_ONCE);
+  readonly #news: Loop;
+  readonly #quiet: Loop;
+  #round = 0;
+  #looks = 0;
+  /** As far as it is known who has emitted; null: nothing is known. */
+  #knownTo: number | null = null;
+  #opening = 0;
+  #isStopped = false;
+  #cut = 0;
+
+  constructor(deps: StreamsDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#news = new Loop({ name: 'streams', tick: () => this.tickNews(), maxWaitMs: POLL_MS, random, log });
+    this.#quiet = new Loop({ name: 'streams.quiet', tick: () => this.tickQuiet(), maxWaitMs: ROUND_MS, random, log });
+  }
+
+  start(): void {
+    this.#news.start();
+    this.#quiet.start();
+  }
+
+  /** Ends all of them in order: the readers come again, and go on elsewhere. May be called twice. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const reader of [...this.#readers]) reader.end();
+    await Promise.all([this.#news.stop(), this.#quiet.stop()]);
+  }
+
+  /** Something was emitted. */
+  wake(): void {
+    if (this.#readers.size === 0) return;
+    this.#looks = LOOKS;
+    this.#news.wake(GATHER_MS);
+  }
+
+  get open(): number {
+    return this.#readers.size;
+  }
+
+  /** Readers that were cut off since the start. */
+  get cut(): number {
+    return this.#cut;
+  }
+
+  /** Throws `Refusal`: for an entry that was never given, and when there are too many. */
+  async openStream(asked: StreamAsked): Promise<OpenStream> {
+    if (this.#isStopped) throw new Refusal('unavailable', 'This process is stopping; try again');
+    if (this.#readers.size + this.#opening >= LIMITS.streams) {
+      throw new Refusal('unavailable', `This process has ${LIMITS.streams} streams open already; try again later`);
+    }
+    this.#opening++;
+    try {
+      return await this.#open(asked);
+    } finally {
+      this.#opening--;
+    }
+  }
+
+  async #open({ channel, after, isAllowed }: StreamAsked): Promise<OpenStream> {
+    const end = await this.#deps.store.logEnd();
+    if (after !== null && after > end + AHEAD) throw neverGiven();
+    const hasGap = after !== null && (await this.#mayMissSome(channel, after));
+    const group = this.#groupOf(channel, end);
+    // What was emitted before is not for one who begins now, and those who are here already shall have it.
+    await group.advance(end);
+    if (this.#isStopped) throw new Refusal('unavailable', 'This process is stopping; try again');
+    // While that was read the group may have been left by its last reader.
+    const now = this.#groupOf(channel, group.head);
+    const reader: Reader = new Reader({
+      group: now,
+      cursor: after ?? end,
+      hello: this.#deps.frames.hello(hasGap ? after : null),
+      isAllowed,
+      onClose: () => this.#forget(now, reader),
+      onCut: () => {
+        this.#cut++;
+      },
+    });
+    this.#readers.add(reader);
+    this.#shares[(this.#round + SHARES - 1) % SHARES]?.add(reader);
+    return reader;
+  }
+
+  /** Looks what is new, and sends it. Returns how long to wait. */
+  async tickNews(): Promise<number> {
+    if (this.#readers.size === 0) {
+      this.#knownTo = null;
+      return Number.POSITIVE_INFINITY;
+    }
+    this.#looks--;
+    const upTo = await this.#deps.store.logEnd();
+    const emitters = await this.#whoEmitted(upTo);
+    const waiting: Promise<void>[] = [];
+    for (const [key, group] of [...this.#groups]) {
+      // Left behind by one who could not open a stream.
+      if (group.members.size === 0 && this.#opening === 0) this.#groups.delete(key);
+      if (emitters === null || group.isBehind || emitters.has(group.channel.emitterId))
+        waiting.push(group.advance(upTo));
+      else group.pass(upTo);
+    }
+    this.#knownTo = upTo;
+    const failed = (await Promise.allSettled(waiting)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    return this.#looks > 0 ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** A sign of life to one share of the readers. Returns how long to wait. */
+  async tickQuiet(): Promise<number> {
+    const share = this.#shares[this.#round % SHARES] as Set<Reader>;
+    this.#round++;
+    await Promise.all([...share].map((reader) => reader.quiet(this.#deps.frames.quiet).catch(() => reader.end())));
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Null: whoever reads has to look. */
+  async #whoEmitted(upTo: number): Promise<ReadonlySet<string> | null> {
+    const after = this.#knownTo;
+    if (after === null || upTo - after > MAX_LOG) return null;
+    return upTo > after ? this.#deps.store.emittersAfter({ after, upTo }) : new Set();
+  }
+
+  /**
+   * Whether something behind that entry may be gone. Retention takes what is old, but none of the newest that lists show:
+   * so when fewer than those are there behind it, all of them are.
+   */
+  async #mayMissSome(channel: StreamChannel, after: number): Promise<boolean> {
+    const { store, clock, retentionDays } = this.#deps;
+    const keptFrom = (clock.nowMs() - retentionDays * DAY_MS) * NUMBERS_PER_MS;
+    const isOld = after < keptFrom || (await store.getEmission(channel.ownerId, after)) === undefined;
+    if (!isOld) return false;
+    const stretch = { after, upTo: Number.MAX_SAFE_INTEGER };
+    return (await store.emissionsAfter(channel, stretch, false)).length >= LIMITS.listedPerEmitterAndName;
+  }
+
+  #groupOf(channel: StreamChannel, head: number): Group {
+    const key = keyOf(channel);
+    const known = this.#groups.get(key);
+    if (known) return known;
+    const group = new Group(channel, head, this.#read);
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  #forget(group: Group, reader: Reader): void {
+    this.#readers.delete(reader);
+    for (const share of this.#shares) share.delete(reader);
+    if (group.members.size === 0) this.#groups.delete(keyOf(group.channel));
+  }
+
+  readonly #read: ReadFrames = (channel, stretch) =>
+    this.#permits.with(async () => {
+      const records = await this.#deps.store.emissionsAfter(channel, stretch, true);
+      // A store that answers without waiting would let nobody else have a turn while many read much.
+      await new Promise((resolve) => setImmediate(resolve));
+      const last = records.at(-1);
+      return last ? { bytes: this.#deps.frames.of(records), last: last.entry } : null;
+    });
+}
+
+function keyOf({ ownerId, emitterId, name }: StreamChannel): string {
+  return `${ownerId} ${emitterId} ${name}`;
+}
+
+function neverGiven(): Refusal {
+  const message = 'is the id of no record that was given so far';
+  return new Refusal('malformed', `Last-Event-ID ${message}`, { errors: [{ parameter: 'Last-Event-ID', message }] });
+}

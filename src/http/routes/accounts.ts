@@ -1,0 +1,102 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found } from '../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { text } from '../schema.ts';
+import { ACCOUNT, ACCOUNT_CREATE, ACCOUNT_UPDATE, accountInput, accountToWire } from '../wire/accounts.ts';
+
+const PARAMS = idIn(PREFIX.account, 'The account.');
+
+export function addAccountRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+}
+
+function addCreate(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'createAccount',
+    tag: 'accounts',
+    summary: 'Create an account',
+    description:
+      'What code needs to call an app in your name. A source or step uses it when its app prop is `{"authProvisionId": "apn_…"}`.',
+    body: ACCOUNT_CREATE,
+    answer: dataOf(ACCOUNT),
+  });
+  app.post('/v1/accounts', { schema }, async ({ body, caller }) => {
+    const input = { ...accountInput(body), app: body.app };
+    return { data: accountToWire(await actions.createAccount(caller.ownerId, input)) };
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  for (const [url, id] of [
+    ['/v1/accounts', 'listAccounts'],
+    ['/v1/users/me/accounts', 'listMyAccounts'],
+  ] as const) {
+    const schema = operation({
+      id,
+      tag: 'accounts',
+      summary: id === 'listAccounts' ? 'List accounts' : 'List your accounts',
+      description: id === 'listAccounts' ? 'Newest first.' : 'The same as `GET /v1/accounts`.',
+      query: {
+        app: Type.Optional(text({ description: 'Only those of this app.', maxLength: LIMITS.appChars })),
+        ...LIST_QUERY,
+      },
+      answer: listOf(ACCOUNT),
+    });
+    app.get(url, { schema }, async ({ query, caller }) => {
+      const { app: name } = query;
+      const of = { ownerId: caller.ownerId, ...(name === undefined ? {} : { app: name }) };
+      const page = await store.listAccounts(of, pageOf(query, resourceCursor(PREFIX.account)));
+      return listAnswer(page, accountToWire, query);
+    });
+  }
+}
+
+function addOne(app: App, { actions, store }: HttpDeps): void {
+  const answer = dataOf(ACCOUNT);
+  const get = operation({
+    id: 'getAccount',
+    tag: 'accounts',
+    summary: 'Read an account',
+    description: 'With the names of its fields; what is in them is never shown.',
+    params: PARAMS,
+    answer,
+  });
+  app.get('/v1/accounts/:id', { schema: get }, async ({ params, caller }) => {
+    return { data: accountToWire(found(await store.getAccount(caller.ownerId, params.id), 'account', params.id)) };
+  });
+
+  const put = operation({
+    id: 'updateAccount',
+    tag: 'accounts',
+    summary: 'Change an account',
+    description:
+      'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run of whoever uses the account has them.',
+    params: PARAMS,
+    body: ACCOUNT_UPDATE,
+    example: { fields: { oauth_access_token: 'xoxb-5678' } },
+    answer,
+  });
+  app.put('/v1/accounts/:id', { schema: put }, async ({ params, body, caller }) => {
+    return { data: accountToWire(await actions.updateAccount(caller.ownerId, params.id, accountInput(body))) };
+  });
+
+  const remove = operation({
+    id: 'deleteAccount',
+    tag: 'accounts',
+    summary: 'Delete an account',
+    description:
+      'Also when it is used: the runs of a source or step that names it fail with `ConfigurationError` from then on.',
+    params: PARAMS,
+    answer,
+  });
+  app.delete('/v1/accounts/:id', { schema: remove }, async ({ params, caller }) => {
+    return { data: accountToWire(await actions.deleteAccount(caller.ownerId, params.id)) };
+  });
+}

@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { dataOf, operation } from '../operation.ts';
+import { COMPONENT, componentToWire } from '../wire/catalogue.ts';
+
+export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
+  const list = operation({
+    id: 'listComponents',
+    tag: 'sources',
+    summary: 'List our own components',
+    description: 'Sources that come with Errand, to be created by their key. All of them, by key.',
+    answer: dataOf(Type.Array(COMPONENT)),
+  });
+  app.get('/v1/components', { schema: list }, async () => {
+    return { data: (await actions.listComponents()).map(componentToWire) };
+  });
+
+  const get = operation({
+    id: 'getComponent',
+    tag: 'sources',
+    summary: 'Read one of our own components',
+    description: 'What it does, and what can be configured.',
+    params: { key: Type.String({ description: 'Its key.', examples: ['rss'] }) },
+    answer: dataOf(COMPONENT),
+  });
+  app.get('/v1/components/:key', { schema: get }, async ({ params }) => {
+    return { data: componentToWire(await actions.getComponent(params.key)) };
+  });
+}

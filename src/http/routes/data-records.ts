@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found, notFound } from '../found.ts';
+import { LIST_QUERY, listOf, pageOf, selectFields } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { jsonOf } from '../params.ts';
+import {
+  checkedKey,
+  DATA_RECORD,
+  DATA_RECORD_INPUT,
+  DATA_STORE,
+  dataStoreToWire,
+  recordInput,
+  recordToWire,
+} from '../wire/data-stores.ts';
+
+const PARAMS = idIn(PREFIX.dataStore, 'The data store.');
+const RECORD_PARAMS = {
+  ...PARAMS,
+  key: Type.String({ description: 'The record’s key, percent-encoded.', examples: ['order-17'] }),
+};
+const ANSWER = dataOf(DATA_RECORD);
+
+export function addDataRecordRoutes(app: App, deps: HttpDeps): void {
+  addList(app, deps);
+  addClear(app, deps);
+  addRead(app, deps);
+  addWrites(app, deps);
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listDataRecords',
+    tag: 'data_stores',
+    summary: 'List the records of a data store',
+    description: `In the order of their keys, which are the cursors: \`after\` goes on behind a key, \`before\` gives those in front of it. A page ends early when its values have ${LIMITS.recordPageBytes} bytes together; the last page is the one that is empty.`,
+    params: PARAMS,
+    query: LIST_QUERY,
+    answer: listOf(DATA_RECORD),
+  });
+  app.get('/v1/data_stores/:id/records', { schema }, async ({ params: { id }, query, caller }) => {
+    const { after, before } = query;
+    for (const [parameter, key] of Object.entries({ after, before })) if (key !== undefined) checkedKey(parameter, key);
+    const place = { ownerId: caller.ownerId, storeId: id };
+    const page = found(await store.listRecords(place, pageOf(query, String)), 'data store', id);
+    const records: Static<typeof DATA_RECORD>[] = page.items.map(recordToWire);
+    const cursors = { start_cursor: records[0]?.key ?? null, end_cursor: records.at(-1)?.key ?? null };
+    const info = { total_count: page.totalCount, count: records.length, ...cursors };
+    return { page_info: info, data: selectFields(records, query) };
+  });
+}
+
+function addClear(app: App, { actions, store }: HttpDeps): void {
+  const schema = operation({
+    id: 'clearDataStore',
+    tag: 'data_stores',
+    summary: 'Delete all records of a data store',
+    description: 'At once; the data store stays.',
+    params: PARAMS,
+    answer: dataOf(DATA_STORE),
+  });
+  app.delete('/v1/data_stores/:id/records', { schema }, async ({ params: { id }, caller }) => {
+    await actions.clearRecords({ ownerId: caller.ownerId, storeId: id });
+    return { data: dataStoreToWire(found(await store.getDataStore(caller.ownerId, id), 'data store', id)) };
+  });
+}
+
+function addRead(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'getDataRecord',
+    tag: 'data_stores',
+    summary: 'Read a record',
+    description: 'Its value as it was written.',
+    params: RECORD_PARAMS,
+    answer: ANSWER,
+  });
+  app.get('/v1/data_stores/:id/records/:key', { schema }, async ({ params: { id, key }, caller }) => {
+    const place = { ownerId: caller.ownerId, storeId: id };
+    const { record } = found(await store.getRecord(place, checkedKey('key', key)), 'data store', id);
+    if (!record) throw notFound('record', key);
+    return { data: recordToWire(record) };
+  });
+}
+
+function addWrites(app: App, { actions }: HttpDeps): void {
+  const put = operation({
+    id: 'setDataRecord',
+    tag: 'data_stores',
+    summary: 'Write a record',
+    description: `Makes it or replaces it. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records.`,
+    params: RECORD_PARAMS,
+    body: DATA_RECORD_INPUT,
+    example: { value: { total: 12.5 } },
+    answer: ANSWER,
+  });
+  app.put('/v1/data_stores/:id/records/:key', { schema: put }, async (request) => {
+    const { params, body, caller } = request;
+    // The schema has seen that it is there.
+    const value = jsonOf(request, { name: 'value', maxBytes: LIMITS.recordBytes }) as Uint8Array;
+    const place = { ownerId: caller.ownerId, storeId: params.id };
+    return { data: recordToWire(await actions.setRecord(place, recordInput(params.key, value, body.ttl))) };
+  });
+
+  const remove = operation({
+    id: 'deleteDataRecord',
+    tag: 'data_stores',
+    summary: 'Delete a record',
+    description: 'The answer is the record as it was.',
+    params: RECORD_PARAMS,
+    answer: ANSWER,
+  });
+  app.delete('/v1/data_stores/:id/records/:key', { schema: remove }, async ({ params: { id, key }, caller }) => {
+    const place = { ownerId: caller.ownerId, storeId: id };
+    return { data: recordToWire(await actions.deleteRecord(place, checkedKey('key', key))) };
+  });
+}

@@ -1,0 +1,84 @@
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found } from '../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../operation.ts';
+import { DATA_STORE, DATA_STORE_INPUT, dataStoreToWire } from '../wire/data-stores.ts';
+
+const PARAMS = idIn(PREFIX.dataStore, 'The data store.');
+
+export function addDataStoreRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+}
+
+function addCreate(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'createDataStore',
+    tag: 'data_stores',
+    summary: 'Create a data store',
+    description: 'Keys and values that code shares. A source or step uses it when its `data_store` prop is its id.',
+    body: DATA_STORE_INPUT,
+    answer: dataOf(DATA_STORE),
+  });
+  app.post('/v1/data_stores', { schema }, async ({ body, caller }) => {
+    return { data: dataStoreToWire(await actions.createDataStore(caller.ownerId, body)) };
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listDataStores',
+    tag: 'data_stores',
+    summary: 'List data stores',
+    description: 'Newest first.',
+    query: LIST_QUERY,
+    answer: listOf(DATA_STORE),
+  });
+  app.get('/v1/data_stores', { schema }, async ({ query, caller }) => {
+    const page = pageOf(query, resourceCursor(PREFIX.dataStore));
+    return listAnswer(await store.listDataStores(caller.ownerId, page), dataStoreToWire, query);
+  });
+}
+
+function addOne(app: App, { actions, store }: HttpDeps): void {
+  const answer = dataOf(DATA_STORE);
+  const get = operation({
+    id: 'getDataStore',
+    tag: 'data_stores',
+    summary: 'Read a data store',
+    description: 'With the number of its records.',
+    params: PARAMS,
+    answer,
+  });
+  app.get('/v1/data_stores/:id', { schema: get }, async ({ params: { id }, caller }) => {
+    return { data: dataStoreToWire(found(await store.getDataStore(caller.ownerId, id), 'data store', id)) };
+  });
+
+  const put = operation({
+    id: 'updateDataStore',
+    tag: 'data_stores',
+    summary: 'Rename a data store',
+    description: 'Its records stay.',
+    params: PARAMS,
+    body: DATA_STORE_INPUT,
+    answer,
+  });
+  app.put('/v1/data_stores/:id', { schema: put }, async ({ params, body, caller }) => {
+    return { data: dataStoreToWire(await actions.updateDataStore(caller.ownerId, params.id, body)) };
+  });
+
+  const remove = operation({
+    id: 'deleteDataStore',
+    tag: 'data_stores',
+    summary: 'Delete a data store',
+    description: 'With its records, also when it is used: what code asks of it then fails.',
+    params: PARAMS,
+    answer,
+  });
+  app.delete('/v1/data_stores/:id', { schema: remove }, async ({ params, caller }) => {
+    return { data: dataStoreToWire(await actions.deleteDataStore(caller.ownerId, params.id)) };
+  });
+}

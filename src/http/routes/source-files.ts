@@ -1,0 +1,29 @@
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { dataOf, operation } from '../operation.ts';
+import { SOURCE_FILE_ANSWER, SOURCE_FILE_INPUT } from '../wire/source-files.ts';
+import { sourceWholeToWire } from '../wire/sources.ts';
+
+export function addSourceFileRoutes(app: App, { actions, publicUrl }: HttpDeps): void {
+  const schema = operation({
+    id: 'deploySourceFile',
+    tag: 'sources',
+    summary: 'Deploy a source file',
+    description:
+      'What `errand deploy` sends: a source component, bundled with all that it imports. The same path is the same source: it is made, or changed, or left as it is. Props that are left out stay.',
+    body: SOURCE_FILE_INPUT,
+    answer: dataOf(SOURCE_FILE_ANSWER),
+  });
+  app.put('/v1/source_files', { schema }, async ({ body, caller }) => {
+    const {
+      source_map: sourceMap,
+      configured_props: configuredProps,
+      from_folder: fromFolder = false,
+      ...given
+    } = body;
+    const { path, source, bundle, name } = given;
+    const input = { path, source, bundle, sourceMap, name, configuredProps, fromFolder };
+    const { result, whole } = await actions.deploySourceFile(caller.ownerId, input);
+    return { data: { result, ...(whole ? { source: sourceWholeToWire(whole, publicUrl(), false) } : {}) } };
+  });
+}

@@ -1,0 +1,66 @@
+// Accounts as they are shown and asked for. What is in their fields is never shown, and never told back.
+
+import { type Static, Type } from 'typebox';
+import type { Account } from '../../domain/data.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { AccountInput } from '../../domain/requests.ts';
+import { id, SECONDS, text, toSeconds } from '../schema.ts';
+
+const APP = text({
+  description: 'The app’s name, as components spell it.',
+  minLength: 1,
+  maxLength: LIMITS.appChars,
+  example: 'slack',
+});
+const NAME = text({
+  description: 'Label for your own use; the app’s name when not given.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'Team chat',
+});
+const FIELDS = Type.Record(Type.String(), Type.Unknown(), {
+  description: `What the app needs, as JSON: code finds it in \`this.app.$auth\`. At most ${LIMITS.accountFields} fields, ${LIMITS.accountBytes} bytes together. Never shown.`,
+  'x-secret': true,
+  examples: [{ oauth_access_token: 'xoxb-1234' }],
+});
+
+export const ACCOUNT_CREATE = { app: APP, name: Type.Optional(NAME), fields: Type.Optional(FIELDS) };
+
+export const ACCOUNT_UPDATE = {
+  app: Type.Optional(APP),
+  name: Type.Optional(NAME),
+  fields: Type.Optional(FIELDS),
+};
+
+export const ACCOUNT = Type.Object(
+  {
+    id: id('apn_'),
+    app: APP,
+    name: NAME,
+    field_names: Type.Array(Type.String(), { examples: [['oauth_access_token']] }),
+    created_at: SECONDS,
+    updated_at: SECONDS,
+  },
+  { title: 'Account' },
+);
+
+const UPDATE = Type.Object(ACCOUNT_UPDATE);
+
+export function accountInput({ app, name, fields }: Static<typeof UPDATE>): AccountInput {
+  return {
+    ...(app === undefined ? {} : { app }),
+    ...(name === undefined ? {} : { name }),
+    ...(fields === undefined ? {} : { fields }),
+  };
+}
+
+export function accountToWire(account: Account): Static<typeof ACCOUNT> {
+  return {
+    id: account.id,
+    app: account.app,
+    name: account.name,
+    field_names: Object.keys(account.fields),
+    created_at: toSeconds(account.createdAtMs),
+    updated_at: toSeconds(account.updatedAtMs),
+  };
+}

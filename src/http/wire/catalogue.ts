@@ -1,0 +1,33 @@
+// Our own components, as they are shown.
+
+import { type Static, Type } from 'typebox';
+import { text } from '../schema.ts';
+
+export interface ListedComponent {
+  readonly key: string;
+  readonly shape: {
+    readonly name: string | null;
+    readonly version: string | null;
+    readonly description: string | null;
+    readonly props: Readonly<Record<string, unknown>>;
+  };
+}
+
+export const COMPONENT = Type.Object(
+  {
+    key: text({ description: 'What `POST /v1/sources` takes as `component`.', example: 'rss' }),
+    name: text({ example: 'New items in a feed' }),
+    version: text({ example: '1.0.0' }),
+    description: text({ example: 'Emits the new items of an RSS or Atom feed.' }),
+    props: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What can be configured: name → `{type, label, description, optional, default, secret, …}`.',
+      examples: [{ url: { type: 'string', label: 'Address of the feed' } }],
+    }),
+  },
+  { title: 'Component' },
+);
+
+export function componentToWire({ key, shape }: ListedComponent): Static<typeof COMPONENT> {
+  const { name, version, description, props } = shape;
+  return { key, name: name ?? key, version: version ?? '', description: description ?? '', props: { ...props } };
+}

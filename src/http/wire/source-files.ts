@@ -1,0 +1,28 @@
+// Source components as `errand deploy` sends them.
+
+import { Type } from 'typebox';
+import { oneOf } from '../schema.ts';
+import { NAME, PROPS, SOURCE_WHOLE } from './sources.ts';
+import { FILE_INPUT } from './workflow-files.ts';
+
+const { path, source, bundle, source_map } = FILE_INPUT;
+
+export const SOURCE_FILE_INPUT = {
+  path,
+  source,
+  bundle,
+  source_map,
+  name: Type.Optional(NAME),
+  configured_props: Type.Optional(PROPS),
+  from_folder: Type.Optional(
+    Type.Boolean({
+      description: 'It is one of all files of a folder: what is no source with a `key` is skipped.',
+      examples: [false],
+    }),
+  ),
+};
+
+export const SOURCE_FILE_ANSWER = Type.Object({
+  result: oneOf(['made', 'changed', 'same', 'skipped']),
+  source: Type.Optional(SOURCE_WHOLE),
+});

@@ -1,0 +1,70 @@
+// Values as names and texts, for query strings and forms. Part of what stands in for `@pipedream/platform`.
+
+export type Pair = readonly [name: string, value: unknown];
+
+/** How the items of a list are named: `a[]`, `a[0]`, or `a` again. */
+export type ListNames = 'brackets' | 'indices' | 'repeat';
+
+/** Members of members are `a[b]`. What is undefined or null is left out; what is no plain value stays as it is. */
+export function pairsOf(values: object, lists: ListNames = 'brackets'): Pair[] {
+  return Object.entries(values).flatMap(([name, value]) => pairsUnder(name.replace(/\[\]$/, ''), value, lists));
+}
+
+function pairsUnder(name: string, value: unknown, lists: ListNames): Pair[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) {
+    const isFlat = value.every((item) => !Array.isArray(item) && !isPlain(item));
+    return value.flatMap((item, i) => pairsUnder(name + suffix(isFlat ? lists : 'indices', i), item, lists));
+  }
+  if (!isPlain(value)) return [[name, value]];
+  return Object.entries(value).flatMap(([key, inner]) => pairsUnder(`${name}[${key}]`, inner, lists));
+}
+
+function suffix(lists: ListNames, index: number): string {
+  if (lists === 'repeat') return '';
+  return lists === 'indices' ? `[${index}]` : '[]';
+}
+
+export function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+export function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+export function encoded(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${encode(name)}=${encode(textOf(value))}`).join('&');
+}
+
+/** Some servers compare addresses as texts, with these left as they are. */
+function encode(text: string): string {
+  const kept: Readonly<Record<string, string>> = { '%3A': ':', '%24': '$', '%2C': ',', '%20': '+' };
+  return encodeURIComponent(text.toWellFormed()).replace(/%(?:3A|24|2C|20)/g, (code) => kept[code] as string);
+}
+
+type Serialize = (params: unknown) => string;
+
+/** A function, as it was first, or what came after it. */
+export type ParamsSerializer = Serialize | { readonly serialize?: Serialize; readonly indexes?: boolean | null };
+
+/** `url` with the parameters, whatever its own. */
+export function withParams(url: string, params: unknown, serializer: ParamsSerializer | undefined): string {
+  if (typeof params !== 'object' || params === null) return url;
+  const query = queryOf(params, serializer);
+  if (query === '') return url;
+  const [address = ''] = url.split('#', 1);
+  return `${address}${address.includes('?') ? '&' : '?'}${query}`;
+}
+
+function queryOf(params: object, serializer: ParamsSerializer | undefined): string {
+  const serialize = typeof serializer === 'function' ? serializer : serializer?.serialize;
+  if (serialize !== undefined) return serialize(params);
+  if (params instanceof URLSearchParams) return params.toString();
+  const indexes = typeof serializer === 'object' ? serializer.indexes : undefined;
+  return encoded(pairsOf(params, indexes === null ? 'repeat' : indexes === true ? 'indices' : 'brackets'));
+}

@@ -1,0 +1,29 @@
+// A folder of components and one of packages, as an operator keeps them.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface ComponentFolder extends AsyncDisposable {
+  readonly dir: string;
+  readonly settings: { readonly ERRAND_COMPONENTS_DIR: string; readonly ERRAND_PACKAGES_DIR: string };
+  /** Paths begin with `components/` or `packages/`. */
+  write(files: Readonly<Record<string, string>>): Promise<void>;
+}
+
+export async function createComponents(files: Readonly<Record<string, string>>): Promise<ComponentFolder> {
+  const dir = await mkdtemp(join(tmpdir(), 'errand-components-'));
+  const write = async (given: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [path, text] of Object.entries(given)) {
+      await mkdir(dirname(join(dir, path)), { recursive: true });
+      await writeFile(join(dir, path), text);
+    }
+  };
+  await write({ 'components/.keep': '', 'packages/package.json': '{}', ...files });
+  return {
+    dir,
+    settings: { ERRAND_COMPONENTS_DIR: join(dir, 'components'), ERRAND_PACKAGES_DIR: join(dir, 'packages') },
+    write,
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,141 @@
+// What a run may ask of data stores, and in which order it is done.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../../src/domain/limits.ts';
+import { answerData, dataStoresIn } from '../../../src/engine/data-asks.ts';
+import type { Question, Reply } from '../../../src/runner/runner.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
+
+const ID = 'ds_0000000000000001';
+
+interface Call {
+  readonly name: string;
+  readonly args: readonly unknown[];
+  readonly settle: (value: unknown) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A store whose verbs are answered by hand. */
+function byHand() {
+  const calls: Call[] = [];
+  const store = new Proxy({} as Store, {
+    get:
+      (_target, name) =>
+      (...args: unknown[]) =>
+        new Promise((settle, fail) => calls.push({ name: String(name), args, settle, fail })),
+  });
+  let swept = 0;
+  const answer = answerData({ store, wakeSweep: () => void swept++ }, { ownerId: 'u_1', storeIds: new Set([ID]) });
+  const ask = (verb: string, args: object = {}, value: string | null = null): Promise<Reply> =>
+    answer({ verb, args: { store: ID, ...args }, value } as Question);
+  const called = async (): Promise<string[]> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return calls.map(({ name }) => name);
+  };
+  return { ask, calls, called, swept: () => swept };
+}
+
+test('reads wait for the writes before them', async () => {
+  const { ask, calls, called } = byHand();
+  void ask('get', { key: 'a' });
+  void ask('has', { key: 'a' });
+  void ask('set', { key: 'a', ttlMs: null }, '1');
+  void ask('delete', { key: 'a' });
+  void ask('get', { key: 'a' });
+  assert.deepEqual(await called(), ['getRecord', 'hasRecord']);
+  calls[0]?.settle({ record: null });
+  assert.deepEqual(await called(), ['getRecord', 'hasRecord']);
+  calls[1]?.fail(new StoreUnavailable('away'));
+  assert.deepEqual((await called()).slice(2), ['setRecord', 'deleteRecord']);
+  calls[3]?.settle({ record: null });
+  calls[2]?.settle({ record: {} });
+  assert.deepEqual((await called()).slice(4), ['getRecord']);
+});
+
+test('answers are what code shall get', async () => {
+  const { ask, calls, called, swept } = byHand();
+  const record = { key: 'é"', value: '{"n": 1e400}', updatedAtMs: 1, expiresAtMs: null };
+  const table: [string, unknown, string][] = [
+    ['get', { record }, '[{"n": 1e400}]'],
+    ['get', { record: null }, '[]'],
+    ['has', true, 'true'],
+    ['size', { size: 3 }, '3'],
+    ['keys', ['a', 'b'], '["a","b"]'],
+    ['entries', { totalCount: 1, items: [record] }, '[["é\\"",{"n": 1e400}]]'],
+    ['delete', { record }, 'true'],
+    ['setTtl', { record: null }, 'false'],
+    ['clear', true, 'null'],
+  ];
+  for (const [n, [verb, told, json]] of table.entries()) {
+    const reply = ask(verb, {
+      key: 'k',
+      ttlMs: null,
+      ...(verb === 'keys' || verb === 'entries' ? { after: null } : {}),
+    });
+    await called();
+    calls[n]?.settle(told);
+    assert.deepEqual(await reply, { ok: true, json }, verb);
+  }
+  assert.equal(swept(), 1);
+});
+
+test('what a data store cannot do is an error', async () => {
+  const { ask, calls, called } = byHand();
+  const table: [(call: Call) => void, string, RegExp][] = [
+    [({ settle }) => settle(undefined), 'ConfigurationError', /not there any more/],
+    [({ settle }) => settle({ full: 'records' }), 'DataStoreError', /full.*100000 records/],
+    [({ settle }) => settle({ full: 'bytes' }), 'DataStoreError', /full.*1073741824 bytes/],
+    [({ fail }) => fail(new StoreUnavailable('password=x')), 'DataStoreError', /^the data store .* nothing was/],
+    [
+      ({ fail }) => fail(Object.assign(new StoreUnavailable('x'), { mayBeWritten: true })),
+      'DataStoreError',
+      /whether it was written is not known/,
+    ],
+  ];
+  for (const [n, [act, name, message]] of table.entries()) {
+    const reply = ask('set', { key: 'k', ttlMs: null }, '1');
+    await called();
+    act(calls[n] as Call);
+    const told = await reply;
+    assert.ok(!told.ok && told.name === name, JSON.stringify(told));
+    assert.match(told.message, message);
+  }
+  const bug = ask('has', { key: 'k' });
+  await called();
+  calls.at(-1)?.fail(new TypeError('a bug'));
+  await assert.rejects(bug, /a bug/);
+});
+
+test('forged questions reach no store', async () => {
+  const { ask, called } = byHand();
+  const forged: [string, object, string | null][] = [
+    ['drop', {}, null],
+    ['constructor', {}, null],
+    ['get', { store: 'ds_0000000000000002', key: 'k' }, null],
+    ['get', { store: [ID], key: 'k' }, null],
+    ['get', {}, null],
+    ['get', { key: '' }, null],
+    ['get', { key: 'x'.repeat(LIMITS.recordKeyChars + 1) }, null],
+    ['get', { key: '\ud800' }, null],
+    ['keys', { after: 7 }, null],
+    ['set', { key: 'k' }, null],
+    ['set', { key: 'k' }, `"${'x'.repeat(LIMITS.recordBytes)}"`],
+    ['set', { key: 'k', ttlMs: -1 }, '1'],
+    ['set', { key: 'k', ttlMs: 1.5 }, '1'],
+    ['setTtl', { key: 'k', ttlMs: LIMITS.maxRecordTtlMs + 1 }, null],
+  ];
+  for (const [verb, args, value] of forged) {
+    const reply = await ask(verb, args, value);
+    assert.ok(!reply.ok && reply.name === 'ConfigurationError', `${verb} ${JSON.stringify(args)}`);
+  }
+  assert.deepEqual(await called(), []);
+});
+
+test('a run reaches the stores that props name', () => {
+  const named = dataStoresIn([
+    { data: ID, text: 'ds_', other: null, list: [ID] },
+    { more: { id: 'ds_0000000000000002' }, number: 7 },
+  ]);
+  assert.deepEqual([...named], [ID, 'ds_0000000000000002']);
+});

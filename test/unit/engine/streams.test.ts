@@ -1,0 +1,327 @@
+// Streams over a log in memory, round by round.
+
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { text, utf8 } from '../../../src/domain/bytes.ts';
+import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
+import { DAY_MS, LIMITS } from '../../../src/domain/limits.ts';
+import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
+import { Streams } from '../../../src/engine/streams/streams.ts';
+import type { EmissionRecord } from '../../../src/store/records.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
+
+const NOW_MS = 1_782_000_000_000;
+const FIRST = NOW_MS * NUMBERS_PER_MS;
+/** One share of the readers with each: so all of them have their turn. */
+const ROUND = 15;
+
+class Log {
+  readonly records: EmissionRecord[] = [];
+  end = FIRST;
+  reads = 0;
+  isAway = false;
+
+  emit(n: number, emitterId = 'dc_1'): void {
+    this.end++;
+    const rest = { name: '', summary: null, itemId: null, itemTs: null, code: null };
+    this.records.push({ entry: this.end, emitId: `e${n}`, emitterId, ...rest, body: utf8(String(n)) });
+  }
+
+  get store(): Store {
+    const inside = (after: number, upTo: number) => this.records.filter((r) => r.entry > after && r.entry <= upTo);
+    return {
+      logEnd: async () => this.end,
+      emissionsAfter: async ({ emitterId }, { after, upTo }) => {
+        if (this.isAway) throw new StoreUnavailable('away');
+        this.reads++;
+        return inside(after, upTo)
+          .filter((r) => r.emitterId === emitterId)
+          .slice(0, LIMITS.streamRecords);
+      },
+      emittersAfter: async ({ after, upTo }) => new Set(inside(after, upTo).map((r) => r.emitterId)),
+      getEmission: async (_ownerId, entry) => this.records.find((r) => r.entry === entry),
+    } as Partial<Store> as Store;
+  }
+}
+
+class Sink implements StreamSink {
+  got = '';
+  room: number;
+  held_ = 0;
+  over: 'end' | 'cut' | null = null;
+
+  constructor(room = Number.POSITIVE_INFINITY) {
+    this.room = room;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    this.got += text(bytes);
+    this.room--;
+    if (this.room <= 0) this.held_ += bytes.byteLength;
+    return this.room > 0;
+  }
+
+  held(): number {
+    return this.held_;
+  }
+
+  end(): void {
+    this.over = 'end';
+  }
+
+  cut(): void {
+    this.over = 'cut';
+  }
+}
+
+interface Stage {
+  readonly log: Log;
+  readonly streams: Streams;
+  open(sink: Sink, more?: { after?: number; emitterId?: string; isAllowed?: () => boolean }): Promise<OpenStream>;
+  quiet(rounds: number): Promise<void>;
+}
+
+function stage(): Stage {
+  const log = new Log();
+  const frames = {
+    hello: (gapAfter: number | null) => utf8(gapAfter === null ? 'hello ' : 'gap '),
+    of: (records: readonly EmissionRecord[]) =>
+      utf8(records.map(({ body }) => `${text(body as Uint8Array)} `).join('')),
+    quiet: utf8('. '),
+  };
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const streams = new Streams({
+    store: log.store,
+    frames,
+    clock: { nowMs: () => NOW_MS },
+    random: { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
+    log: silent,
+    retentionDays: 30,
+  });
+  return {
+    log,
+    streams,
+    open: async (sink, { after, emitterId = 'dc_1', isAllowed = () => true } = {}) => {
+      const channel = { ownerId: 'u_1', emitterId, name: '' };
+      const opened = await streams.openStream({ channel, after: after ?? null, isAllowed: async () => isAllowed() });
+      opened.begin(sink);
+      await settled();
+      return opened;
+    },
+    quiet: async (rounds) => {
+      for (let n = 0; n < rounds * ROUND; n++) await streams.tickQuiet();
+    },
+  };
+}
+
+/** What was begun and waits for nothing outside is over. */
+async function settled(): Promise<void> {
+  for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('streams', () => {
+  it('give each reader what comes, once', async () => {
+    const { log, streams, open } = stage();
+    const sink = new Sink();
+    log.emit(0);
+    await open(sink);
+    log.emit(1);
+    log.emit(2);
+    await streams.tickNews();
+    log.emit(3);
+    await streams.tickNews();
+    await streams.tickNews();
+    equal(sink.got, 'hello 1 2 3 ');
+  });
+
+  it('read once for a thousand readers', async () => {
+    const { log, streams, open } = stage();
+    const sinks = await Promise.all(
+      Array.from({ length: 1000 }, async () => {
+        const sink = new Sink();
+        await open(sink);
+        return sink;
+      }),
+    );
+    log.reads = 0;
+    log.emit(1);
+    await streams.tickNews();
+    ok(sinks.every(({ got }) => got === 'hello 1 '));
+    equal(log.reads, 1);
+  });
+
+  it('ask nothing for those who hear nothing', async () => {
+    const { log, streams, open } = stage();
+    await open(new Sink(), { emitterId: 'dc_2' });
+    await streams.tickNews();
+    log.reads = 0;
+    for (let n = 0; n < 10; n++) {
+      log.emit(n);
+      await streams.tickNews();
+    }
+    equal(log.reads, 0);
+  });
+
+  it('give a newcomer nothing of before', async () => {
+    const { log, streams, open } = stage();
+    const [early, late] = [new Sink(), new Sink()];
+    await open(early);
+    log.emit(1);
+    // Nobody has looked since.
+    await open(late);
+    log.emit(2);
+    await streams.tickNews();
+    deepEqual([early.got, late.got], ['hello 1 2 ', 'hello 2 ']);
+  });
+
+  it('go on behind the entry that is named', async () => {
+    const { log, streams, open } = stage();
+    for (let n = 1; n <= 2 * LIMITS.streamRecords; n++) log.emit(n);
+    const sink = new Sink();
+    await open(sink, { after: log.records[4]?.entry as number });
+    log.emit(9999);
+    await streams.tickNews();
+    const numbers = sink.got.split(' ').slice(1, -1).map(Number);
+    deepEqual(numbers, [...Array.from({ length: 2 * LIMITS.streamRecords - 5 }, (_, i) => i + 6), 9999]);
+  });
+
+  it('wait for the log to come to a reader ahead of it', async () => {
+    const { log, streams, open } = stage();
+    const sink = new Sink();
+    await open(sink, { after: log.end + 2 });
+    for (const n of [1, 2, 3]) {
+      log.emit(n);
+      await streams.tickNews();
+      await settled();
+    }
+    equal(sink.got, 'hello 3 ');
+  });
+
+  it('refuse an entry far ahead of the log', async () => {
+    const { log, open } = stage();
+    await rejects(open(new Sink(), { after: log.end + DAY_MS * NUMBERS_PER_MS }), /no record that was given/);
+  });
+
+  it('read for a slow reader at its own pace', async () => {
+    const { log, streams, open } = stage();
+    const [slow, quick] = [new Sink(2), new Sink()];
+    const reader = await open(slow);
+    await open(quick);
+    for (const n of [1, 2, 3]) {
+      log.emit(n);
+      await streams.tickNews();
+    }
+    equal(quick.got, 'hello 1 2 3 ');
+    equal(slow.got, 'hello 1 ');
+    slow.room = 10;
+    reader.resume();
+    await settled();
+    equal(slow.got, 'hello 1 2 3 ');
+    log.emit(4);
+    await streams.tickNews();
+    equal(slow.got, 'hello 1 2 3 4 ');
+  });
+
+  it('cut off who takes nothing for four rounds', async () => {
+    const { log, streams, open, quiet } = stage();
+    const sink = new Sink(2);
+    await open(sink);
+    log.emit(1);
+    await streams.tickNews();
+    await quiet(3);
+    equal(sink.over, null);
+    await quiet(1);
+    equal(sink.over, 'cut');
+    deepEqual([streams.open, streams.cut], [0, 1]);
+  });
+
+  it('spare who takes a little', async () => {
+    const { log, streams, open, quiet } = stage();
+    const sink = new Sink(2);
+    await open(sink);
+    log.emit(1);
+    await streams.tickNews();
+    sink.held_ = 1000;
+    for (let n = 0; n < 12; n++) {
+      sink.held_ -= 10;
+      await quiet(1);
+    }
+    equal(sink.over, null);
+  });
+
+  it('give a sign of life with each round', async () => {
+    const { open, quiet } = stage();
+    const sink = new Sink();
+    await open(sink);
+    await quiet(3);
+    equal(sink.got, 'hello . . . ');
+  });
+
+  it('end when the reader may go on no more', async () => {
+    const { streams, open, quiet } = stage();
+    let isAllowed = true;
+    const sink = new Sink();
+    await open(sink, { isAllowed: () => isAllowed });
+    await quiet(8);
+    equal(sink.over, null);
+    isAllowed = false;
+    await quiet(4);
+    equal(sink.over, 'end');
+    equal(streams.open, 0);
+  });
+
+  it('lose nothing while storage is away', async () => {
+    const { log, streams, open } = stage();
+    const sink = new Sink();
+    await open(sink);
+    log.emit(1);
+    log.isAway = true;
+    await rejects(streams.tickNews(), StoreUnavailable);
+    log.isAway = false;
+    log.emit(2, 'dc_2');
+    await streams.tickNews();
+    equal(sink.got, 'hello 1 ');
+    equal(sink.over, null);
+  });
+
+  it('tell of a gap when something may be gone', async () => {
+    const { log, open } = stage();
+    const longAgo = FIRST - 40 * DAY_MS * NUMBERS_PER_MS;
+    const told = async (after: number): Promise<string> => {
+      const sink = new Sink();
+      await open(sink, { after });
+      return sink.got.split(' ', 1)[0] as string;
+    };
+    for (let n = 0; n < LIMITS.listedPerEmitterAndName - 1; n++) log.emit(n);
+    equal(await told(longAgo), 'hello', 'the newest are always kept, and these are all');
+    log.emit(100);
+    equal(await told(longAgo), 'gap');
+    equal(await told(log.records[0]?.entry as number), 'hello');
+    equal(await told(FIRST - 1), 'gap', 'an entry of this month that is not there');
+  });
+
+  it('end in order when the process stops', async () => {
+    const { streams, open } = stage();
+    const sinks = [new Sink(), new Sink()];
+    for (const sink of sinks) await open(sink);
+    await streams.stop();
+    deepEqual(
+      sinks.map(({ over }) => over),
+      ['end', 'end'],
+    );
+    await rejects(open(new Sink()), /stopping/);
+    await streams.stop();
+  });
+
+  it('forget who has left before it began', async () => {
+    const { streams } = stage();
+    const channel = { ownerId: 'u_1', emitterId: 'dc_1', name: '' };
+    const opened = await streams.openStream({ channel, after: null, isAllowed: async () => true });
+    opened.close();
+    opened.close();
+    const sink = new Sink();
+    opened.begin(sink);
+    equal(sink.over, 'end');
+    equal(streams.open, 0);
+  });
+});
