@@ -117,6 +117,18 @@ test('only keys that write see what was sent', async () => {
   };
   assert.deepEqual((await wholeOf({ client: reader }, delivery)).request, hidden);
   assert.deepEqual((await reader.get(events)).data[0].event, hidden);
+
+  const stream = await fetch(`${errand.url}/v1/emitters/${workflow.id}/events?event_name=%24http`, {
+    headers: { authorization: `Bearer ${errand.client.key}` },
+  });
+  await errand.send(workflow, asked);
+  let frames = '';
+  for await (const part of stream.body as ReadableStream<Uint8Array>) {
+    frames += Buffer.from(part).toString();
+    if (frames.includes('"metadata"')) break;
+  }
+  assert.match(frames, /"url":"http:\/\/127\.0\.0\.1:\d+\/\(hidden\)"/);
+  assert.doesNotMatch(frames, /very-private/);
 });
 
 test('another owner sees nothing of it', async () => {
