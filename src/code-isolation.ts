@@ -19,7 +19,7 @@ export function isolationOf({ isolation, jailNetwork, codeUser }: Config): Isola
 }
 
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
-export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clock'>): ProcessRunner {
+export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet'>): ProcessRunner {
   const isolation = isolationOf(config);
   try {
     return createRunner({ ...ports, isolation, tmpDir: tmpDirOf(config, isolation) });

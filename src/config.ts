@@ -38,7 +38,7 @@ export interface Config {
   readonly logLevel: string;
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
-  readonly jailNetwork: 'none' | 'full';
+  readonly jailNetwork: 'none' | 'public' | 'full';
   /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
   readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
 }
@@ -126,8 +126,8 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_JAIL_NETWORK',
     fallback: 'none',
-    about: 'What code in a jail reaches: none, or full (what the server reaches)',
-    read: readOneOf(['none', 'full']),
+    about: 'What code in a jail reaches: none, public (what webhooks may reach), or full (what the server reaches)',
+    read: readOneOf(['none', 'public', 'full']),
   },
   {
     name: 'ERRAND_CODE_USER',

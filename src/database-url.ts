@@ -9,6 +9,7 @@ interface DatabaseUrl {
 
 const SHAPE = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?[^#]*)?$/;
 const HOST = /^([A-Za-z0-9_.-]+)(?::(\d{1,5}))?$/;
+const DEFAULT_PORT = '5432';
 const MAX_PORT = 65_535;
 const RIGHT =
   'a URL like postgres://user:password@host:5432/name (hosts by commas; in user and password, what is no letter or digit as %xx)';
@@ -23,6 +24,14 @@ export function readDatabaseUrl(value: string): string {
 export function databaseLabel(url: string): string {
   const parsed = parse(url);
   return parsed ? `${parsed.hosts.join(',')}/${parsed.name}` : 'a database';
+}
+
+/** Where it is, all of it. */
+export function databaseTargets(url: string): { readonly host: string; readonly port: number }[] {
+  return (parse(url)?.hosts ?? []).map((text) => {
+    const [host = '', port = DEFAULT_PORT] = text.split(':');
+    return { host, port: Number(port) };
+  });
 }
 
 function parse(url: string): DatabaseUrl | null {

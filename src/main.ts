@@ -46,10 +46,16 @@ function greet(service: Service, config: Config): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
+const NETWORKS = {
+  none: 'without a network',
+  public: 'with public addresses',
+  full: 'with the network',
+} as const;
+
 function describeIsolation({ level, network, user }: IsolationSettings): string {
   const who = user === null ? "the server's own user" : `user ${user.uid}`;
   if (level === 'process') return `in processes of ${who}`;
-  return `in jails of ${who}, ${network === 'none' ? 'without a network' : 'with the network'}`;
+  return `in jails of ${who}, ${NETWORKS[network]}`;
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {

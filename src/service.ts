@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
+import { databaseTargets } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
@@ -17,6 +18,7 @@ import { Lines } from './engine/lines.ts';
 import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
+import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { createSourceFiles } from './engine/source-files.ts';
@@ -37,6 +39,7 @@ import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
+import { createOutlets } from './webhook/outlet.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret, newSigningKey } from './webhook/sign.ts';
 
@@ -66,17 +69,20 @@ interface Surroundings {
   readonly log: Log;
   readonly addresses: Addresses;
   readonly publicUrl: () => string;
+  /** Null: it does not listen yet. */
+  readonly ownPort: () => number | null;
 }
 
 /** Everything between the store and HTTP, connected and not yet started. */
 function buildParts(surroundings: Surroundings) {
-  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
+  const { config, store, clock, random, ids, log, addresses, publicUrl, ownPort } = surroundings;
   const lines = new Lines();
   const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const runner = runnerOf(config, { log, clock });
+  const openOutlet = createOutlets({ addresses, ownPort, database: databaseTargets(config.databaseUrl ?? '') });
+  const runner = runnerOf(config, { log, clock, openOutlet });
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,
@@ -95,7 +101,8 @@ function buildParts(surroundings: Surroundings) {
   const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
   const wakeTimes = (inMs?: number): void => times.wake(inMs);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, wakeSweep, wakeTimes });
+  const propStores = propStoresOf(store);
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
@@ -126,6 +133,8 @@ function buildParts(surroundings: Surroundings) {
     store,
     runner,
     waiters,
+    propStores,
+    publicUrl,
     emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
     newSigningKey,
@@ -172,11 +181,12 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { clock } = store;
   const ids = createIds(clock, random);
   let url = '';
+  let ownPort: number | null = null;
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
+    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl, ownPort: () => ownPort });
   } catch (error) {
     await store.close();
     throw error;
@@ -197,6 +207,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await nodes.rescue();
     await startFiles(parts);
     const { port } = await http.listen({ host: config.host, port: config.port });
+    ownPort = port;
     url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   } catch (error) {
     await stopParts(parts, http, 0);

@@ -29,6 +29,10 @@ export const LIMITS = {
   namespaceChars: 64,
   codeBytes: 1024 * KIB,
   apiBodyBytes: 8 * 1024 * KIB,
+  /** What a component says of itself, and what it answers while it is being configured. */
+  propsPerComponent: 1000,
+  shapeBytes: 2 * 1024 * KIB,
+  askMs: 30 * SECOND_MS,
   apiKeyChars: 24,
   secretKeyChars: 32,
 
@@ -69,6 +73,7 @@ export const LIMITS = {
   // runs
   timeoutMs: 30 * SECOND_MS,
   scheduleTimeoutMs: 60 * SECOND_MS,
+  hooksTimeoutMs: 60 * SECOND_MS,
   maxTimeoutMs: 750 * SECOND_MS,
   memoryMb: 256,
   maxMemoryMb: 4096,
@@ -119,6 +124,11 @@ export const LIMITS = {
   hostChars: 253,
   /** From the request on: how long an answer may put it off (Retry-After) without that counting as an attempt. */
   requestPutOffMs: 3 * DAY_MS,
+
+  // connections of code in a jail that reaches public addresses
+  /** Of one process at a time. */
+  outletConnections: 256,
+  outletIdleMs: 5 * MINUTE_MS,
 
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,

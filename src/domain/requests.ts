@@ -2,6 +2,7 @@
 
 import type { Attempt } from './delivery.ts';
 import type { ResendableState } from './operation.ts';
+import type { PropValues } from './props.ts';
 import type {
   Deployment,
   Schedule,
@@ -49,11 +50,41 @@ export interface StepInput {
   readonly componentPath?: string;
   /** Bundled already. Callers of HTTP cannot give it. */
   readonly ready?: BundledCode;
+  /** Absent: as before. */
+  readonly configuredProps?: PropValues;
 }
 
 export interface BundledCode {
   readonly bundle: string;
   readonly sourceMap: string;
+}
+
+/** A component, by what it is made of or where it is deployed, and what is configured so far. */
+export interface ComponentInput {
+  readonly componentCode?: string;
+  readonly componentPath?: string;
+  /** The key of one of ours. */
+  readonly component?: string;
+  readonly sourceId?: string;
+  readonly workflowId?: string;
+  /** Which step of the workflow; its first when not given. */
+  readonly namespace?: string;
+  readonly configuredProps: PropValues;
+}
+
+export interface OptionsInput extends ComponentInput {
+  readonly propName: string;
+  /** From 0. */
+  readonly page: number;
+  /** Null: there was no page before. */
+  readonly prevContext: Readonly<Record<string, unknown>> | null;
+  readonly query?: string;
+}
+
+/** JSON values, as the component gave them. */
+export interface PropOptions {
+  readonly options: readonly unknown[];
+  readonly context: unknown;
 }
 
 /** Members that are absent stay as they are (on creation: their defaults). */
@@ -107,7 +138,7 @@ export interface SourceInput {
   readonly component?: string;
   /** Bundled already, instead of code; a new source gets the id. Callers of HTTP cannot give it. */
   readonly ready?: BundledCode & { readonly id: string; readonly code: string };
-  readonly configuredProps?: Readonly<Record<string, unknown>>;
+  readonly configuredProps?: PropValues;
 }
 
 export interface AccountInput {

@@ -1,6 +1,7 @@
 // What owners make: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
 
 import { LIMITS } from './limits.ts';
+import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
 
 export interface Owner {
   readonly id: string;
@@ -101,6 +102,8 @@ export interface Step {
   readonly bundle: string;
   /** Source map (JSON text) from bundle to code. */
   readonly sourceMap: string;
+  /** Of a component that has props; absent: it has none. */
+  readonly props?: ComponentProps;
 }
 
 /** One immutable version of a workflow's or source's code. */
@@ -138,6 +141,8 @@ export interface Trigger {
   readonly schedule: Schedule | null;
   /** Schedule: the next tick; null while inactive. */
   readonly nextAtMs: number | null;
+  /** Of a source: ticks that came while the run of the last one was not over, and were skipped. */
+  readonly skippedTicks: number;
 }
 
 export type Via = 'trigger' | 'subscription' | 'global' | 'direct';
@@ -217,10 +222,12 @@ export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
 
 export interface Source extends Runnable {
   readonly componentCode: string;
-  readonly configuredProps: Readonly<Record<string, unknown>>;
+  readonly configuredProps: PropValues;
+  /** What the component's `additionalProps` has added to its props. */
+  readonly additionalProps: PropDefinitions;
   /** From the component: drops emissions whose id was seen. */
   readonly dedupe: Dedupe | null;
-  /** Props that the component marks as secret: their values are never shown. */
+  /** Props whose values are never shown. */
   readonly secretProps: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

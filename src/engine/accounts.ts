@@ -82,34 +82,6 @@ function refusedFields(message: string): Refusal {
   return new Refusal('malformed', `fields are ${message}`, { errors: [{ parameter: 'fields', message }] });
 }
 
-export type Props = Readonly<Record<string, unknown>>;
-
-/** `missing`: in words, the prop and the account that it names and that there is not. */
-export type Resolved = { readonly props: Props } | { readonly missing: string };
-
-/**
- * What a run is given: each prop that names an account (`{"authProvisionId": "apn_…"}`) with the account's fields as
- * `$auth`, as they are at this moment. Whoever gives `$auth` itself needs no account.
- */
-export async function resolveProps(
-  store: Pick<Store, 'getAccount'>,
-  ownerId: string,
-  configuredProps: Props,
-): Promise<Resolved> {
-  const resolved: [string, unknown][] = [];
-  for (const [prop, value] of Object.entries(configuredProps)) {
-    const accountId = accountIdOf(value);
-    if (accountId === null) {
-      resolved.push([prop, value]);
-      continue;
-    }
-    const account = await store.getAccount(ownerId, accountId);
-    if (!account) return { missing: `prop "${prop}" names the account ${accountId}, which there is not (any more)` };
-    resolved.push([prop, { authProvisionId: accountId, $auth: account.fields }]);
-  }
-  return { props: Object.fromEntries(resolved) };
-}
-
 /** The account that a prop's value names; null when it names none. */
 export function accountIdOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || '$auth' in value) return null;

@@ -1,6 +1,7 @@
 // Everything that callers may ask for, as one object.
 
 import { type AccountDeps, createAccounts } from './accounts.ts';
+import { type ConfigureDeps, createConfigure } from './configure.ts';
 import { createDataStores, type DataStoreDeps } from './data-stores.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
@@ -16,6 +17,7 @@ import { createWorkflows, type WorkflowDeps } from './workflows.ts';
 
 export type ActionDeps = WorkflowDeps &
   DirectDeps &
+  ConfigureDeps &
   SourceDeps &
   WebhookDeps &
   WebhookTestDeps &
@@ -35,6 +37,7 @@ export function createActions(deps: ActionDeps) {
     ...createRunRetries(deps),
     ...createResumes(deps),
     ...createSources(deps),
+    ...createConfigure(deps),
     ...createWebhooks(deps),
     ...createWebhookTests(deps),
     ...createResends(deps),

@@ -72,11 +72,11 @@ export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: 
 export async function readSteps({ components }: CodeDeps, inputs: readonly StepInput[]): Promise<StepInput[]> {
   return await Promise.all(
     inputs.map(async (input, i) => {
-      const { componentPath, namespace } = input;
+      const { componentPath, ...rest } = input;
       if (componentPath === undefined || components === undefined) return input;
       const parameter = `steps[${i}].component_path`;
-      const { code, ...ready } = await components.fromPath(componentPath, { namespace, parameter });
-      return { namespace, code, ready };
+      const { code, ...ready } = await components.fromPath(componentPath, { namespace: rest.namespace, parameter });
+      return { ...rest, code, ready };
     }),
   );
 }

@@ -16,11 +16,14 @@ import type { Answers } from './answers.ts';
 import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
+import { hooksOf } from './hooks.ts';
 import { insist } from './insist.ts';
 import { Loop } from './loop.ts';
 import type { Metrics } from './metrics.ts';
+import type { PropStores } from './prop-stores.ts';
 import type { Slots } from './slots.ts';
 import { checkDedupe, sourceInput } from './source-run.ts';
+import { configuredIn, stepPropsInput } from './step-props.ts';
 import { checkTargets } from './trigger-targets.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -36,6 +39,7 @@ export interface RunsDeps {
   readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
+  readonly propStores: PropStores;
   /** There are records of data stores to delete. */
   readonly wakeSweep: () => void;
   /** A run waits, and that ends `inMs` from now. */
@@ -161,17 +165,17 @@ export class Runs {
 
   async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
     const { runnable, emission, attempt } = run;
-    const { runner, store } = this.#deps;
+    const { runner, propStores } = this.#deps;
     try {
       const { signal } = this.#aborted;
       const kept = await insist(() => this.#deployments.get(runnable), signal);
       if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await insist(() => sourceInput(store, run, this.#deps.publicUrl()), signal) : null;
+      const source = isSource ? await insist(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      if (source && 'missing' in source)
-        return failedBefore('ConfigurationError', source.missing, this.#deps.clock, deployment.steps[0]);
+      const stepProps = isSource ? null : await insist(() => stepPropsInput(propStores, deployment), signal);
+      if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const outcome = await runner.run({
         run: run.run,
         deployment,
@@ -190,10 +194,11 @@ export class Runs {
         source: source?.input ?? null,
         goingOn: goingOnOf(run),
         resumeKey,
+        stepProps,
         onAnswer,
         ask: answerData(this.#deps, {
           ownerId: runnable.ownerId,
-          storeIds: dataStoresIn(source ? [source.input.configuredProps] : []),
+          storeIds: dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
         }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
@@ -247,6 +252,7 @@ function stateAfter(end: RunEnd, { held, isCancelled }: Finished): string {
 
 function timeoutOf(run: ClaimedRun): number {
   const own = run.runnable.settings.timeoutMs;
+  if (run.runnable.id.startsWith('dc_') && hooksOf(run.emission) !== null) return LIMITS.hooksTimeoutMs;
   return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
 }
 

@@ -1,42 +1,38 @@
 // What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
 
-import type { Dedupe, Deployment } from '../domain/resource.ts';
+import type { Dedupe, Deployment, Source } from '../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock } from '../ports.ts';
 import type { SourceInput } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { resolveProps } from './accounts.ts';
+import { propsInput } from './component-props.ts';
+import { hooksOf } from './hooks.ts';
+import type { PropStores } from './prop-stores.ts';
 
-/** Channels on which the service asks a source to run a hook instead of `run`; the name says which. */
-export const HOOKS = { $deploy: 'deploy', $activate: 'activate', $deactivate: 'deactivate' } as const;
-
-export type HookChannel = keyof typeof HOOKS;
-
-interface Prepared {
-  readonly input: SourceInput;
-  readonly dedupe: Dedupe | null;
-}
-
-/** Null: the source is gone. `missing`: in words, why its props cannot be had. */
 export async function sourceInput(
-  store: Store,
+  deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,
   publicUrl: string,
-): Promise<Prepared | { readonly missing: string } | null> {
+): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
+  const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
   const source = await store.getSource(ownerId, sourceId);
   if (!source) return null;
+  const endpoints = await endpointsOf(store, source, publicUrl);
+  const call = hooksOf(run.emission) ?? 'run';
+  const { configuredProps: configured, additionalProps: additional, dedupe } = source;
+  const props = await propsInput(propStores, ownerId, { configured, additional });
+  return { input: { ...props, sourceId, call, endpoints, db: await store.readSourceDb(sourceId) }, dedupe };
+}
+
+/** Name of an `$.interface.http` prop → the address of its endpoint. */
+export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
   const endpoints: Record<string, string> = {};
-  for (const trigger of await store.listTriggers(ownerId, sourceId)) {
+  for (const trigger of await store.listTriggers(source.ownerId, source.id)) {
     if (trigger.key === null) continue;
     for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
   }
-  const call = HOOKS[run.emission.name as HookChannel] ?? 'run';
-  const resolved = await resolveProps(store, ownerId, source.configuredProps);
-  if ('missing' in resolved) return resolved;
-  const { props: configuredProps } = resolved;
-  const { dedupe } = source;
-  return { input: { sourceId, call, configuredProps, endpoints, db: await store.readSourceDb(sourceId) }, dedupe };
+  return endpoints;
 }
 
 /** Names of the `$.interface.http` props that this trigger serves: their configured value is `{triggerId}`. */

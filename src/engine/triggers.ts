@@ -106,6 +106,7 @@ function ownTrigger(
     runnableId: listener.id,
     kind: input.type,
     createdAtMs: standing?.createdAtMs ?? nowMs,
+    skippedTicks: standing?.skippedTicks ?? 0,
   };
   if (input.type === 'http') {
     const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');

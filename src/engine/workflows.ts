@@ -7,11 +7,13 @@ import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../domain/reso
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
+import type { PropsDeps } from './component-props.ts';
 import { releaseCallers } from './directs.ts';
+import { isSameProps, withStepProps } from './step-props.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
 
-export interface WorkflowDeps extends CodeDeps {
+export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
   readonly runner: Runner;
   /** A schedule was made or changed. */
@@ -34,7 +36,7 @@ export function createWorkflows(deps: WorkflowDeps) {
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
     const steps = await readSteps(deps, input.steps ?? []);
-    const deployment = input.ready ?? (await makeDeployment(deps, { ownerId, id, previous: null }, steps));
+    const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, { ...input, steps }));
     const nowMs = clock.nowMs();
     const workflow: Workflow = {
       id,
@@ -52,12 +54,22 @@ export function createWorkflows(deps: WorkflowDeps) {
     return { workflow, deployment, triggers };
   }
 
+  async function deployed(
+    of: { ownerId: string; id: string; previous: Deployment | null },
+    { steps = [], settings }: Pick<WorkflowInput, 'steps' | 'settings'>,
+  ): Promise<Deployment> {
+    const made = await makeDeployment(deps, of, steps);
+    return withStepProps(deps, made, { inputs: steps, previous: of.previous, env: settings?.env });
+  }
+
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
     const steps = input.steps && (await readSteps(deps, input.steps));
-    const isNewCode = steps !== undefined && !isSameCode(before.deployment, steps);
-    const made = isNewCode
-      ? await makeDeployment(deps, { ownerId, id, previous: before.deployment }, steps)
+    const isNew =
+      steps !== undefined && !(isSameCode(before.deployment, steps) && isSameProps(before.deployment, steps));
+    const env = before.workflow.settings.env;
+    const made = isNew
+      ? await deployed({ ownerId, id, previous: before.deployment }, { steps, settings: { env, ...input.settings } })
       : (input.ready ?? null);
     const deployment = made ?? before.deployment;
     const workflow: Workflow = {

@@ -4,12 +4,16 @@
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
+import type { PropDefinitions } from '../domain/props.ts';
 import type {
   AccountInput,
   Answered,
+  ComponentInput,
   DeployedSourceFile,
   DeployedWorkflowFile,
+  OptionsInput,
   Probe,
+  PropOptions,
   RecordInput,
   ResendInput,
   SourceFileInput,
@@ -95,6 +99,10 @@ export interface Actions {
   updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
   deleteSource(ownerId: string, id: string): Promise<WholeSource>;
   getSource(ownerId: string, id: string): Promise<WholeSource>;
+  /** Runs the prop's `options`. */
+  propOptions(ownerId: string, input: OptionsInput): Promise<PropOptions>;
+  /** The component's props, with those that it adds for what is configured. */
+  reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
 
   /** Our own, by key. */

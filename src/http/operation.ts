@@ -12,6 +12,7 @@ export const TAGS = {
   runs: 'One execution of a workflow or source for one event.',
   streams: 'What is emitted, sent to you as it comes (server-sent events).',
   sources: 'Components that take events from somewhere else and emit them.',
+  components: 'Code with props, to be configured before it becomes a source or a step.',
   accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
   data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',

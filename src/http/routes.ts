@@ -4,6 +4,7 @@ import type { App } from './app.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
 import { addCatalogueRoutes } from './routes/catalogue.ts';
+import { addComponentRoutes } from './routes/components.ts';
 import { addDataRecordRoutes } from './routes/data-records.ts';
 import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
@@ -40,6 +41,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addSourceRoutes(app, deps);
   addSourceFileRoutes(app, deps);
   addCatalogueRoutes(app, deps);
+  addComponentRoutes(app, deps);
   addAccountRoutes(app, deps);
   addDataStoreRoutes(app, deps);
   addDataRecordRoutes(app, deps);

@@ -26,6 +26,7 @@ interface LinkOptions {
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly mode: InitMessage['mode'];
+  readonly ask?: InitMessage['ask'];
 }
 
 export interface Death {
@@ -49,6 +50,7 @@ export class ChildLink {
   readonly #writer: FrameWriter;
   #started: Started | null = null;
   #dir: string | null = null;
+  #prepared: { close(): void } | null = null;
   /** Frames wait here until the code is written and the first message sent. */
   #held: Buffer[] | null = [];
   #stderr = '';
@@ -112,10 +114,11 @@ export class ChildLink {
   }
 
   async #start(): Promise<void> {
-    const { workdirs, isolation, deployment, memoryMb, env, mode } = this.#options;
+    const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
     const sourceId = deployment.runnableId.startsWith('dc_') ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
+    this.#prepared = await isolation.prepare(dir);
     if (this.#killed) throw new Error('it was ended before it was started');
     const started = isolation.start({ dir, memoryMb, sourceId });
     this.#started = started;
@@ -125,7 +128,7 @@ export class ChildLink {
     this.#listen(child);
     if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
     const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
-    this.#open({ t: 'init', mode, steps, env, limits: LIMITS });
+    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, ask });
   }
 
   #listen(child: ChildProcess): void {
@@ -196,6 +199,7 @@ export class ChildLink {
   #die(death: Death): void {
     if (this.#dead) return;
     this.#dead = true;
+    this.#prepared?.close();
     this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
   }
 }

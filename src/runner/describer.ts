@@ -1,21 +1,38 @@
-// Asks a component what it is: loads it in a process of its own, which ends with the answer.
+// Asks a component what it is, or what its props may be: loads it in a process of its own, which ends with the answer.
 
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { ChildLink, type Death } from './child-link.ts';
-import { readBroken, readShape } from './inbound.ts';
+import { readBroken, readShape, readTold } from './inbound.ts';
+import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
-import type { Described } from './runner.ts';
+import type { Ask, Described, Told } from './runner.ts';
 import type { Workdirs } from './workdir.ts';
 
 const LOAD_MS = 10_000;
 /** Whoever deploys a hundred sources at once waits a little, instead of having a hundred processes started. */
 const AT_ONCE = 2;
+/** What is asked may wait for other services: that must hold up no deployment. */
+const ASKED_AT_ONCE = 4;
+
+type Message = Readonly<Record<string, unknown>>;
+type Env = Readonly<Record<string, string>>;
+type Refused = { readonly ok: false; readonly message: string; readonly stack: string };
+
+interface Question<T> {
+  readonly deployment: Deployment;
+  readonly env: Env;
+  readonly ask?: Ask;
+  readonly withinMs: number;
+  /** Null: this message is no answer. Throws to end the process. */
+  readonly read: (message: Message) => T | null;
+}
 
 export class Describer {
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
-  readonly #links = new Set<ChildLink>();
+  readonly #describing = new Set<ChildLink>();
+  readonly #asking = new Set<ChildLink>();
   #ended: (() => void)[] = [];
   #stopping = false;
 
@@ -24,25 +41,40 @@ export class Describer {
     this.#isolation = isolation;
   }
 
-  async describe(deployment: Deployment, env: Readonly<Record<string, string>>): Promise<Described> {
-    while (this.#links.size >= AT_ONCE) await this.#oneEnded();
-    if (this.#stopping) return refused('The server is shutting down', '');
-    return await this.#ask({ ...deployment, steps: deployment.steps.slice(0, 1) }, env);
+  async describe(deployment: Deployment, env: Env): Promise<Described> {
+    while (this.#describing.size >= AT_ONCE) await this.#oneEnded();
+    const read = (message: Message): Described | null =>
+      message.t === 'shape' ? { ok: true, shape: readShape(message.shape) } : null;
+    return await this.#question(this.#describing, { deployment, env, withinMs: LOAD_MS, read });
+  }
+
+  async ask(deployment: Deployment, ask: Ask, env: Env): Promise<Told> {
+    while (this.#asking.size >= ASKED_AT_ONCE) await this.#oneEnded();
+    const read = (message: Message): Told | null =>
+      message.t === 'told' ? { ok: true, answer: readTold(message.json) } : strayIn(message);
+    return await this.#question(this.#asking, { deployment, env, ask, withinMs: LIMITS.askMs, read });
   }
 
   lookAtMemory(): void {
-    for (const link of this.#links) link.endIfOverMemory();
+    for (const link of this.#links()) link.endIfOverMemory();
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    for (const link of this.#links) link.kill();
-    while (this.#links.size > 0) await this.#oneEnded();
+    for (const link of this.#links()) link.kill();
+    while (this.#links().length > 0) await this.#oneEnded();
   }
 
-  #ask(deployment: Deployment, env: Readonly<Record<string, string>>): Promise<Described> {
+  #links(): ChildLink[] {
+    return [...this.#describing, ...this.#asking];
+  }
+
+  #question<T extends object>(links: Set<ChildLink>, question: Question<T>): Promise<T | Refused> {
+    if (this.#stopping) return Promise.resolve(refused('The server is shutting down', ''));
+    const { env, ask, withinMs, read } = question;
+    const deployment = { ...question.deployment, steps: question.deployment.steps.slice(0, 1) };
     return new Promise((resolve) => {
-      let described: Described | null = null;
+      let answer: T | Refused | null = null;
       const options = {
         deployment,
         memoryMb: LIMITS.memoryMb,
@@ -50,26 +82,30 @@ export class Describer {
         workdirs: this.#workdirs,
         isolation: this.#isolation,
         mode: 'describe',
+        ask,
       } as const;
       const late = setTimeout(() => {
-        described ??= refused(`The code had not been loaded after ${LOAD_MS} ms`, '');
+        answer ??= refused(
+          ask ? `No answer after ${withinMs} ms` : `The code had not been loaded after ${withinMs} ms`,
+          '',
+        );
         link.kill();
-      }, LOAD_MS);
+      }, withinMs);
       const link = new ChildLink(options, {
         onMessage: (message) => {
-          described ??= describedBy(message, deployment);
-          if (described !== null) link.kill();
+          answer ??= message.t === 'broken' ? brokenBy(message, deployment) : read(message);
+          if (answer !== null) link.kill();
         },
         onDeath: (death, removed) => {
           clearTimeout(late);
           void removed.then(() => {
-            this.#links.delete(link);
+            links.delete(link);
             for (const next of this.#ended.splice(0)) next();
-            resolve(described ?? refused(whyDead(death), ''));
+            resolve(answer ?? refused(whyDead(death, ask !== undefined), ''));
           });
         },
       });
-      this.#links.add(link);
+      links.add(link);
     });
   }
 
@@ -78,19 +114,25 @@ export class Describer {
   }
 }
 
-function describedBy(message: Readonly<Record<string, unknown>>, deployment: Deployment): Described | null {
-  if (message.t === 'shape') return { ok: true, shape: readShape(message.shape) };
-  if (message.t !== 'broken') return null;
+function brokenBy(message: Message, deployment: Deployment): Refused {
   const { msg, stack } = readBroken(message.fault, deployment);
   return refused(msg, stack);
 }
 
-function refused(message: string, stack: string): Described {
+/** Nobody awaits what threw it, and so nobody would answer. */
+function strayIn(message: Message): Refused | null {
+  return message.t === 'stray' ? refused(text(message.msg, LIMITS.messageBytes), '') : null;
+}
+
+function refused(message: string, stack: string): Refused {
   return { ok: false, message, stack };
 }
 
-function whyDead({ kind, code, signal, detail }: Death): string {
+function whyDead({ kind, code, signal, detail }: Death, isAsked: boolean): string {
+  const doing = isAsked ? 'while it was asked' : 'while loading the code';
   if (kind === 'start') return `The process could not be started: ${detail}`;
-  if (kind === 'memory') return `The code used more than ${LIMITS.memoryMb} MB of memory while it was loaded`;
-  return `The process ended while loading the code (${signal ?? `exit code ${code}`})`;
+  if (kind === 'memory')
+    return `The code used more than ${LIMITS.memoryMb} MB of memory ${isAsked ? doing : 'while it was loaded'}`;
+  if (kind === 'garbage' && isAsked) return `The answer cannot be taken: ${detail}`;
+  return `The process ended ${doing} (${signal ?? `exit code ${code}`})`;
 }

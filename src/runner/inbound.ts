@@ -2,6 +2,7 @@
 // whatever is off throws, which costs the child its process.
 
 import { LIMITS } from '../domain/limits.ts';
+import type { PropDefinition, PropDefinitions } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { Fault, HttpAnswer, LogLine, RunOutcome, StepResult } from '../domain/run.ts';
 import type { WaitAsked } from '../domain/waiting.ts';
@@ -189,7 +190,8 @@ function readDbWrites(given: unknown): Record<string, string | null> {
 }
 
 export function readShape(given: unknown): ComponentShape {
-  const { type, key, name, description, version, dedupe, props, hooks, hasRun, workflow } = record(given);
+  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } =
+    record(given);
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
@@ -199,9 +201,29 @@ export function readShape(given: unknown): ComponentShape {
     description: begins(description, LIMITS.descriptionChars),
     version: optional(version, (value) => text(value, LIMITS.nameChars)),
     dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
-    props: record(props),
+    props: readDefinitions(props),
     hooks: list(hooks, 100).map((hook) => text(hook, LIMITS.nameChars)),
     hasRun: hasRun === true,
+    hasAdditionalProps: hasAdditionalProps === true,
     ...(workflow === undefined ? {} : { workflow }),
   };
+}
+
+/** The answer to a question, as JSON text. */
+export function readTold(given: unknown): Readonly<Record<string, unknown>> {
+  const answer = record(JSON.parse(text(given, LIMITS.resultBytes)));
+  return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
+}
+
+/** Of what they say beyond their type, nothing is believed: each is checked where it is used. */
+function readDefinitions(given: unknown): PropDefinitions {
+  const definitions = Object.entries(record(given));
+  if (definitions.length > LIMITS.propsPerComponent) throw new RangeError('too many props');
+  if (JSON.stringify(given).length > LIMITS.shapeBytes) throw new RangeError('too much is said of the props');
+  return Object.fromEntries(definitions.map(([name, definition]) => [name, readDefinition(definition)]));
+}
+
+function readDefinition(given: unknown): PropDefinition {
+  const { type, ...rest } = record(given);
+  return typeof type === 'string' ? { type, ...rest } : rest;
 }

@@ -15,8 +15,11 @@ export interface CodeUser {
 
 export interface IsolationSettings {
   readonly level: 'process' | 'jail';
-  /** What a jail reaches: nothing, or what the server reaches. At the level `process` it is always `full`. */
-  readonly network: 'none' | 'full';
+  /**
+   * What a jail reaches: nothing, what the server opens for it (`OpenOutlet`), or what the server reaches. At the level
+   * `process` it is always `full`.
+   */
+  readonly network: 'none' | 'public' | 'full';
   /** Who the code runs as; null: the server's own user. */
   readonly user: CodeUser | null;
 }
@@ -50,8 +53,13 @@ export interface Ending {
   readonly signal: string | null;
 }
 
+/** Opens a way out at a path, for a user of the system (null: the server's own): a socket that only one process is shown. */
+export type OpenOutlet = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
+
 export interface Isolation {
   inside(dir: string): Inside;
+  /** What the process needs outside of it, before it is started; what ends that again. */
+  prepare(dir: string): Promise<{ close(): void }>;
   start(options: StartOptions): Started;
 }
 

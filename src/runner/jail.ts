@@ -11,6 +11,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { inheritedDescriptors } from './descriptors.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type Isolation,
   type IsolationSettings,
   nodeArguments,
+  type OpenOutlet,
   STDIO,
   type Started,
   type StartOptions,
@@ -27,6 +29,8 @@ import {
 
 const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
 const NODE = '/usr/bin/node';
+/** In the process's folder. */
+const OUTLET = 'outlet.sock';
 /** `nobody`, as whom the process sees itself. */
 const NOBODY = '65534';
 /** Where bwrap is looked for, which is not for the server's environment to say. */
@@ -53,8 +57,13 @@ export class Jails implements Isolation {
   readonly #system: readonly string[];
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > REPORT);
 
-  constructor(settings: IsolationSettings) {
+  readonly #openOutlet: OpenOutlet | null;
+
+  /** `openOutlet`: for the network `public`, and for no other. */
+  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
+    if (settings.network === 'public' && openOutlet === undefined) throw new Error('no way out was given');
     this.#settings = settings;
+    this.#openOutlet = (settings.network === 'public' && openOutlet) || null;
     this.#system = systemArguments(settings.network);
   }
 
@@ -62,9 +71,15 @@ export class Jails implements Isolation {
     return INSIDE;
   }
 
+  async prepare(dir: string): Promise<{ close(): void }> {
+    if (this.#openOutlet === null) return { close: () => {} };
+    return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
+  }
+
   start({ dir, memoryMb, sourceId }: StartOptions): Started {
     const { user } = this.#settings;
-    const node = nodeArguments(INSIDE, memoryMb, { close: this.#close, user: null });
+    const outlet = this.#openOutlet === null ? null : join(INSIDE.dir, OUTLET);
+    const node = nodeArguments(INSIDE, memoryMb, { close: this.#close, user: null, outlet });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
     const args = [...this.#system, ...folderArguments(dir, memoryMb), ...env, '--', NODE, ...node];
     const child = spawn('bwrap', args, {
@@ -94,7 +109,7 @@ function namespaces(network: IsolationSettings['network']): string[] {
       'errand',
       '--unshare-cgroup-try',
     ],
-    ...(network === 'none' ? ['--unshare-net'] : []),
+    ...(network === 'full' ? [] : ['--unshare-net']),
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv', '--info-fd', String(REPORT)],
   ];
 }

@@ -12,11 +12,11 @@ import { CPU_LOOK_MS } from './cpu.ts';
 import { DescribedBefore } from './described.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
-import type { Isolation, IsolationSettings } from './isolation.ts';
+import type { Isolation, IsolationSettings, OpenOutlet } from './isolation.ts';
 import { Jails } from './jail.ts';
 import { MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
-import type { Described, Runner, RunnerStats, RunRequest } from './runner.ts';
+import type { Ask, Described, Runner, RunnerStats, RunRequest, Told } from './runner.ts';
 import { PlainProcesses } from './spawn.ts';
 import { tryOut } from './trial.ts';
 import { Waiting } from './waiting.ts';
@@ -28,6 +28,8 @@ export interface RunnerOptions {
   /** A folder of the runner's own; what a killed server left there is cleared away. */
   readonly tmpDir: string;
   readonly isolation: IsolationSettings;
+  /** Needed for jails that reach public addresses. */
+  readonly openOutlet?: OpenOutlet | undefined;
   readonly maxProcesses?: number;
   /** A process that has had no run for so long is ended. */
   readonly idleMs?: number;
@@ -54,7 +56,7 @@ export function createRunner(options: RunnerOptions): ProcessRunner {
 type Env = Readonly<Record<string, string>>;
 
 class Pool implements ProcessRunner {
-  readonly #options: Required<RunnerOptions>;
+  readonly #options: Required<Omit<RunnerOptions, 'openOutlet'>>;
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
   readonly #describer: Describer;
@@ -76,9 +78,10 @@ class Pool implements ProcessRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = { maxProcesses: MAX_PROCESSES, idleMs: IDLE_MS, graceMs: GRACE_MS, ...options };
-    const { isolation, tmpDir } = options;
+    const { isolation, tmpDir, openOutlet } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
-    this.#isolation = isolation.level === 'jail' ? new Jails(isolation) : new PlainProcesses(isolation.user);
+    this.#isolation =
+      isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation.user);
     this.#describer = new Describer(this.#workdirs, this.#isolation);
     this.#sweep = setInterval(() => this.#endIdle(), this.#options.idleMs / 2).unref();
     this.#memoryLook = setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS).unref();
@@ -109,6 +112,10 @@ class Pool implements ProcessRunner {
 
   describe(deployment: Deployment, env: Env = {}): Promise<Described> {
     return this.#described.get(deployment, env, () => this.#describer.describe(deployment, env));
+  }
+
+  ask(deployment: Deployment, ask: Ask, env: Env = {}): Promise<Told> {
+    return this.#describer.ask(deployment, ask, env);
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {

@@ -90,7 +90,7 @@ export class RunProcess {
   }
 
   start(flight: Flight): void {
-    const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey } = flight.request;
+    const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = flight.request;
     this.lastUsedAt = performance.now();
     this.#idleCpuMs = null;
     this.#flights.set(run, flight);
@@ -101,7 +101,7 @@ export class RunProcess {
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
     const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey };
-    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given }, event);
+    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 
   /** Asks the run to end. Its code may go on in the background, so the process takes no more. */

@@ -3,6 +3,7 @@
 // Promises: `run` never rejects and always settles, at the latest a second after the run's timeout, whatever the code
 // does; user code never runs in this process; a run's outcome is a value (RunOutcome), also for every failure.
 
+import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
 import type { GoingOn } from '../domain/waiting.ts';
@@ -28,6 +29,8 @@ export interface RunRequest {
   readonly goingOn: GoingOn | null;
   /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in waiting.ts). */
   readonly resumeKey: string;
+  /** Of a workflow's steps, in their order; null when none of them has props. */
+  readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**
@@ -35,6 +38,15 @@ export interface RunRequest {
    * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
    */
   readonly ask?: (question: Question) => Promise<Reply>;
+}
+
+/** What a component's `this` is made of, beside its code. */
+export interface PropsInput {
+  readonly configuredProps: PropValues;
+  /** What its `additionalProps` answered when it was configured. */
+  readonly additionalProps?: PropDefinitions;
+  /** Prop name of an app → the fields of the account that was configured. */
+  readonly accounts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** Of user code's making; only its shape was looked at. */
@@ -50,11 +62,12 @@ export type Reply =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly name: string; readonly message: string };
 
-export interface SourceInput {
+export type Hook = 'deploy' | 'activate' | 'deactivate';
+
+export interface SourceInput extends PropsInput {
   readonly sourceId: string;
-  /** What to call on the component. */
-  readonly call: 'run' | 'deploy' | 'activate' | 'deactivate';
-  readonly configuredProps: Readonly<Record<string, unknown>>;
+  /** What to call on the component: `run`, or hooks one after the other. */
+  readonly call: 'run' | readonly Hook[];
   /** Prop name of an `$.interface.http` → its endpoint's address. */
   readonly endpoints: Readonly<Record<string, string>>;
   /** The whole `$.service.db`: name → JSON text. */
@@ -69,15 +82,40 @@ export interface ComponentShape {
   readonly description: string | null;
   readonly version: string | null;
   readonly dedupe: string | null;
-  readonly props: Readonly<Record<string, unknown>>;
+  /** Those of `propDefinition`s are merged in. */
+  readonly props: PropDefinitions;
   readonly hooks: readonly string[];
   readonly hasRun: boolean;
+  readonly hasAdditionalProps: boolean;
   /** What a workflow file says of itself (sdk/workflow.ts); believe nothing of it. */
   readonly workflow?: unknown;
 }
 
 export type Described =
   | { readonly ok: true; readonly shape: ComponentShape }
+  | { readonly ok: false; readonly message: string; readonly stack: string };
+
+/** A question to a component that is being configured. */
+export type Ask = {
+  /** What is configured so far. */
+  readonly props: PropsInput;
+  /** As in SourceInput. */
+  readonly endpoints?: Readonly<Record<string, string>>;
+  readonly db?: Readonly<Record<string, string>>;
+} & (
+  | { readonly what: 'props' }
+  | {
+      readonly what: 'options';
+      readonly prop: string;
+      /** From 0. */
+      readonly page: number;
+      readonly prevContext: unknown;
+      readonly query?: string;
+    }
+);
+
+export type Told =
+  | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string; readonly stack: string };
 
 export interface RunnerStats {
@@ -89,6 +127,8 @@ export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
   describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<Described>;
+  /** Asks the first step of a deployment, in a process of its own. Never rejects; settles within LIMITS.askMs. */
+  ask(deployment: Deployment, ask: Ask, env?: Readonly<Record<string, string>>): Promise<Told>;
   /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
   /** Asks a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */

@@ -29,9 +29,13 @@ export class PlainProcesses implements Isolation {
     return { dir, tmp: join(dir, 'tmp') };
   }
 
+  async prepare(): Promise<{ close(): void }> {
+    return { close: () => {} };
+  }
+
   start({ dir, memoryMb, sourceId }: StartOptions): Started {
     const inside = this.inside(dir);
-    const args = nodeArguments(inside, memoryMb, { close: this.#close, user: this.#user });
+    const args = nodeArguments(inside, memoryMb, { close: this.#close, user: this.#user, outlet: null });
     const env = environmentOf(inside, sourceId);
     const child = spawn(process.execPath, args, { cwd: inside.tmp, env, stdio: [...STDIO] });
     return {

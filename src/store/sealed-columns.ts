@@ -8,6 +8,8 @@ export interface SealedColumn {
 
 export const runnableSettingsPlace = (id: string): string => `settings ${id}`;
 export const sourcePropsPlace = (id: string): string => `source props ${id}`;
+export const additionalPropsPlace = (id: string): string => `additional props ${id}`;
+export const stepPropsPlace = (id: string): string => `step props ${id}`;
 export const accountFieldsPlace = (id: string): string => `account fields ${id}`;
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -16,6 +18,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   // The environment of its code.
   { table: 'runnables', column: 'settings', place: runnableSettingsPlace },
   { table: 'runnables', column: 'configured_props', place: sourcePropsPlace },
+  { table: 'runnables', column: 'additional_props', place: additionalPropsPlace },
+  { table: 'deployments', column: 'step_props', place: stepPropsPlace },
   { table: 'accounts', column: 'fields', place: accountFieldsPlace },
 ];
 

@@ -6,7 +6,7 @@ import { msOf } from '../../src/domain/ids.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Trigger } from '../../src/domain/resource.ts';
 import type { Appended } from '../../src/store/store.ts';
-import { all, at, defined, type Harness, none, only, START_MS, times } from './fixtures.ts';
+import { all, at, defined, type Harness, none, only, START_MS, sorted, succeeded, times } from './fixtures.ts';
 import { Stage } from './stage.ts';
 
 async function scheduled(stage: Stage, nextAtMs: number | null, active = true): Promise<Trigger> {
@@ -52,6 +52,43 @@ export function schedulesContract(harness: Harness): void {
         [schedule, interval.schedule],
       );
       deepEqual(due[1], interval);
+    });
+
+    it('skip and count what comes before its run is over', async () => {
+      await using stage = await Stage.open(harness);
+      const source = stage.make.source();
+      const timers = times(2, () => stage.make.timer(source.id, START_MS));
+      const subscriptions = timers.map(({ id }) =>
+        stage.make.subscription({ from: id, to: source.id }, { via: 'trigger' }),
+      );
+      const deployment = stage.make.deployment(source);
+      await stage.store.createSource({ source, deployment, triggers: timers, subscriptions });
+      const [timer, other] = [at(timers, 0), at(timers, 1)];
+      const tick = (n: number, hands = none()) => fire(stage, timer, START_MS + n * MINUTE_MS, hands);
+      const skipped = async (): Promise<number[]> =>
+        (await stage.store.listTriggers(stage.owner.id, source.id)).map(({ skippedTicks }) => skippedTicks);
+      ok(await tick(0), 'nothing runs yet');
+      equal(await tick(1), null, 'the run is queued');
+      const [run] = (await stage.store.claimRuns(1, all())).runs;
+      equal(await tick(2), null, 'the run is under way');
+      ok(await fire(stage, other, START_MS), "another timer's ticks have nothing to do with it");
+      deepEqual(sorted(await skipped()), [0, 2]);
+      await stage.end(defined(run), succeeded(), none());
+      const again = defined(await tick(3));
+      equal(again.firstRun === null, false);
+      equal(await tick(3), null, 'a tick that was fired is none to skip');
+      await stage.reopen();
+      deepEqual(sorted(await skipped()), [0, 2]);
+      await stage.store.updateSource({ source, deployment: null, triggers: timers, subscriptions });
+      deepEqual(sorted(await skipped()), [0, 2], 'a change does not begin to count anew');
+    });
+
+    it("never skip a workflow's", async () => {
+      await using stage = await Stage.open(harness);
+      const timer = await scheduled(stage, START_MS);
+      await stage.subscribe(timer.id, timer.runnableId, '', { via: 'trigger' });
+      for (const n of [0, 1, 2]) ok(await fire(stage, timer, START_MS + n * MINUTE_MS));
+      equal((await stage.store.claimRuns(10, all())).runs.length, 3);
     });
 
     it('do not tick again for a change that did not see the tick', async () => {

@@ -38,6 +38,36 @@ export function sealingContract(harness: Harness): void {
       assertNowhere(raw, [...SECRETS, HEADER]);
     });
 
+    it('of steps and sources come back, and cannot be read', async () => {
+      await using stage = await Stage.open(harness);
+      const additionalProps = { made: { type: 'string', default: 'hush-additional' } };
+      const source = await stage.source({ configuredProps: { key: 'hush-source' }, additionalProps });
+      const workflow = stage.make.workflow();
+      const { steps, ...plain } = stage.make.deployment(workflow);
+      const props = { configured: { key: 'hush-step' }, additional: additionalProps, secret: ['key'] };
+      const deployment = {
+        ...plain,
+        steps: [
+          ...steps.map((step) => ({ ...step, props })),
+          ...stage.make.deployment(workflow).steps.map((step) => ({ ...step, namespace: 'plain' })),
+        ],
+      };
+      await stage.store.createWorkflow({ workflow, deployment, triggers: [], subscriptions: [] });
+      for (const reopened of [false, true]) {
+        if (reopened) await stage.reopen();
+        deepEqual(await stage.store.getSource(stage.owner.id, source.id), source);
+        deepEqual(await stage.store.getDeployment(stage.owner.id, deployment.id), deployment);
+        const { items } = await stage.store.listDeployments(stage.owner.id, workflow.id, { limit: 5 });
+        deepEqual(items, [deployment]);
+      }
+      const none = { ...source, additionalProps: {} };
+      await stage.store.updateSource({ source: none, deployment: null, triggers: [], subscriptions: [] });
+      deepEqual(await stage.store.getSource(stage.owner.id, source.id), none);
+      const raw = await stage.raw();
+      ok(raw.includes(source.id) && raw.includes(deployment.id), 'this is where it is kept');
+      assertNowhere(raw, ['hush-source', 'hush-step', 'hush-additional']);
+    });
+
     it('leave no trace with what happens', async () => {
       await using stage = await secretive(harness);
       await change(stage, stage.main, { secrets: [aSecret(SECRETS[2] as string), ...stage.main.secrets] });

@@ -66,6 +66,17 @@ export function sourcesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('is not written once the source is gone', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source({ dedupe: 'unique' });
+      const under = await stage.started(source);
+      await stage.store.deleteSource(stage.owner.id, source.id);
+      const { held } = await stage.end(under, succeeded({ dbWrites: { a: '1' }, outgoing: [item('a')] }), all());
+      equal(held, true);
+      deepEqual(await stage.store.readSourceDb(source.id), {});
+      await assertLedgerAddsUp(stage);
+    });
+
     it('takes nothing from a failed run', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique' });

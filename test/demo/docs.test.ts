@@ -19,6 +19,7 @@ const TYPED = [
   'code-first',
   'error-handling',
   'sources',
+  'components',
   'streams',
   'accounts',
   'data-stores',

@@ -74,9 +74,7 @@ test('resting calls deactivate and waking calls activate', async () => {
 });
 
 for (const hook of ['deploy', 'activate']) {
-  // What deploy() emitted is committed by its own run; holding it until activate() is through is still to be done.
-  const todo = hook === 'activate' ? 'emissions of deploy() do not wait for activate() yet' : false;
-  test(`a throwing ${hook} hook leaves nothing behind`, { todo }, async () => {
+  test(`a throwing ${hook} hook leaves nothing behind`, async () => {
     await using errand = await startErrand();
     await using receiver = await startReceiver();
     await using listener = await startReceiver();

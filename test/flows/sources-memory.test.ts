@@ -198,6 +198,8 @@ test('a suppressed duplicate shows in the log', async () => {
   const line = data.find((l: { text: string }) => /duplicate|dedupe/i.test(l.text));
   assert.ok(line, `two suppressed duplicates are counted and visible: ${JSON.stringify(data)}`);
   assert.match(line.text, /2/);
+  const run = (await errand.client.get(`/v1/runs/${line.run_id}`)).data;
+  assert.equal(run.suppressed, 2);
 });
 
 test('an unknown dedupe strategy is refused', async () => {

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { createSource, emissions, eventsOf } from '../support/sources.ts';
+import { until } from '../support/wait.ts';
 
 const TICK = `export default {
   props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 900 } } },
@@ -71,6 +73,39 @@ test('a changed interval holds from then on', async () => {
   await pass(errand, MINUTE_MS);
   const [{ event }] = await emissions(errand, source.id, 1);
   assert.equal(event.interval_seconds, 30);
+});
+
+test('a tick that finds the last one running is skipped', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const source = await createSource(
+    errand,
+    `export default {
+      props: { timer: { type: '$.interface.timer', default: { intervalSeconds: 3 } }, to: 'string' },
+      async run(event) {
+        while ((await fetch(this.to)).status !== 204);
+        this.$emit(event.timestamp);
+      },
+    };`,
+    { configured_props: { to: receiver.url } },
+  );
+  // In steps that a node survives: for longer it must not be silent, by the clock of a database.
+  const step = (): Promise<void> => pass(errand, 3000);
+  const skipped = async (): Promise<number> => (await errand.client.get(`/v1/sources/${source.id}`)).data.skipped_ticks;
+  await step();
+  await receiver.wait(1);
+  await until('two skipped ticks', async () => {
+    await step();
+    return (await skipped()) >= 2;
+  });
+  const before = await skipped();
+  assert.deepEqual((await errand.client.get(`/v1/sources/${source.id}/event_summaries`)).data, []);
+  receiver.answer(204);
+  await emissions(errand, source.id, 1);
+  await errand.restart();
+  assert.ok((await skipped()) >= before);
+  await step();
+  await emissions(errand, source.id, 2);
 });
 
 test('an inactive timer rests until active again', async () => {

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
@@ -37,6 +39,34 @@ test('code in a jail has no network by default', { skip }, async () => {
   assert.match(error.event.error.msg, /fetch failed/);
 });
 
+test('code in a jail may reach public addresses', { skip }, async () => {
+  const receiver = createServer((_request, response) => response.setHeader('connection', 'close').end('hello'));
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  await using errand = await startErrand({
+    ERRAND_ISOLATION: 'jail',
+    ERRAND_JAIL_NETWORK: 'public',
+    ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+  });
+  const workflow = await errand.workflow(`export default async ({ steps }) => {
+    const asked = [];
+    for (const url of steps.trigger.event.body) {
+      asked.push(await fetch(url).then((response) => response.text(), ({ cause }) => cause.code + ' ' + cause.message));
+    }
+    return asked;
+  }`);
+  // In this spelling, or it would be the jail's own loopback.
+  const here = (at: number) => `http://[::ffff:127.0.0.1]:${at}/healthz`;
+  await errand.send(workflow, [here(port), here(Number(new URL(errand.url).port)), 'http://10.0.0.1/']);
+  const [run] = await errand.runs(workflow.id, 1);
+  const { data } = await errand.client.get(`/v1/runs/${run.id}`);
+  const [hello, own, inner] = data.steps[0].return_value;
+  assert.equal(hello, 'hello');
+  assert.match(own, /^ERR_TARGET_FORBIDDEN .*it is where the server listens/);
+  assert.match(inner, /^ERR_TARGET_FORBIDDEN .*RFC1918/);
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
 test('the start says how code is kept in', { skip }, async () => {
   await using folder = await createFolder();
   const start = async (env: Record<string, string>): Promise<string> => {
@@ -44,6 +74,10 @@ test('the start says how code is kept in', { skip }, async () => {
     return /^ {2}code +(.*)$/m.exec(errand.stdout())?.[1] ?? errand.stdout();
   };
   assert.match(await start({ ERRAND_DATABASE_URL: '' }), /^in processes of /);
+  assert.match(
+    await start({ ERRAND_ISOLATION: 'jail', ERRAND_JAIL_NETWORK: 'public', ERRAND_DATABASE_URL: '' }),
+    /^in jails of .*, with public addresses$/,
+  );
   assert.match(
     await start({ ERRAND_ISOLATION: 'jail', ERRAND_DATABASE_URL: '' }),
     /^in jails of .*, without a network$/,

@@ -86,6 +86,7 @@ async function stream({ store, streams }: HttpDeps, { request, reply, id, query 
   const open = await streams.openStream({ channel: { ownerId, emitterId: id, name }, after, isAllowed });
   const { raw } = reply;
   raw.on('close', () => open.close());
+  raw.on('error', () => open.close());
   if (raw.destroyed) return open.close();
   reply.hijack();
   raw.on('drain', () => open.resume());

@@ -120,6 +120,9 @@ export const RUN_WHOLE = Type.Object(
     event: Type.Unknown({ description: 'The event, byte for byte as it came.', examples: [{ order: 12345 }] }),
     steps: Type.Array(STEP_RESULT),
     logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' })),
+    suppressed: Type.Optional(
+      Type.Integer({ description: 'Of a source: emissions that dedupe has dropped; absent when none.', examples: [2] }),
+    ),
     caused_by: Type.Object({
       emission_id: EMIT_ID,
       run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
@@ -172,12 +175,14 @@ export function runWholeToWire(run: RunWhole): object {
     const list = detail && memberOf(detail, name);
     return list ? new Verbatim(list) : NO_ITEMS;
   };
+  const suppressed = detail && memberOf(detail, 'suppressed');
   return {
     ...runToWire(run),
     ...(run.errorBody ? { error: new Verbatim(run.errorBody) } : {}),
     event: new Verbatim(run.event),
     steps: listIn('steps'),
     logs: listIn('logs'),
+    ...(suppressed ? { suppressed: new Verbatim(suppressed) } : {}),
     caused_by: { emission_id: run.emitId, run_id: runIdOf(run.causedByRun) },
     causes: run.causes.map(receiptToWire),
   };

@@ -76,6 +76,12 @@ export const SOURCE_WHOLE = Type.Object(
   {
     ...FIELDS,
     endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
+    skipped_ticks: Type.Optional(
+      Type.Integer({
+        description: 'With a timer: ticks that were skipped, since the run of the one before was not over.',
+        examples: [0],
+      }),
+    ),
     component_code: Type.Optional(text({ description: 'When one source is read: as it was deployed.', example: CODE })),
     component_path: Type.Optional(
       text({ description: 'When it was deployed by path.', example: 'shop/sources/new-order.mjs' }),
@@ -108,11 +114,13 @@ export function sourceWholeToWire(
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
+  const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
   const origin = originOf(whole.source.componentCode);
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
   return {
     ...sourceToWire(whole.source),
     ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
+    ...(timers.length > 0 ? { skipped_ticks: timers.reduce((sum, skipped) => sum + skipped, 0) } : {}),
     ...(origin === null || origin.kind === 'file' ? {} : { [origin.kind]: origin.name }),
     ...(withCode ? { component_code: plainCode(whole.source.componentCode) } : {}),
   };

@@ -4,12 +4,19 @@ import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
-import type { Deployment, Workflow } from '../../domain/resource.ts';
+import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
 
 const CODE = 'export default async ({ steps, $ }) => {\n  return steps.trigger.event.body;\n};\n';
+
+const STEP_PROPS = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay.',
+  'x-secret': true,
+  examples: [{}],
+});
 
 const STEP_INPUT = Type.Object(
   {
@@ -36,6 +43,7 @@ const STEP_INPUT = Type.Object(
         example: 'shop/actions/refund.mjs',
       }),
     ),
+    configured_props: Type.Optional(STEP_PROPS),
   },
   { additionalProperties: false },
 );
@@ -73,7 +81,7 @@ const FIELDS = {
 
 export const WORKFLOW = Type.Object(FIELDS, { title: 'Workflow' });
 
-const STEP = { id: id('c_'), namespace: text({ example: 'charge' }) };
+const STEP = { id: id('c_'), namespace: text({ example: 'charge' }), configured_props: Type.Optional(STEP_PROPS) };
 
 export const WORKFLOW_WHOLE = Type.Object(
   {
@@ -121,7 +129,7 @@ export function workflowInput(asked: Asked): WorkflowInput {
 }
 
 function stepInput(
-  { namespace, code, component_path: componentPath }: Static<typeof STEP_INPUT>,
+  { namespace, code, component_path: componentPath, configured_props: configuredProps }: Static<typeof STEP_INPUT>,
   i: number,
 ): StepInput {
   if ((code === undefined) === (componentPath === undefined)) {
@@ -132,7 +140,12 @@ function stepInput(
         : 'is one too many beside component_path';
     throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
   }
-  return { namespace, code: code ?? '', ...(componentPath === undefined ? {} : { componentPath }) };
+  return {
+    namespace,
+    code: code ?? '',
+    ...(componentPath === undefined ? {} : { componentPath }),
+    ...(configuredProps === undefined ? {} : { configuredProps }),
+  };
 }
 
 function checkSteps(steps: readonly StepInput[]): void {
@@ -187,13 +200,22 @@ export function workflowWholeToWire(
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof WORKFLOW_WHOLE> {
-  const steps = whole.deployment.steps.map(({ id, namespace, code }) => ({
-    id,
-    namespace,
-    ...(withCode ? { code } : {}),
+  const steps = whole.deployment.steps.map((step) => ({
+    ...stepToWire(step),
+    ...(withCode ? { code: step.code } : {}),
   }));
   const triggers = whole.triggers.map((trigger) => triggerToWire(trigger, publicUrl));
   return { ...workflowToWire(whole.workflow, publicUrl), steps, triggers };
+}
+
+function stepToWire({ id, namespace, props }: Step): {
+  id: string;
+  namespace: string;
+  configured_props?: Record<string, unknown>;
+} {
+  if (!props) return { id, namespace };
+  const shown = Object.entries(props.configured).filter(([prop]) => !props.secret.includes(prop));
+  return { id, namespace, configured_props: Object.fromEntries(shown) };
 }
 
 export function deploymentToWire(deployment: Deployment, activeId: string): Static<typeof DEPLOYMENT> {
@@ -201,7 +223,7 @@ export function deploymentToWire(deployment: Deployment, activeId: string): Stat
     id: deployment.id,
     workflow_id: deployment.runnableId,
     active: deployment.id === activeId,
-    steps: deployment.steps.map(({ id, namespace }) => ({ id, namespace })),
+    steps: deployment.steps.map(stepToWire),
     created_at: toSeconds(deployment.createdAtMs),
   };
 }

@@ -52,6 +52,8 @@ export class ActiveRun {
   readonly dbWrites = new Map<string, string | null>();
   /** The index of the first step to be executed: those before it are done. */
   readonly firstIndex: number;
+  /** What is to be done when it has ended. */
+  readonly cleaning: (() => void)[] = [];
   /** After its end nothing that its code still does has an effect. */
   ended = false;
   exitReason: string | undefined;
@@ -194,6 +196,7 @@ export class ActiveRun {
     };
     this.program.post(message, answer?.body ?? null, this.#weighed());
     this.program.ended(this);
+    for (const clean of this.cleaning) clean();
   }
 
   #made(): Made {

@@ -8,15 +8,18 @@ export interface Confinement {
   readonly close: readonly number[];
   /** The user to become, where the server is root; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** The socket that leads out of a jail; null: none does. */
+  readonly outlet: string | null;
 }
 
 /**
- * Throws when it cannot become the user, and then nothing runs. (Rejected: having the process started as that user. It
+ * Returns what it was told. Throws when it cannot become the user, and then nothing runs. (Rejected: having the process started as that user. It
  * could not run a Node that lies in root's home. And one that changes its user itself is closed to other processes of
  * that user: the system lets them neither trace it nor read its memory.)
  */
-export function confine(): void {
-  const { close, user } = JSON.parse(process.argv[2] ?? '') as Confinement;
+export function confine(): Confinement {
+  const confinement = JSON.parse(process.argv[2] ?? '') as Confinement;
+  const { close, user } = confinement;
   process.argv.length = 2;
   delete process.env.PWD; // of the jail's making
   for (const descriptor of close) {
@@ -26,9 +29,10 @@ export function confine(): void {
       // not there any more
     }
   }
-  if (user === null) return;
+  if (user === null) return confinement;
   process.setgroups?.([]);
   process.setgid?.(user.gid);
   process.setuid?.(user.uid);
   if (process.getuid?.() !== user.uid || process.geteuid?.() !== user.uid) throw new Error('still the old user');
+  return confinement;
 }

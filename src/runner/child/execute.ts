@@ -39,6 +39,8 @@ async function perform(step: StepRun): Promise<void> {
   if (typeof component === 'function') return step.finish(await component(given));
   const self = bindComponent(component as Component, {
     respond: (answer) => step.respond(answer),
+    props: run.message.props?.[step.index] ?? undefined,
+    onEnd: (clean) => run.cleaning.push(clean),
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
   });
   return step.finish(await (component as Component).run?.call(self, given));

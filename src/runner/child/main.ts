@@ -6,6 +6,7 @@ import { confine } from './confine.ts';
 import { captureConsole } from './console.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import { exitProcess, guardProcess } from './guard.ts';
+import { openOutlet } from './outlet.ts';
 import type { ToChild } from './protocol.ts';
 import { Worker } from './worker.ts';
 
@@ -14,7 +15,8 @@ const PIPE_FD = 3;
 /** The server is trusted; this only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-confine();
+const { outlet } = confine();
+if (outlet !== null) await openOutlet(outlet);
 const socket = new Socket({ fd: PIPE_FD });
 const writer = new FrameWriter(
   (frame) => socket.write(frame),

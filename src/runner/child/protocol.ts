@@ -7,7 +7,7 @@
 
 import type { Outgoing } from '../../domain/run.ts';
 import type { GoingOn, WaitAsked } from '../../domain/waiting.ts';
-import type { SourceInput } from '../runner.ts';
+import type { Ask, PropsInput, SourceInput } from '../runner.ts';
 
 export interface StepFile {
   readonly id: string;
@@ -54,6 +54,8 @@ export interface InitMessage {
   readonly steps: readonly StepFile[];
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ChildLimits;
+  /** With `describe`: answer this instead. */
+  readonly ask?: Ask | undefined;
 }
 
 export interface RunMessage {
@@ -69,6 +71,8 @@ export interface RunMessage {
   readonly goingOn?: GoingOn | undefined;
   /** Not in the first message: a process may be started before its first run. */
   readonly resumeKey: string;
+  /** By step. */
+  readonly props?: readonly (PropsInput | null)[] | undefined;
 }
 
 /** End this run now; the answer (`end` with `halted`) also shows that the process is alive. */
@@ -186,6 +190,12 @@ export interface ShapeMessage {
   readonly shape: unknown;
 }
 
+/** The answer to what `init` asked, as JSON text. */
+export interface ToldMessage {
+  readonly t: 'told';
+  readonly json: string;
+}
+
 /** Exceptions that belong to no run in flight. */
 export interface StrayMessage {
   readonly t: 'stray';
@@ -199,4 +209,5 @@ export type FromChild =
   | AskMessage
   | BrokenMessage
   | ShapeMessage
+  | ToldMessage
   | StrayMessage;

@@ -1,8 +1,9 @@
 // One call of a source's component: its `run`, or one of its hooks.
 
-import type { SourceInput } from '../runner.ts';
-import { bindComponent, type Component, definitionOf } from './component.ts';
+import type { Hook, SourceInput } from '../runner.ts';
+import { bindComponent, type Component, type Surroundings } from './component.ts';
 import { dataStore } from './data-store.ts';
+import { allDefinitions } from './definitions.ts';
 import type { EmitMetadata } from './outbox.ts';
 import { rawBodyOf } from './raw-body.ts';
 import { sourceDb } from './source-db.ts';
@@ -11,8 +12,8 @@ import type { StepRun } from './step-run.ts';
 export async function runSource(step: StepRun, input: SourceInput): Promise<void> {
   const { run } = step;
   const component = step.step.component as Component;
-  const self = bindComponent(component, {
-    configuredProps: input.configuredProps,
+  const around: Surroundings = {
+    props: input,
     endpoints: input.endpoints,
     db: sourceDb(input.db, run.dbWrites, run.program.limits.resultBytes),
     respond: (answer) => step.respond(answer),
@@ -20,26 +21,41 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     emit: (event, metadata) => {
       if (!run.ended) run.outbox.emitItem(event, metadata as EmitMetadata | undefined);
     },
-  });
+    onEnd: (clean) => run.cleaning.push(clean),
+  };
   if (input.call !== 'run') {
-    const hook = component.hooks?.[input.call];
-    if (typeof hook === 'function') await hook.call(self);
+    for (const name of input.call) await runHook(step, { name, component, around });
     return;
   }
   // Without a `run` of its own, a source passes on what its interface brings, byte for byte.
   if (typeof component.run !== 'function') return run.outbox.emitText(run.eventText());
-  await component.run.call(self, eventFor(component, run.eventText()));
+  const self = bindComponent(component, around);
+  await component.run.call(self, eventFor(component, { text: run.eventText(), input }));
+}
+
+/** Under this name the step's record says which hook it was; the answer to whoever deploys says so too. */
+export const HOOK_EXPORT = '$hook';
+
+/** Each with a `this` of its own; what they emit and write to the db is one run's. */
+async function runHook(
+  step: StepRun,
+  { name, component, around }: { name: Hook; component: Component; around: Surroundings },
+): Promise<void> {
+  const hook = component.hooks?.[name];
+  if (typeof hook !== 'function') return;
+  step.export(HOOK_EXPORT, name);
+  await hook.call(bindComponent(component, around));
 }
 
 /** The parsed event; one that came over HTTP also has `bodyRaw`, which signature checks need. */
-function eventFor(component: Component, text: string): unknown {
+function eventFor(component: Component, { text, input }: { text: string; input: SourceInput }): unknown {
   const event: unknown = JSON.parse(text);
-  if (!hasHttp(component) || !isHttpEvent(event) || 'bodyRaw' in event) return event;
+  if (!hasHttp(component, input) || !isHttpEvent(event) || 'bodyRaw' in event) return event;
   return Object.assign(event, { bodyRaw: rawBodyOf(text, event.body) });
 }
 
-function hasHttp(component: Component): boolean {
-  return Object.values(component.props ?? {}).some((prop) => definitionOf(prop).type === '$.interface.http');
+function hasHttp({ props }: Component, { additionalProps }: SourceInput): boolean {
+  return Object.values(allDefinitions(props, additionalProps)).some(({ type }) => type === '$.interface.http');
 }
 
 function isHttpEvent(event: unknown): event is { body: unknown } {

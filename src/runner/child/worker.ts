@@ -1,10 +1,12 @@
 // Does what the server's messages ask, from the first one (`init`) on.
 
 import { ActiveRun, type Program } from './active-run.ts';
+import { answerTo } from './ask.ts';
 import { Capture } from './capture.ts';
 import { shapeOf } from './describe.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
+import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
 import type { InitMessage, RunMessage, ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
@@ -46,7 +48,7 @@ export class Worker {
     this.#writer.push({ t: 'stray', msg });
   }
 
-  async #init({ steps, env, limits, mode }: InitMessage): Promise<void> {
+  async #init({ steps, env, limits, mode, ask }: InitMessage): Promise<void> {
     // Not the environment of the spawn: Node and the dynamic linker would obey some of its names before any of our code.
     Object.assign(process.env, env);
     Error.stackTraceLimit = limits.stackFrames;
@@ -62,12 +64,16 @@ export class Worker {
     this.#program = program;
     try {
       program.steps = await loadSteps(steps, mode);
+      if (ask !== undefined) {
+        const answer = await answerTo(program.steps[0]?.component, ask, limits.resultBytes);
+        return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });
+      }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
       for (const run of [...this.#runs.values()]) void execute(run);
     } catch (error) {
       const { step, thrown } = error instanceof LoadError ? error : { step: 0, thrown: error };
-      this.#writer.push({ t: 'broken', fault: capture.fault({ value: thrown, step, loading: true }) });
+      this.#writer.push({ t: 'broken', fault: capture.fault({ value: thrown, step, loading: ask === undefined }) });
     }
   }
 

@@ -18,6 +18,10 @@ import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey, 
 import { LAST_NUMBER_SQL } from './node.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
+/** Whether a source's trigger `t` has a run that is not over. */
+const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
+  WHERE o.owner_id = t.owner_id AND o.runnable_id = t.runnable_id AND e.emitter_id = t.id))`;
+
 /** A node that was taken for gone must not write: it begins anew, and the transaction with it. */
 export class NodeGone extends Error {}
 
@@ -185,18 +189,22 @@ export class Reads {
     for (const row of rows) this.attempts.set(leaseKey(row.delivery as number, row.fence as number), row);
   }
 
-  /** Sets the triggers to their next tick: of those who want the same tick, one comes through. */
+  /**
+   * Sets the triggers to their next tick: of those who want the same tick, one comes through. A source's tick that comes
+   * while the run of the one before is not over is counted, and nothing else.
+   */
   async #fire(ticks: readonly Tick[]): Promise<void> {
     if (ticks.length === 0) return;
     const rows = await this.#tx.query(
-      `UPDATE triggers AS t SET next_at_ms = u.next
+      `UPDATE triggers AS t SET next_at_ms = u.next, skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer
         FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
-        WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[]) RETURNING t.id`,
+        WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[])
+        RETURNING t.id, ${IS_BUSY} AS is_skipped`,
       arrayLiteral(ticks.map((t) => t.triggerId)),
       arrayLiteral(ticks.map((t) => t.expectedAtMs)),
       arrayLiteral(ticks.map((t) => t.nextAtMs)),
     );
-    for (const row of rows) this.firedTicks.add(row.id as string);
+    for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(row.id as string);
   }
 
   /** Runs of one source are serialised, so that nobody else changes what it remembers. */

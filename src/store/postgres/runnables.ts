@@ -2,7 +2,8 @@
 
 import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
 import type { Seal } from '../seal.ts';
-import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
+import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
+import { splitProps } from '../step-props.ts';
 import { cancelWaiting } from './cancel.ts';
 import { type ConfigWriting, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
@@ -11,7 +12,7 @@ import { arrayLiteral } from './values.ts';
 import type { Listener } from './waiting.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
-    Pick<Source, 'componentCode' | 'configuredProps' | 'dedupe' | 'secretProps'>
+    Pick<Source, 'componentCode' | 'configuredProps' | 'additionalProps' | 'dedupe' | 'secretProps'>
   >;
 
 export interface RunnableWrite {
@@ -24,10 +25,11 @@ export interface RunnableWrite {
 
 export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void> {
   const { record, seal } = write;
-  const { settings, props } = sealedCells(record, seal);
+  const { settings, props, additional } = sealedCells(record, seal);
   void tx.query(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
-      component_code, configured_props, dedupe, secret_props) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      component_code, configured_props, dedupe, secret_props, additional_props)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     record.id,
     record.ownerId,
     record.name,
@@ -40,6 +42,7 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
     props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
+    additional,
   );
   await writeParts(tx, write);
 }
@@ -47,11 +50,11 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
 /** False when it is gone. Its line is locked by then. */
 export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<boolean> {
   const { record, seal } = write;
-  const { settings, props } = sealedCells(record, seal);
+  const { settings, props, additional } = sealedCells(record, seal);
   const changed = await tx.query(
     `UPDATE runnables SET name = $1, active = $2, deployment_id = $3, settings = $4, updated_at_ms = $5,
-      component_code = $6, configured_props = $7, dedupe = $8, secret_props = $9
-      WHERE id = $10 AND owner_id = $11 RETURNING id`,
+      component_code = $6, configured_props = $7, dedupe = $8, secret_props = $9, additional_props = $10
+      WHERE id = $11 AND owner_id = $12 RETURNING id`,
     record.name,
     record.active,
     record.deploymentId,
@@ -61,6 +64,7 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
     props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
+    additional,
     record.id,
     record.ownerId,
   );
@@ -80,28 +84,35 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
 }
 
 /** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
-function sealedCells(record: RunnableRow, seal: Seal): { settings: string; props: string | null } {
-  const { id, settings, configuredProps } = record;
+function sealedCells(
+  record: RunnableRow,
+  seal: Seal,
+): { settings: string; props: string | null; additional: string | null } {
+  const { id, settings, configuredProps, additionalProps = {} } = record;
+  const isAdded = Object.keys(additionalProps).length > 0;
   return {
     settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
     props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
+    additional: isAdded ? seal.seal(JSON.stringify(additionalProps), additionalPropsPlace(id)) : null,
   };
 }
 
 async function writeParts(tx: Tx, write: RunnableWrite): Promise<void> {
-  if (write.deployment) insertDeployment(tx, write.deployment);
+  if (write.deployment) insertDeployment(tx, write.deployment, write.seal);
   putSubscriptions(tx, write.subscriptions);
   await putTriggers(tx, write.triggers);
 }
 
-function insertDeployment(tx: Tx, deployment: Deployment): void {
+function insertDeployment(tx: Tx, deployment: Deployment, seal: Seal): void {
+  const { plain, props } = splitProps(deployment.steps);
   void tx.query(
-    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps) VALUES ($1, $2, $3, $4, $5)',
+    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES ($1, $2, $3, $4, $5, $6)',
     deployment.id,
     deployment.ownerId,
     deployment.runnableId,
     deployment.createdAtMs,
-    JSON.stringify(deployment.steps),
+    JSON.stringify(plain),
+    props === null ? null : seal.seal(props, stepPropsPlace(deployment.id)),
   );
 }
 

@@ -24,6 +24,8 @@ export function applySource(
   ended: { source: NonNullable<RunEnd['source']>; emissions: readonly NewEmission[] },
 ): Remembered {
   const { source, emissions } = ended;
+  // It was deleted while it ran: there is nobody left to remember anything.
+  if (!pass.reads.strategies.has(source.id)) return { emissions, suppressed: 0 };
   for (const [name, value] of Object.entries(source.dbWrites)) {
     pass.plan.dbWrites.set(`${source.id} ${name}`, { sourceId: source.id, name, value });
   }

@@ -57,12 +57,12 @@ export function workflowVerbs(core: Core): WorkflowStore {
         values: [runnableId, ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(pool, listing, { page, map: toDeployment });
+      return readPage(pool, listing, { page, map: (row) => toDeployment(row, core.seal) });
     },
 
     getDeployment: async (ownerId, id) => {
       const row = await pool.get('SELECT * FROM deployments WHERE id = $1 AND owner_id = $2', id, ownerId);
-      return row && toDeployment(row);
+      return row && toDeployment(row, core.seal);
     },
   };
 }

@@ -27,8 +27,9 @@ import type { RunState } from '../../domain/run.ts';
 import type { WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
-import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
+import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
 import { openBody } from '../sealed-requests.ts';
+import { withProps } from '../step-props.ts';
 import type { Row } from './database.ts';
 
 const VERIFIED = 1;
@@ -191,21 +192,27 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
 
 export function toSource(row: Row, seal: Seal): Source {
   const props = seal.open(row.configured_props as string, sourcePropsPlace(row.id as string));
+  const additional = row.additional_props as string | null;
   return {
     ...toWorkflow(row, seal),
     componentCode: row.component_code as string,
     configuredProps: JSON.parse(props) as Record<string, unknown>,
+    additionalProps:
+      additional === null ? {} : JSON.parse(seal.open(additional, additionalPropsPlace(row.id as string))),
     dedupe: row.dedupe as Dedupe | null,
     secretProps: JSON.parse(row.secret_props as string) as string[],
   };
 }
 
-export function toDeployment(row: Row): Deployment {
+export function toDeployment(row: Row, seal: Seal): Deployment {
+  const steps = JSON.parse(row.steps as string) as Step[];
+  const sealed = row.step_props as string | null;
+  const props = sealed === null ? null : seal.open(sealed, stepPropsPlace(row.id as string));
   return {
     id: row.id as string,
     ownerId: row.owner_id as string,
     runnableId: row.runnable_id as string,
-    steps: JSON.parse(row.steps as string) as Step[],
+    steps: props === null ? steps : withProps(steps, props),
     createdAtMs: row.created_at_ms as number,
   };
 }
@@ -222,6 +229,7 @@ export function toTrigger(row: Row): Trigger {
     tokenHash: row.token_hash as string | null,
     schedule: row.schedule === null ? null : (JSON.parse(row.schedule as string) as Schedule),
     nextAtMs: row.next_at_ms as number | null,
+    skippedTicks: row.skipped_ticks as number,
   };
 }
 

@@ -2,13 +2,14 @@
 
 import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
 import type { Seal } from '../seal.ts';
-import { runnableSettingsPlace, sourcePropsPlace } from '../sealed-columns.ts';
+import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
+import { splitProps } from '../step-props.ts';
 import type { Core } from './core.ts';
 import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
-    Pick<Source, 'componentCode' | 'configuredProps' | 'dedupe' | 'secretProps'>
+    Pick<Source, 'componentCode' | 'configuredProps' | 'additionalProps' | 'dedupe' | 'secretProps'>
   >;
 
 export interface RunnableWrite {
@@ -20,10 +21,11 @@ export interface RunnableWrite {
 
 export function insertRunnable(core: Core, write: RunnableWrite): void {
   const { record } = write;
-  const { settings, props } = sealedCells(record, core.seal);
+  const { settings, props, additional } = sealedCells(record, core.seal);
   core.writer.run(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
-      component_code, configured_props, dedupe, secret_props) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+      component_code, configured_props, dedupe, secret_props, additional_props)
+      VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
     record.id,
     record.ownerId,
     record.name,
@@ -36,6 +38,7 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
     props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
+    additional,
   );
   writeParts(core, write);
 }
@@ -43,10 +46,11 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
 /** False when it is gone. */
 export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   const { record } = write;
-  const { settings, props } = sealedCells(record, core.seal);
+  const { settings, props, additional } = sealedCells(record, core.seal);
   const changed = core.writer.run(
     `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
-      component_code = ?, configured_props = ?, dedupe = ?, secret_props = ? WHERE id = ? AND owner_id = ?`,
+      component_code = ?, configured_props = ?, dedupe = ?, secret_props = ?, additional_props = ?
+      WHERE id = ? AND owner_id = ?`,
     record.name,
     record.active ? 1 : 0,
     record.deploymentId,
@@ -56,6 +60,7 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
     props,
     record.dedupe ?? null,
     record.secretProps === undefined ? null : JSON.stringify(record.secretProps),
+    additional,
     record.id,
     record.ownerId,
   );
@@ -67,11 +72,16 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
 }
 
 /** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
-function sealedCells(record: RunnableRow, seal: Seal): { settings: string; props: string | null } {
-  const { id, settings, configuredProps } = record;
+function sealedCells(
+  record: RunnableRow,
+  seal: Seal,
+): { settings: string; props: string | null; additional: string | null } {
+  const { id, settings, configuredProps, additionalProps = {} } = record;
+  const isAdded = Object.keys(additionalProps).length > 0;
   return {
     settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
     props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
+    additional: isAdded ? seal.seal(JSON.stringify(additionalProps), additionalPropsPlace(id)) : null,
   };
 }
 
@@ -82,13 +92,15 @@ function writeParts(core: Core, write: RunnableWrite): void {
 }
 
 function insertDeployment(core: Core, deployment: Deployment): void {
+  const { plain, props } = splitProps(deployment.steps);
   core.writer.run(
-    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps) VALUES (?,?,?,?,?)',
+    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES (?,?,?,?,?,?)',
     deployment.id,
     deployment.ownerId,
     deployment.runnableId,
     deployment.createdAtMs,
-    JSON.stringify(deployment.steps),
+    JSON.stringify(plain),
+    props === null ? null : core.seal.seal(props, stepPropsPlace(deployment.id)),
   );
 }
 

@@ -22,9 +22,11 @@ export function applySource(
   ended: { source: NonNullable<RunEnd['source']>; emissions: readonly NewEmission[] },
 ): Remembered {
   const { source, emissions } = ended;
-  for (const [name, value] of Object.entries(source.dbWrites)) writeDb(core, source.id, [name, value]);
   const row = core.writer.get('SELECT dedupe FROM runnables WHERE id = ?', source.id);
-  const strategy = (row?.dedupe ?? null) as Dedupe | null;
+  // It was deleted while it ran: there is nobody left to remember anything.
+  if (!row) return { emissions, suppressed: 0 };
+  for (const [name, value] of Object.entries(source.dbWrites)) writeDb(core, source.id, [name, value]);
+  const strategy = row.dedupe as Dedupe | null;
   if (strategy === null || emissions.length === 0) return { emissions, suppressed: 0 };
   const before = rememberedBy(core, source.id);
   const { fresh, remembered } = judge(strategy, { remembered: before, emissions });

@@ -8,6 +8,7 @@ import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
+import { OPEN_RUN } from './partial.ts';
 import { toEmission, toTrigger } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
@@ -27,6 +28,7 @@ export function timeVerbs(core: Core): TimeStore {
       core.batch.write((tx) => {
         const sql = 'UPDATE triggers SET next_at_ms = ? WHERE id = ? AND next_at_ms = ?';
         if (core.writer.run(sql, nextAtMs, triggerId, expectedAtMs) === 0) return null;
+        if (isSkipped(core, triggerId)) return null;
         const w = writing(tx, admission);
         return appendedOf(w, writeEmission(core, w, emission));
       }),
@@ -51,6 +53,17 @@ export function timeVerbs(core: Core): TimeStore {
         return prune(core, tx, { before: beforeMs * NUMBERS_PER_MS, from });
       }),
   };
+}
+
+/** A source's tick that comes while the run of the one before is not over is counted, and nothing else. */
+function isSkipped(core: Core, triggerId: string): boolean {
+  const changed = core.writer.run(
+    `UPDATE triggers SET skipped_ticks = skipped_ticks + 1 WHERE id = ? AND runnable_id GLOB 'dc_*' AND EXISTS (
+      SELECT 1 FROM runs JOIN emissions USING (entry)
+        WHERE runs.runnable_id = triggers.runnable_id AND ${OPEN_RUN} AND emitter_id = triggers.id)`,
+    triggerId,
+  );
+  return changed > 0;
 }
 
 function closeDigests(core: Core, w: Writing): Claims {

@@ -54,12 +54,12 @@ export function workflowVerbs(core: Core): WorkflowStore {
         values: [runnableId, ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      return readPage(reader, listing, { page, map: toDeployment });
+      return readPage(reader, listing, { page, map: (row) => toDeployment(row, core.seal) });
     },
 
     getDeployment: async (ownerId, id) => {
       const row = reader.get('SELECT * FROM deployments WHERE id = ? AND owner_id = ?', id, ownerId);
-      return row && toDeployment(row);
+      return row && toDeployment(row, core.seal);
     },
   };
 }

@@ -47,7 +47,7 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_RETENTION_DAYS', '0'],
   ['ERRAND_LOG_LEVEL', 'loud'],
   ['ERRAND_ISOLATION', 'none'],
-  ['ERRAND_JAIL_NETWORK', 'public'],
+  ['ERRAND_JAIL_NETWORK', 'private'],
   ['ERRAND_CODE_USER', 'nobody'],
   ['ERRAND_CODE_USER', '0:65534'],
   ['ERRAND_CODE_USER', '65534:0'],

@@ -5,6 +5,7 @@ import test from 'node:test';
 import type { RunEnd } from '../../../src/domain/end.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
 import { Lines } from '../../../src/engine/lines.ts';
+import { propStoresOf } from '../../../src/engine/prop-stores.ts';
 import { Runs } from '../../../src/engine/runs.ts';
 import { Slots } from '../../../src/engine/slots.ts';
 import { Waiters } from '../../../src/engine/waiters.ts';
@@ -51,6 +52,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     clock: { nowMs: () => 0 },
     random,
     log,
+    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     publicUrl: () => 'http://errand',
     wakeSweep: () => undefined,
     wakeTimes: (inMs) => void woken.push(inMs),

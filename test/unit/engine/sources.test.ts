@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
+import { propStoresOf } from '../../../src/engine/prop-stores.ts';
 import { failedBefore } from '../../../src/engine/runs.ts';
 import { createSources } from '../../../src/engine/sources.ts';
 import type { SourceWrite } from '../../../src/store/resources.ts';
@@ -20,6 +21,7 @@ const SOURCE: Source = {
   componentCode: CODE,
   configuredProps: { timer: { intervalSeconds: 60 } },
   dedupe: null,
+  additionalProps: {},
   secretProps: [],
   createdAtMs: 0,
   updatedAtMs: 0,
@@ -32,6 +34,7 @@ const TICK: Trigger = {
   createdAtMs: 0,
   key: null,
   customResponse: false,
+  skippedTicks: 0,
   tokenHash: null,
   schedule: { cron: null, intervalMs: 60_000, timezone: 'UTC' },
   nextAtMs: 60_000,
@@ -70,6 +73,7 @@ test('a tick that fired during an update stays fired', async () => {
       return { ended: Promise.resolve(outcomes[name]) };
     }) as never,
     waiters: {} as never,
+    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
@@ -77,6 +81,7 @@ test('a tick that fired during an update stays fired', async () => {
     written.map(({ source, triggers }) => [source.name, triggers[0]?.nextAtMs]),
     [
       ['other', null],
+      ['orders', null],
       ['orders', 120_000],
     ],
   );

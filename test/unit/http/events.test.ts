@@ -14,6 +14,7 @@ const SOURCE: Source = {
   settings: DEFAULT_SETTINGS,
   componentCode: 'export default {}',
   configuredProps: {},
+  additionalProps: {},
   secretProps: [],
   dedupe: null,
   createdAtMs: T0_MS,

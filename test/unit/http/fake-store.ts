@@ -131,6 +131,7 @@ export function trigger(n: number, more: Partial<Trigger> = {}): Trigger {
     createdAtMs: T0_MS,
     key: `key${n}`,
     customResponse: false,
+    skippedTicks: 0,
     tokenHash: null,
     schedule: null,
     nextAtMs: null,

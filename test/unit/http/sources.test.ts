@@ -17,6 +17,7 @@ const SOURCE: Source = {
   settings: DEFAULT_SETTINGS,
   componentCode: 'export default {}',
   configuredProps: { timer: { intervalSeconds: 9 }, token: 'hunter2' },
+  additionalProps: {},
   secretProps: ['token'],
   dedupe: null,
   createdAtMs: T0_MS,

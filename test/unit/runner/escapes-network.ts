@@ -2,15 +2,56 @@ import { connect } from 'node:net';
 import type { Escape } from './escapes.ts';
 import { signal } from './kit.ts';
 
-const OWN = 'in a jail without a network; with `ERRAND_JAIL_NETWORK=full` it is possible';
+const OWN = 'in a jail; with `ERRAND_JAIL_NETWORK=full` it is possible';
+const ANY = 'in a jail; with `ERRAND_JAIL_NETWORK=public` it connects to public addresses, with `full` to all';
 
 export const NETWORK: readonly Escape[] = [
   {
     name: 'connects to any address, also on this machine and in private networks',
     process: 'possible',
     jail: 'stopped',
-    by: OWN,
+    by: ANY,
     attempt: `return await new Promise((resolve) => net.connect(w.port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false)))`,
+  },
+  {
+    name: 'connects to what is not public in spellings of its own, and by names',
+    process: 'possible',
+    jail: 'stopped',
+    by: OWN,
+    attempt: `const tried = (host) => new Promise((resolve) => net.connect(w.port, host, () => resolve(true)).on('error', () => resolve(false)));
+      for (const host of ['::ffff:127.0.0.1', '::ffff:7f00:1', '0.0.0.0', '0x7f.1', '2130706433', 'localhost', 'ip6-localhost', os.hostname()]) {
+        if (await tried(host)) return true;
+      }`,
+  },
+  {
+    name: "asks the server's way out for what is not public, or in words that are none",
+    process: 'stopped',
+    jail: 'stopped',
+    by: 'at the level `process` there is none; in a jail each target is judged as that of a webhook, and what is asked is parsed by Node',
+    unhindered: false,
+    attempt: `const ask = (text) => new Promise((resolve) => {
+        let said = '';
+        const socket = net.connect('/errand/outlet.sock', () => socket.write(text));
+        socket.on('data', (chunk) => { said += chunk; if (said.includes('\\r\\n\\r\\n')) socket.destroy() });
+        socket.on('error', () => {}).on('close', () => resolve(said));
+      });
+      const hosts = ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0.0.0.0', '0x7f.1', '2130706433', '127.1', 'localhost', 'localhost.', os.hostname()];
+      const lines = hosts.map((host) => 'CONNECT ' + host + ':' + w.port + ' HTTP/1.1');
+      lines.push('CONNECT 10.0.0.1:80@127.0.0.1:' + w.port + ' HTTP/1.1', 'CONNECT ' + w.socket + ' HTTP/1.1', 'GET http://127.0.0.1:' + w.port + '/healthz HTTP/1.1',
+        'GET / HTTP/1.1', 'CONNECT 127.0.0.1:' + (65536 + w.port) + ' HTTP/1.1', 'CONNECT x HTTP/9.9', 'x'.repeat(100000));
+      for (const line of lines) if (/^HTTP\\/1.1 2/.test(await ask(line + '\\r\\nHost: x\\r\\n\\r\\n'))) return true;`,
+  },
+  {
+    name: 'sends datagrams, and asks a name server of its own choice',
+    process: 'possible',
+    jail: 'stopped',
+    by: OWN,
+    attempt: `const socket = node('dgram').createSocket('udp4');
+      return await new Promise((resolve) => {
+        socket.on('message', () => resolve(true)).on('error', () => resolve(false));
+        setTimeout(() => resolve(false), 300);
+        socket.send('x', w.datagramPort, '127.0.0.1');
+      })`,
   },
   {
     name: "asks the server's interface without a key",

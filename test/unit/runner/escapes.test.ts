@@ -7,6 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { IsolationSettings } from '../../../src/runner/isolation.ts';
+import { createAddresses } from '../../../src/webhook/address.ts';
+import { createOutlets } from '../../../src/webhook/outlet.ts';
 import { tableOf } from '../../demo/markdown.ts';
 import { ESCAPES, type Escape } from './escapes.ts';
 import { noJail } from './jail-kit.ts';
@@ -38,12 +40,23 @@ function cameUnhindered(attempt: string, world: World, cwd: string): Promise<boo
   });
 }
 
-for (const level of LEVELS) {
-  const isolation: IsolationSettings = { ...ISOLATION, level, network: level === 'jail' ? 'none' : 'full' };
-  describe(`code at the level ${level}`, { skip: skips[level] }, () => {
+const SETTINGS = [
+  { level: 'process', network: 'full' },
+  { level: 'jail', network: 'none' },
+  { level: 'jail', network: 'public' },
+] as const;
+const openOutlet = createOutlets({
+  addresses: createAddresses({ allowTargets: [] }),
+  ownPort: () => null,
+  database: [],
+});
+
+for (const { level, network } of SETTINGS) {
+  const isolation: IsolationSettings = { ...ISOLATION, level, network };
+  describe(`code at the level ${level} with the network ${network}`, { skip: skips[level] }, () => {
     for (const tried of ESCAPES) {
       test(`${tried.name}: ${tried[level]}`, async (t) => {
-        const made = kit(t, { isolation });
+        const made = kit(t, { isolation, openOutlet });
         const world = await createWorld(t, made);
         assert.equal((await came(made, world, tried)) ? 'possible' : 'stopped', tried[level]);
       });

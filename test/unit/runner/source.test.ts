@@ -85,7 +85,8 @@ test('props have configured values, else defaults', async (t) => {
   const outcome = await kit(t).source(code, {
     configuredProps: { plain: 'p', zero: 0, app: { $auth: { token: 'k' } } },
   });
-  assert.deepEqual(bodies(outcome), [['p', 'd', [1, 2], [1], 0, { intervalSeconds: 900 }, 'kk', 'from app']]);
+  const timer = { type: '$.interface.timer', intervalSeconds: 900 };
+  assert.deepEqual(bodies(outcome), [['p', 'd', [1, 2], [1], 0, timer, 'kk', 'from app']]);
 });
 
 test('methods and hooks share one this', async (t) => {
@@ -98,14 +99,14 @@ test('methods and hooks share one this', async (t) => {
   }`;
   const { source } = kit(t);
   const endpoints = { http: 'http://here/e/k' };
-  assert.deepEqual((await source(code, { call: 'deploy', endpoints })).dbWrites, { deploy: '"http://here/e/k"' });
-  const activated = await source(code, { call: 'activate', endpoints });
+  assert.deepEqual((await source(code, { call: ['deploy'], endpoints })).dbWrites, { deploy: '"http://here/e/k"' });
+  const activated = await source(code, { call: ['activate'], endpoints });
   assert.deepEqual([activated.dbWrites, bodies(activated)], [{ activate: '"http://here/e/k"' }, ['past']]);
-  assert.equal(faultOf(await source(code, { call: 'deactivate', endpoints })).msg, 'cannot');
+  assert.equal(faultOf(await source(code, { call: ['deactivate'], endpoints })).msg, 'cannot');
 });
 
 test('a hook that does not exist succeeds', async (t) => {
-  assert.equal((await kit(t).source('export default { run() {} }', { call: 'deploy' })).end.kind, 'succeeded');
+  assert.equal((await kit(t).source('export default { run() {} }', { call: ['deploy'] })).end.kind, 'succeeded');
 });
 
 test('an HTTP source answers its caller', async (t) => {

@@ -1,6 +1,8 @@
 // What there is to reach for code that should not reach it: a server with secrets in its files and its environment, that
 // listens, and whose process is the test's.
 
+import dgram from 'node:dgram';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -19,6 +21,8 @@ export interface World {
   readonly openDir: string;
   readonly socket: string;
   readonly port: number;
+  /** Answers each datagram. */
+  readonly datagramPort: number;
   readonly serverPid: number;
   /** A file in the temporary folder of another deployment's process, as the machine sees it. */
   readonly otherFile: string;
@@ -50,7 +54,11 @@ export async function createWorld(t: TestContext, { run, tmpDir }: Kit): Promise
     response.writeHead(isCaller ? 200 : 401).end(isCaller ? SECRET : '');
   }).listen(0, '127.0.0.1');
   await listening(http);
+  const datagrams = dgram.createSocket('udp4').bind(0, '127.0.0.1');
+  datagrams.on('message', (text, { port, address }) => datagrams.send(text, port, address));
+  await once(datagrams, 'listening');
   t.after(() => {
+    datagrams.close();
     unix.close();
     http.close();
     http.closeAllConnections();
@@ -61,7 +69,8 @@ export async function createWorld(t: TestContext, { run, tmpDir }: Kit): Promise
   const [otherPid, cwd] = returned(await run(other)) as [number, string];
   const otherFile = join(cwd.startsWith(tmpDir) ? cwd : tmpDir, 'kept.txt');
   const { port } = http.address() as AddressInfo;
-  return { secret: SECRET, dataDir, openDir, socket, port, serverPid: process.pid, otherFile, otherPid };
+  const datagramPort = datagrams.address().port;
+  return { secret: SECRET, dataDir, openDir, socket, port, datagramPort, serverPid: process.pid, otherFile, otherPid };
 }
 
 function fillDataDir(dataDir: string): void {

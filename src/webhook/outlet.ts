@@ -1,0 +1,172 @@
+// The way out for code in a jail that reaches public addresses alone (`ERRAND_JAIL_NETWORK=public`).
+//
+// The jail has no network but a loopback interface of its own, and one Unix socket: an outlet. What is asked there is
+// HTTP's CONNECT, one connection each: the target is judged as that of a webhook, connected to here, and its bytes are
+// passed on unread. Each process has an outlet of its own, in a folder that no other process sees, so whoever asks there
+// is that process. Nothing is logged.
+//
+//   code ──connect──▶ child/outlet.ts ──CONNECT name:port──▶ outlet ──▶ what the name resolves to, judged
+//
+// A refusal says in headers what and why. (Rejected: requests in absolute form, as HTTP proxies take them. A refusal would
+// look like an answer of the target, and the server would see what is sent.)
+
+import { chmodSync, chownSync, closeSync, openSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
+import { createTunnels, type Target, type TunnelOptions, type Tunnels } from './tunnel.ts';
+
+export interface Outlet {
+  /** Ends what goes through it. May be called twice. */
+  close(): void;
+}
+
+/** Opens an outlet at a path, for a user of the system; null: for the server's own. */
+export type OpenOutlet = (path: string, user: { uid: number; gid: number } | null) => Promise<Outlet>;
+
+/** What a refusal says, in its headers. The reason names no address but the one that was asked for. */
+interface Refusal {
+  readonly status: 400 | 403 | 502 | 503 | 504;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** The longest name, a port, and what a program may say of itself. */
+const MAX_HEADER_BYTES = 4096;
+const TARGET = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([\w.-]{1,253})):(\d{1,5})$/;
+const MAX_PORT = 65_535;
+const REFUSED_AT_ONCE = 16;
+/** What the system takes for a socket's path. */
+const MAX_PATH_BYTES = 100;
+const ESTABLISHED = 'HTTP/1.1 200 OK\r\n\r\n';
+
+export function createOutlets(options: TunnelOptions): OpenOutlet {
+  return async (path, user) => {
+    const outlet = new UnixOutlet(createTunnels(options));
+    await outlet.open(path);
+    if (user !== null) chownSync(path, user.uid, user.gid);
+    return outlet;
+  };
+}
+
+class UnixOutlet implements Outlet {
+  readonly #tunnels: Tunnels;
+  readonly #server: Server;
+  /** Who asks, those also that are not answered yet. */
+  readonly #callers = new Set<Duplex>();
+  /** Its folder, where its path is too long for the system and it is named from there. */
+  #folder: number | null = null;
+
+  constructor(tunnels: Tunnels) {
+    this.#tunnels = tunnels;
+    this.#server = createServer(
+      { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: LIMITS.connectTimeoutMs, requestTimeout: 10 * SECOND_MS },
+      (_request, response) => response.writeHead(405, { allow: 'CONNECT', connection: 'close' }).end(),
+    );
+    // Those that say nothing hold a descriptor of ours, too.
+    this.#server.maxConnections = LIMITS.outletConnections + REFUSED_AT_ONCE;
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+    this.#server.on('connect', (request, socket, head) => this.#onConnect(request, socket, head));
+  }
+
+  async open(path: string): Promise<void> {
+    const isLong = Buffer.byteLength(path) > MAX_PATH_BYTES;
+    if (isLong) this.#folder = openSync(dirname(path), 'r');
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(isLong ? `/proc/self/fd/${this.#folder}/${basename(path)}` : path, resolve);
+    });
+    chmodSync(path, 0o600);
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    // Not before: closing removes the socket by the name that it was given.
+    if (this.#folder !== null) closeSync(this.#folder);
+    this.#folder = null;
+    for (const caller of this.#callers) caller.destroy();
+  }
+
+  #onConnect({ url }: IncomingMessage, caller: Duplex, head: Buffer): void {
+    caller.on('error', () => caller.destroy());
+    const target = readTarget(url ?? '');
+    if (target === null) refuse(caller, NO_TARGET);
+    else if (this.#callers.size >= LIMITS.outletConnections) refuse(caller, TOO_MANY);
+    else this.#open(target, caller, head);
+  }
+
+  #open(target: Target, caller: Duplex, head: Buffer): void {
+    this.#callers.add(caller);
+    let upstream: Socket | null = null;
+    const opening = new AbortController();
+    caller.once('close', () => {
+      this.#callers.delete(caller);
+      opening.abort();
+      upstream?.destroy();
+    });
+    this.#tunnels.open(target, opening.signal).then(
+      (socket) => {
+        upstream = socket;
+        if (caller.destroyed) socket.destroy();
+        else join(caller as Socket, socket, head);
+      },
+      (error: unknown) => refuse(caller, refusalOf(error)),
+    );
+  }
+}
+
+const NO_TARGET: Refusal = { status: 400, code: 'ERR_INVALID_ARG_VALUE', reason: 'it is not a name and a port' };
+const TOO_MANY: Refusal = {
+  status: 503,
+  code: 'EMFILE',
+  reason: `the process has ${LIMITS.outletConnections} connections open, and may have no more`,
+};
+
+/** `name:port`; null when it is none. */
+function readTarget(text: string): Target | null {
+  const [, v6, name, digits] = TARGET.exec(text) ?? [];
+  const host = v6 ?? name;
+  const port = Number(digits);
+  return host === undefined || !(port > 0 && port <= MAX_PORT) ? null : { host, port };
+}
+
+function refuse(caller: Duplex, { status, code, reason }: Refusal): void {
+  if (caller.destroyed) return;
+  caller.end(`HTTP/1.1 ${status} Refused\r\nerrand-code: ${code}\r\nerrand-reason: ${reason}\r\n\r\n`);
+  caller.resume(); // what it still sends is of no interest, but its end is
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof ForbiddenTarget) return { status: 403, code: 'ERR_TARGET_FORBIDDEN', reason: error.reason };
+  if (error instanceof ConnectTimeout) {
+    return { status: 504, code: 'ETIMEDOUT', reason: `no connection after ${error.afterMs} ms` };
+  }
+  const { phase, systemCode } = error instanceof ConnectFailed ? error : { phase: 'connect', systemCode: '' };
+  const code = /^E[A-Z_]{2,30}$/.test(systemCode) ? systemCode : 'ECONNRESET';
+  return {
+    status: 502,
+    code,
+    reason: phase === 'dns' ? 'the name could not be looked up' : 'no connection came about',
+  };
+}
+
+/** Passes bytes on in both directions, with their ends, until both have ended or nothing has come for long. */
+function join(caller: Socket, upstream: Socket, head: Buffer): void {
+  caller.write(ESTABLISHED);
+  if (head.length > 0) upstream.write(head);
+  for (const [from, to] of [
+    [caller, upstream],
+    [upstream, caller],
+  ] as const) {
+    from.setTimeout(LIMITS.outletIdleMs, () => from.destroy());
+    from.on('error', () => to.destroy());
+    from.on('close', () => {
+      if (!from.readableEnded) to.destroy();
+    });
+    from.pipe(to);
+  }
+}
