@@ -112,6 +112,8 @@ export interface DeliveryWhole {
   readonly attempts: readonly AttemptRecord[];
   /** Null when it is over, for a mail or a request, and when its webhook is gone. */
   readonly standing: Standing | null;
+  /** Of a request that waits: nothing goes to that place before then. */
+  readonly pausedUntilMs?: number | null;
 }
 
 /** Why a delivery cannot be sent again now: it is on its way; its webhook is not active; its webhook is gone. */

@@ -140,7 +140,8 @@ export function httpSendsContract(harness: Harness): void {
       await record(stage, defined(second), putOff(MINUTE_MS));
       const free = await stage.deliveries();
       deepEqual(free.map(urlOf), [OTHER]);
-      deepEqual([(await recordOf(stage, defined(first))).attemptsMade], [0]);
+      const { record: kept, pausedUntilMs } = await wholeOf(stage, defined(second));
+      deepEqual([kept.attemptsMade, pausedUntilMs], [0, stage.clock.ms + HOUR_MS]);
       stage.clock.advance(HOUR_MS - 1);
       deepEqual(await stage.deliveries(), [], 'also when the last answer asked for less');
       stage.clock.advance(1);

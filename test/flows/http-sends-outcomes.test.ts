@@ -64,6 +64,11 @@ test('Retry-After puts off all to that place alone', async () => {
   await errand.send(workflow, { url: other.url });
   await other.wait(1);
   assert.equal(receiver.received.length, 1);
+  const [waiting] = await requestsOf(errand, '&state=pending');
+  assert.match(
+    (await wholeOf(errand, waiting)).why,
+    /^It waits for its first attempt\. The place that it goes to is paused \(Retry-After\): nothing goes there before /,
+  );
   errand.forward(601_000);
   await receiver.wait(3);
   assert.equal((await requestsOf(errand, '&state=delivered', 3)).length, 3);

@@ -164,3 +164,20 @@ test('lists tell requests, mails and webhooks apart', async () => {
   assert.equal(unknown.status, 400);
   assert.match(unknown.text, /mail.*http/);
 });
+
+test('a run that waits has sent its request', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const workflow = await errand.workflow(`export default ({ steps, $ }) => {
+    $.send.http({ url: steps.trigger.event.body.url, data: { resume: $.flow.suspend().resume_url } });
+  };`);
+  await errand.send(workflow, { url: receiver.url });
+  const [request] = await receiver.wait(1);
+  const { resume } = JSON.parse(request?.body.toString() ?? '');
+  const [waiting] = (await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).data;
+  assert.equal(waiting.state, 'waiting');
+  assert.equal((await fetch(resume, { method: 'POST' })).status, 200);
+  const [run] = await errand.runs(workflow.id, 1);
+  assert.equal(run.state, 'succeeded');
+  assert.equal((await requestsOf(errand)).length, 1);
+});

@@ -57,7 +57,9 @@ export function deliveryReads(core: Core): Pick<DeliveryStore, 'listDeliveries' 
       const rows = await pool.all(WHOLE, delivery, ownerId, core.clock.nowMs());
       if (!rows[0]) return undefined;
       const attempts = rows.filter(({ n }) => n !== null).map(toAttempt);
-      return { record: toDeliveryRecord(rows[0], storeTag), attempts, standing: toStanding(core, rows[0]) };
+      const [row] = rows;
+      const paused = row.kind === 'http' ? { pausedUntilMs: pausedUntilMs(core, row) } : {};
+      return { record: toDeliveryRecord(row, storeTag), attempts, standing: toStanding(core, row), ...paused };
     },
   };
 }
@@ -101,14 +103,18 @@ const WHOLE = `WITH d AS MATERIALIZED (
 
 function toStanding(core: Core, row: Row): Standing | null {
   if (row.webhook === null) return null;
-  const pausedUntilMs = row.paused_until_ms as number | null;
   return {
     webhook: toWebhook({ ...row, name: row.webhook_name as string | null }, core.seal),
-    pausedUntilMs: pausedUntilMs !== null && pausedUntilMs > core.clock.nowMs() ? pausedUntilMs : null,
+    pausedUntilMs: pausedUntilMs(core, row),
     sending: (row.taken as number | null) ?? 0,
     ahead: row.ahead as number,
     head: row.head === row.delivery ? null : (row.head as number | null),
   };
+}
+
+function pausedUntilMs({ clock }: Core, row: Row): number | null {
+  const untilMs = row.paused_until_ms as number | null;
+  return untilMs !== null && untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {

@@ -72,7 +72,13 @@ function getDelivery(core: Core, ownerId: string, delivery: number): DeliveryWho
     record: toDeliveryRecord(row, core.storeTag),
     attempts: attempts.map(toAttempt),
     standing: standingOf(core, row),
+    ...(row.kind === 'http' ? { pausedUntilMs: pausedUntilMs(core, row) } : {}),
   };
+}
+
+function pausedUntilMs({ turns, clock }: Core, row: Row): number | null {
+  const untilMs = turns.find(row.listener_id as string)?.pausedUntilMs ?? 0;
+  return untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {
