@@ -133,7 +133,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     stack: '',
   };
   const attempt = row.attempt as number;
-  failRun(core, w, { emission: toEmission(emission, core.storeTag), runnable, run, attempt, fault });
+  failRun(core, w, { emission: toEmission(emission, core), runnable, run, attempt, fault });
 }
 
 function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: number }): RunState | undefined {
