@@ -100,17 +100,19 @@ function buildParts(surroundings: Surroundings) {
   const sweep = new Sweep(shared);
   const wakeSweep = (): void => sweep.wake();
   const nodes = new Nodes({ ...shared, runner });
+  const wakeTimes = (inMs?: number): void => times.wake(inMs);
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
   const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
   const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
-  const times = new Times({ ...shared, retentionDays: config.retentionDays });
+  const wakeRuns = (): void => runs.wake();
+  const times = new Times({ ...shared, waiters, wakeRuns, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
-    wakeRuns: () => runs.wake(),
+    wakeRuns,
     wakeDeliveries: () => deliveries.wake(),
   });
   // What is not started here sleeps through it.
@@ -141,7 +143,8 @@ function buildParts(surroundings: Surroundings) {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
-    wakeTimes: () => times.wake(),
+    wakeTimes,
+    wakeRuns,
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
     wakeSweep,

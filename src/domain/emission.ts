@@ -8,7 +8,9 @@ export const ERRORS = '$errors';
 export const EMAIL = '$email';
 /** Where emissions of a source wait for their time. Nothing is ever emitted there. */
 export const WAITING = '$in';
-/** A single workflow's run asked for by the API, and a replay: emitted by the owner, heard by that workflow alone. */
+/** A request that a run's code asked for. */
+export const HTTP = '$http';
+/** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
 
@@ -48,7 +50,7 @@ export interface NewEmission {
   /** For `$errors`: where `original_event` lies in the body, so that a replay can cut out its exact bytes. */
   readonly originalStart: number | null;
   readonly originalLength: number | null;
-  /** Only this workflow or source hears it (API run, replay, invoke); null: whoever is subscribed. */
+  /** Only this workflow or source hears it (API run, replay, invoke), or the request's own listener; null: whoever is subscribed. */
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;

@@ -83,13 +83,47 @@ export const LIMITS = {
   maxQueueLimit: 1_000_000,
   resultBytes: 6 * 1024 * KIB,
   logBytes: 1024 * KIB,
+  /** What a log line costs beside its text. */
+  logLineBytes: 64,
+  /** Of one workflow, that a throttle lets begin in an interval, and the interval. */
+  maxThrottle: 1000,
+  minThrottleIntervalMs: 100,
+  maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
+  /** Of arrays and objects within each other, in what a run returns, exports and sends. */
+  nestingDepth: 256,
   uniqueIds: 100,
   /** How far ahead a source may set `delivery_ts`. */
   laterMs: 366 * DAY_MS,
   /** Emissions whose time has come, emitted in one transaction. */
   laterStep: 200,
+
+  // trying runs again
+  runAttempts: 20,
+  retryBaseMs: SECOND_MS,
+  maxRetryBaseMs: DAY_MS,
+  retryMaxMs: HOUR_MS,
+  maxRetryMaxMs: 7 * DAY_MS,
+
+  // waits of runs
+  /** From the event on: how long a caller with `custom_response` waits over delays and retries of the run. */
+  answerWaitMs: MINUTE_MS,
+  /** How long it waits at all, also for a run that is queued: longer than a run may take. */
+  callerMs: 15 * MINUTE_MS,
+  maxWaitMs: 366 * DAY_MS,
+  suspendMs: DAY_MS,
+  reruns: 10,
+  maxReruns: 1_000_000,
+
+  // requests that runs ask for
+  requestMethodChars: 32,
+  requestUrlChars: 8 * KIB,
+  requestBodyBytes: 1024 * KIB,
+  /** Of a name in DNS. */
+  hostChars: 253,
+  /** From the request on: how long an answer may put it off (Retry-After) without that counting as an attempt. */
+  requestPutOffMs: 3 * DAY_MS,
 
   // connections of code in a jail that reaches public addresses
   /** Of one process at a time. */

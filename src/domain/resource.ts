@@ -32,12 +32,29 @@ export interface Throttle {
   readonly intervalMs: number;
 }
 
+/** A failed run is tried again from the step that failed; what the steps before it gave is kept. */
+export interface RetrySettings {
+  /** In all, the first one included. */
+  readonly attempts: number;
+  /** Before the second attempt; doubled for each one more, with jitter. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** Codes of failures that are tried again although they are not by default: `Timeout`, `OutOfMemory`. */
+  readonly also: readonly string[];
+  /** The first failed attempt has a `$errors` of its own, beside that of the last one. */
+  readonly reportFirst: boolean;
+}
+
 export interface Settings {
   /** Null: 30 s, or 60 s for a run that a schedule started. */
   readonly timeoutMs: number | null;
   readonly memoryMb: number;
   readonly concurrency: number;
   readonly queueLimit: number;
+  /** Runs that may begin within any such interval; null: as many as there are. */
+  readonly throttle: Throttle | null;
+  /** Null: a failed run is not tried again. */
+  readonly retry: RetrySettings | null;
   /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
   readonly env: Readonly<Record<string, string>>;
@@ -48,6 +65,8 @@ export const DEFAULT_SETTINGS: Settings = {
   memoryMb: LIMITS.memoryMb,
   concurrency: LIMITS.concurrency,
   queueLimit: LIMITS.queueLimit,
+  throttle: null,
+  retry: null,
   notify: true,
   env: {},
 };

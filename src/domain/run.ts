@@ -2,6 +2,7 @@
 
 import type { Emission } from './emission.ts';
 import type { Runnable, Via } from './resource.ts';
+import type { WaitAsked } from './waiting.ts';
 
 export type RunState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
 
@@ -26,6 +27,10 @@ export interface ClaimedRun extends RunLease {
   readonly alone: boolean;
   /** A caller at another node waits for its answer. */
   readonly isAwaitedElsewhere: boolean;
+  /** JSON text of Carried (waiting.ts), of a run that has waited or goes on for a failed one; null: it begins at its first step. */
+  readonly carried: string | null;
+  /** JSON text of the request that ended its wait; null: time did, or it has not waited. */
+  readonly resumed: string | null;
 }
 
 export interface LogLine {
@@ -45,6 +50,10 @@ export interface StepResult {
   readonly returnValue?: string;
   /** Name → JSON text. */
   readonly exports: Readonly<Record<string, string>>;
+  /** JSON text of the body of the request that ended the wait behind this step; undefined when none did. */
+  readonly resumeData?: string;
+  /** It is to be executed again (`$.flow.rerun`): what it gave is shown, but it is not done. */
+  readonly isAgain?: true;
 }
 
 /** What went wrong, captured safely: limited, valid Unicode, nothing of the thrown value itself. */
@@ -61,16 +70,19 @@ export interface Fault {
 
 /** What user code asked to emit; takes effect with the run's end, also when the run fails after it. */
 export interface Outgoing {
-  readonly kind: 'emit' | 'email';
-  /** Channel for `emit`, empty for the default one. */
+  /** `trigger`: one workflow alone hears it. `http`: a request to be made. */
+  readonly kind: 'emit' | 'email' | 'trigger' | 'http';
+  /** Channel for `emit`, empty for the default one; the workflow's id for `trigger`. */
   readonly name: string;
-  /** JSON text in UTF-8. For `email`: `{subject, text, html?}`. */
+  /** JSON text in UTF-8. For `email`: `{subject, text, html?}`. For `http`: `{method, url, headers, body?}`. */
   readonly body: Uint8Array;
   readonly summary: string | null;
   readonly itemId: string | null;
   readonly itemTs: number | null;
   /** Epoch milliseconds: to be emitted then. Sources only. */
   readonly deliverAtMs?: number;
+  /** The code has checked who sent the event. Sources only. */
+  readonly isVerified?: boolean;
 }
 
 /** What `$.respond` (or a source's `this.http.respond`) was given. */
@@ -84,6 +96,8 @@ export interface HttpAnswer {
 export interface RunOutcome {
   readonly end:
     | { readonly kind: 'succeeded'; readonly exitReason?: string }
+    /** The last of its steps that was executed asked for it. Its outgoing takes effect now, not when the run is over. */
+    | { readonly kind: 'waiting'; readonly wait: WaitAsked }
     | { readonly kind: 'failed'; readonly fault: Fault }
     /** The process died while other runs shared it and nothing says that this one was guilty: run it again, alone. */
     | { readonly kind: 'bystander' }
@@ -95,6 +109,8 @@ export interface RunOutcome {
   /** Log bytes beyond the limit, counted instead of kept. */
   readonly logBytesDropped: number;
   readonly outgoing: readonly Outgoing[];
+  /** Of a failed run: how many of them are of steps that had succeeded. The rest is sent again when that step is tried again. */
+  readonly outgoingOfDone: number;
   /** Given without `immediate`: goes out when the run's end is durable. */
   readonly answer: HttpAnswer | null;
   /** `$summary` export, shown in lists. */
@@ -108,6 +124,7 @@ export const NO_OUTCOME = {
   logs: [],
   logBytesDropped: 0,
   outgoing: [],
+  outgoingOfDone: 0,
   answer: null,
   summary: null,
   dbWrites: {},

@@ -7,6 +7,8 @@ import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
 import { createOwners } from './owners.ts';
 import { createResends, type ResendDeps } from './resends.ts';
+import { createResumes, type ResumeDeps } from './resumes.ts';
+import { createRunRetries } from './run-retries.ts';
 import { createSources, type SourceDeps } from './sources.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { createWebhookTests, type WebhookTestDeps } from './webhook-tests.ts';
@@ -20,6 +22,7 @@ export type ActionDeps = WorkflowDeps &
   WebhookDeps &
   WebhookTestDeps &
   ResendDeps &
+  ResumeDeps &
   OperationActionDeps &
   AccountDeps &
   DataStoreDeps;
@@ -31,6 +34,8 @@ export function createActions(deps: ActionDeps) {
     accept: deps.emit,
     ...createWorkflows(deps),
     ...createDirects(deps),
+    ...createRunRetries(deps),
+    ...createResumes(deps),
     ...createSources(deps),
     ...createConfigure(deps),
     ...createWebhooks(deps),

@@ -65,8 +65,9 @@ export class Answers {
   }
 
   /** False: what was told is known already. */
-  #tell({ run, answer, ended }: Awaited): boolean {
+  #tell({ run, answer, ended, waiting }: Awaited): boolean {
     const { waiters } = this.#deps;
+    if (waiting) return waiters.wait(run, waiting, answer);
     if (!ended) return answer !== null && waiters.answer(run, { kind: 'answer', answer });
     waiters.end(run, outcomeOf(ended, answer));
     return true;

@@ -14,7 +14,6 @@ import { type FileSource, readSource } from '../runner/bundle.ts';
 import type { Bundler } from '../runner/bundler.ts';
 import type { ComponentShape, Runner } from '../runner/runner.ts';
 import { refusalOf } from './bundle.ts';
-import { scanFolder } from './files/scan.ts';
 import { nearest } from './nearest.ts';
 
 export interface ComponentDeps {
@@ -37,6 +36,7 @@ export interface ListedComponent {
 
 /** The same place in the checkout and in the published package. */
 const OURS = fileURLToPath(new URL('../../sources/', import.meta.url));
+const HIDDEN = /\/(node_modules|\.[^/]*)\//;
 const CODE = /\.[mc]?[jt]s$/;
 const KEY = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
@@ -133,7 +133,8 @@ async function checkPath(dir: string, path: string, parameter: string): Promise<
 }
 
 async function whatIsThere(dir: string, path: string): Promise<string> {
-  const files = [...(await scanFolder(dir)).stamps.keys()].filter((file) => CODE.test(file));
+  const all = (await readdir(dir, { recursive: true })).map((file) => file.replaceAll(sep, '/'));
+  const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
   const near = nearest(files, path);
   const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
   return `there is no file ${show(path)} in the folder of components; ${end}`;

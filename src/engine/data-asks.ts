@@ -9,6 +9,7 @@ import type { Question, Reply } from '../runner/runner.ts';
 import type { DataPlace } from '../store/data.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 import { whyFull } from './data-stores.ts';
+import { dataStoreIdOf } from './references.ts';
 
 export interface DataAskDeps {
   readonly store: Store;
@@ -72,7 +73,8 @@ export function answerData(
   deps: DataAskDeps,
   of: { ownerId: string; storeIds: ReadonlySet<string> },
 ): (question: Question) => Promise<Reply> {
-  const turns = new Turns();
+  // Most runs ask nothing.
+  let turns: Turns | undefined;
   return async (question) => {
     try {
       const { store: storeId } = question.args;
@@ -82,6 +84,7 @@ export function answerData(
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
       const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, question);
+      turns ??= new Turns();
       return { ok: true, json: await turns.take(READS.has(question.verb), ask) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
@@ -113,13 +116,9 @@ class Turns {
 /** The data stores that props name. */
 export function dataStoresIn(propsOfAll: readonly PropValues[]): ReadonlySet<string> {
   const values = propsOfAll.flatMap((props) => Object.values(props));
-  return new Set(values.map(dataStoreIdOf).filter((id) => id !== null));
-}
-
-/** The id of a data store: itself, or in `{id}`. */
-function dataStoreIdOf(value: unknown): string | null {
-  const id = typeof value === 'string' ? value : (value as { id?: unknown } | null | undefined)?.id;
-  return typeof id === 'string' && isResourceId(id, PREFIX.dataStore) ? id : null;
+  return new Set(
+    values.map(dataStoreIdOf).filter((id) => id !== null && isResourceId(id, PREFIX.dataStore)) as string[],
+  );
 }
 
 function ignore(): void {}

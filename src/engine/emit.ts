@@ -4,7 +4,7 @@ import type { NewEmission } from '../domain/emission.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { RunWhole } from '../store/records.ts';
-import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { Appended, AppendOptions, Idempotency, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Metrics } from './metrics.ts';
@@ -26,6 +26,8 @@ export interface EmitOptions {
   readonly wantsAnswer?: boolean;
   /** Wait for the first run's end. */
   readonly wantsEnd?: boolean;
+  /** The first run goes on where another one failed. */
+  readonly goingOn?: AppendOptions['goingOn'];
 }
 
 export interface Emitted {
@@ -42,9 +44,13 @@ export function createEmit(deps: EmitDeps) {
 
   /** Durable when it resolves. */
   async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
-    const { idempotency, wantsAnswer = false, wantsEnd = false } = options;
+    const { idempotency, goingOn, wantsAnswer = false, wantsEnd = false } = options;
     const isAwaited = wantsAnswer || wantsEnd;
-    const appended = await store.append(emission, slots, { ...(idempotency && { idempotency }), isAwaited });
+    const appended = await store.append(emission, slots, {
+      ...(idempotency && { idempotency }),
+      ...(goingOn && { goingOn }),
+      isAwaited,
+    });
     metrics.accepted.inc();
     const { firstRun, claims } = appended;
     // Both register before anything is awaited, so that no end is missed.
@@ -71,6 +77,7 @@ export function createEmit(deps: EmitDeps) {
     const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
     const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
     if (!isOpen) waiting.leave();
+    else if (record.waiting) waiters.wait(run, record.waiting, null);
     const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };
     if (answered.kind === 'answer') return answered;
     const again = await store.append(emission, slots, { idempotency }).catch(() => null);

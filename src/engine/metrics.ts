@@ -24,7 +24,7 @@ export class Metrics {
     });
     this.runs = new Counter({
       name: 'errand_runs_ended_total',
-      help: 'Runs ended, by state',
+      help: 'Runs ended, or put off, by the state that followed',
       labelNames: ['state'],
       registers,
     });

@@ -1,15 +1,17 @@
 // Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
 
-import { endOf, type RunEnd } from '../domain/end.ts';
+import { carriedOf, goingOnOf } from '../domain/carry.ts';
+import { endOf, endOfAttempt, type RunEnd } from '../domain/end.ts';
 import { contextOf } from '../domain/failure.ts';
 import { PLATFORM_CODES } from '../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
+import { retryInMs } from '../domain/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Store } from '../store/store.ts';
+import type { Finished, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
 import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
@@ -22,6 +24,7 @@ import type { PropStores } from './prop-stores.ts';
 import type { Slots } from './slots.ts';
 import { checkDedupe, sourceInput } from './source-run.ts';
 import { configuredIn, stepPropsInput } from './step-props.ts';
+import { checkTargets } from './trigger-targets.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface RunsDeps {
@@ -39,6 +42,8 @@ export interface RunsDeps {
   readonly propStores: PropStores;
   /** There are records of data stores to delete. */
   readonly wakeSweep: () => void;
+  /** A run waits, and that ends `inMs` from now. */
+  readonly wakeTimes: (inMs: number) => void;
 }
 
 const CLAIMED_AT_ONCE = 64;
@@ -94,11 +99,13 @@ export class Runs {
     this.#waiting ||= claims.runsWaiting;
     const full = claims.runs.length === CLAIMED_AT_ONCE;
     this.#deps.dispatch.take({ ...claims, runsWaiting: false });
-    return full ? 0 : Number.POSITIVE_INFINITY;
+    if (full) return 0;
+    const { nextDueAtMs } = claims;
+    return nextDueAtMs === null ? Number.POSITIVE_INFINITY : nextDueAtMs - this.#deps.clock.nowMs();
   }
 
   async #execute(run: ClaimedRun): Promise<void> {
-    const { slots, clock, store, dispatch, waiters, answers } = this.#deps;
+    const { slots, store, dispatch, waiters } = this.#deps;
     waiters.place(run.run, 'here');
     let given: HttpAnswer | null = null;
     const outcome = await this.#outcomeOf(run, (answer) => {
@@ -109,14 +116,40 @@ export class Runs {
     if (this.#waiting) this.#loop.wake();
     // What was answered at once is kept, too, for whoever asks again or was not reached.
     const whole = { ...outcome, answer: given ?? outcome.answer };
-    const end = endOf(run, whole, clock.nowMs());
-    const finished = await insist(() => store.finishRun(end, slots), this.#aborted.signal);
-    if (!finished) return;
-    this.#tell(run, { end, outcome, held: finished.held });
+    const end = await this.#endOf(run, whole);
+    const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));
+    if (!end || !finished) return;
+    this.#tell(run, { end, outcome, finished });
+    // Before what was claimed is started: a run whose wait is over already may be among it.
+    this.#tellCallers(end, whole, finished);
     dispatch.take(finished.claims);
-    // Who waits here for a run that was lost or handed back hears of its end all the same, whoever executes it next.
-    if (finished.held && end.state !== 'queued') waiters.end(run.run, whole);
-    else answers.watch(run.run);
+  }
+
+  /** What follows from the outcome; undefined when storage, which has a say in it, is away for good. */
+  async #endOf(run: ClaimedRun, whole: RunOutcome): Promise<RunEnd | undefined> {
+    const { clock, random } = this.#deps;
+    const checked = await insist(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
+    if (!checked) return undefined;
+    const { outcome, isFinal } = checked;
+    const { end } = outcome;
+    const nowMs = clock.nowMs();
+    if (end.kind !== 'failed' || isFinal) return endOf(run, outcome, nowMs);
+    const inMs = retryInMs(run, end.fault, { retries: carriedOf(run)?.retries ?? 0, jitter: random.fraction() });
+    return inMs === null ? endOf(run, outcome, nowMs) : endOfAttempt(run, { ...outcome, end }, { nowMs, inMs });
+  }
+
+  #tellCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
+    const { waiters, answers, clock, wakeTimes } = this.#deps;
+    if (held && isCancelled) waiters.end(run, { ...whole, end: { kind: 'cancelled' } });
+    else if (held && state !== 'queued' && state !== 'waiting') waiters.end(run, whole);
+    else {
+      if (held && wait) {
+        waiters.wait(run, wait, whole.answer);
+        wakeTimes(Math.max(0, wait.dueAtMs - clock.nowMs()));
+      }
+      // Who waits here for a run that waits, was lost or handed back hears of its end all the same, whoever executes it next.
+      answers.watch(run);
+    }
   }
 
   /** An answer that does not wait for the run's end. */
@@ -135,8 +168,9 @@ export class Runs {
     const { runner, propStores } = this.#deps;
     try {
       const { signal } = this.#aborted;
-      const deployment = await insist(() => this.#deployments.get(runnable), signal);
-      if (!deployment) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const kept = await insist(() => this.#deployments.get(runnable), signal);
+      if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
       const source = isSource ? await insist(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
@@ -158,6 +192,8 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
+        goingOn: goingOnOf(run),
+        resumeKey,
         stepProps,
         onAnswer,
         ask: answerData(this.#deps, {
@@ -176,33 +212,42 @@ export class Runs {
     }
   }
 
-  #tell(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; held: boolean }): void {
+  #tell(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; finished: Finished }): void {
     const { metrics, log } = this.#deps;
-    const { end, outcome, held } = ended;
+    const { end, outcome, finished } = ended;
+    const state = stateAfter(end, finished);
     const tookMs = outcome.steps.reduce((sum, step) => sum + step.tookMs, 0);
-    metrics.runs.inc({ state: held ? end.state : 'lease_lost' });
+    metrics.runs.inc({ state });
     metrics.runSeconds.observe(tookMs / 1000);
-    const code = end.fault?.code;
+    // Of a failed attempt that is tried again, too.
+    const code = end.fault?.code ?? (outcome.end.kind === 'failed' ? outcome.end.fault.code : undefined);
     if (code !== undefined) metrics.errors.inc({ code: isPlatformCode(code) ? code : 'user' });
     const fields = {
       run: numberedId(PREFIX.run, run.run),
       runnable: run.runnable.id,
       owner: run.runnable.ownerId,
       deployment: run.runnable.deploymentId,
-      state: held ? end.state : 'lease_lost',
+      state,
       code,
+      ...(end.wait ? { why: end.wait.kind, due: new Date(end.wait.dueAtMs).toISOString() } : {}),
       attempt: run.attempt,
       took_ms: tookMs,
       emitted: end.emissions.length,
       trace: run.emission.traceId,
     };
-    if (held && end.state === 'succeeded') log.debug(fields, 'run ended');
-    else log.info(fields, 'run ended');
+    const name = state === 'waiting' ? 'run waits' : 'run ended';
+    if (state === 'succeeded' || (state === 'waiting' && code === undefined)) log.debug(fields, name);
+    else log.info(fields, name);
   }
 }
 
 function isPlatformCode(code: string): boolean {
   return (PLATFORM_CODES as readonly string[]).includes(code);
+}
+
+function stateAfter(end: RunEnd, { held, isCancelled }: Finished): string {
+  if (!held) return 'lease_lost';
+  return isCancelled ? 'cancelled' : end.state;
 }
 
 function timeoutOf(run: ClaimedRun): number {

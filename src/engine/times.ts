@@ -1,19 +1,24 @@
-// What time brings: schedule ticks and closing digests as soon as they are due, retention once an hour.
+// What time brings: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
 
 import { PLAIN_EMISSION } from '../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../domain/limits.ts';
 import type { Trigger } from '../domain/resource.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import type { Store } from '../store/store.ts';
+import { CANCELLED } from './directs.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Loop } from './loop.ts';
 import { nextTickMs, tickEvent } from './schedule.ts';
 import type { Slots } from './slots.ts';
+import type { Waiters } from './waiters.ts';
 
 export interface TimesDeps {
   readonly store: Store;
   readonly slots: Slots;
   readonly dispatch: Dispatch;
+  readonly waiters: Pick<Waiters, 'end'>;
+  /** Runs are queued again. */
+  readonly wakeRuns: () => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -21,6 +26,7 @@ export interface TimesDeps {
 }
 
 const TRIGGERS_AT_ONCE = 200;
+const WAITS_AT_ONCE = 500;
 const POLL_MS = 5000;
 /** Between two steps of pruning, so that it never holds up the work that users wait for. */
 const PRUNE_PAUSE_MS = 20;
@@ -43,9 +49,9 @@ export class Times {
     this.#retention.start();
   }
 
-  /** A schedule was made or changed. */
-  wake(): void {
-    this.#due.wake();
+  /** A schedule was made or changed, or a run waits until `inMs` from now. */
+  wake(inMs = 0): void {
+    this.#due.wake(inMs);
   }
 
   async stop(): Promise<void> {
@@ -59,9 +65,18 @@ export class Times {
     dispatch.take(await store.closeDigests(slots));
     const released = await store.releaseLater(slots);
     dispatch.take(released.claims);
-    if (due.length === TRIGGERS_AT_ONCE || released.isMore) return 0;
+    const isMore = await this.#endWaits();
+    if (due.length === TRIGGERS_AT_ONCE || released.isMore || isMore) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
+  }
+
+  async #endWaits(): Promise<boolean> {
+    const { store, waiters, wakeRuns } = this.#deps;
+    const { queued, cancelled, isMore } = await store.endWaits(WAITS_AT_ONCE);
+    for (const run of cancelled) waiters.end(run, CANCELLED);
+    if (queued > 0) wakeRuns();
+    return isMore;
   }
 
   /** One bounded step; 0 while there is more. */

@@ -1,7 +1,10 @@
 // Who waits for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
 
+import { msOf } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
 import type { Answered } from '../domain/requests.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
+import type { Wait } from '../domain/waiting.ts';
 
 interface Waiting {
   readonly answered: Set<(answered: Answered) => void>;
@@ -19,14 +22,23 @@ export interface AwaitedAnswer {
 export class Waiters {
   readonly #byRun = new Map<number, Waiting>();
 
-  /** Register before the run is started. */
+  /** Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. */
   answerOf(run: number): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
-    this.#of(run).answered.add(resolve);
     const leave = (): void => {
-      this.#byRun.get(run)?.answered.delete(resolve);
+      clearTimeout(timer);
+      this.#byRun.get(run)?.answered.delete(settle);
       this.#forgetIdle(run);
     };
+    const settle = (answer: Answered): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const timer = setTimeout(() => {
+      leave();
+      resolve({ kind: 'timeout' });
+    }, LIMITS.callerMs).unref();
+    this.#of(run).answered.add(settle);
     return { answered, leave };
   }
 
@@ -42,6 +54,16 @@ export class Waiters {
     waiting.answered.clear();
     this.#forgetIdle(run);
     return true;
+  }
+
+  /**
+   * The run waits, and that is durable: callers get what it has answered by now. Without an answer they go on waiting when
+   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: nobody was told anything.
+   */
+  wait(run: number, wait: Wait, answer: HttpAnswer | null): boolean {
+    if (answer) return this.answer(run, { kind: 'answer', answer });
+    const isSoon = wait.kind !== 'suspend' && wait.dueAtMs <= msOf(run) + LIMITS.answerWaitMs;
+    return !isSoon && this.answer(run, { kind: 'none' });
   }
 
   /** The run has ended, and that is durable. */

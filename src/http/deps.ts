@@ -18,6 +18,7 @@ import type {
   ResendInput,
   SourceFileInput,
   SourceInput,
+  WaitOrder,
   WebhookInput,
   WholeSource,
   WholeWorkflow,
@@ -87,6 +88,10 @@ export interface Actions {
   /** `edited`: the bytes of another event to use, or null for the original's own. */
   replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
+  /** `conflict` when it has not failed; `impossible` when the active deployment has other steps before the one that failed. */
+  retryRun(ownerId: string, run: number): Promise<Appended>;
+  /** Not bound to an owner: the token is what permits it. The state after that; `conflict` when that wait is over. */
+  endWait(order: WaitOrder): Promise<RunState>;
 
   /** Makes the source of that file, or changes it. */
   deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile>;

@@ -7,7 +7,7 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import { FAULTS } from '../domain/fault.ts';
 import { VERSION } from '../domain/version.ts';
 import { exampleOf } from './example.ts';
-import { INGRESS } from './ingress/document.ts';
+import { INGRESS, RESUMING } from './ingress/document.ts';
 import { isRecord } from './json.ts';
 import { TAGS } from './operation.ts';
 import { propertiesOf } from './params.ts';
@@ -66,7 +66,7 @@ export function openApiOptions(): FastifyDynamicSwaggerOptions {
         securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
       },
       security: [{ key: [] }],
-      paths: { '/e/{key}': { post: INGRESS } },
+      paths: { '/e/{key}': { post: INGRESS }, '/r/{run}/{token}/{order}': { post: RESUMING } },
     },
     transform: ({ schema, url }) => ({ schema: isShown(schema) ? documented(schema) : { hide: true }, url }),
   };

@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { TSchema } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
+import { memberOf } from '../domain/slice.ts';
 import { isRecord } from './json.ts';
-import { memberOf } from './slice.ts';
 
 /** Members nest no deeper than this (the `event` member apart, which nobody walks). */
 const MAX_NESTING = 100;

@@ -3,7 +3,8 @@
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { ChildLink, type Death } from './child-link.ts';
-import { readBroken, readShape, readTold, text } from './inbound.ts';
+import { readBroken, readShape, readTold } from './inbound.ts';
+import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
 import type { Ask, Described, Told } from './runner.ts';
 import type { Workdirs } from './workdir.ts';

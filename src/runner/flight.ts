@@ -1,6 +1,7 @@
 // A run between `run()` and its outcome.
 
-import { NO_OUTCOME, type RunOutcome, type StepResult } from '../domain/run.ts';
+import { LIMITS } from '../domain/limits.ts';
+import { type LogLine, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../domain/run.ts';
 import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 
@@ -8,12 +9,27 @@ import type { RunRequest } from './runner.ts';
 export const RETURNED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'returned' } };
 export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
 
+/** What the process may still tell of a run. The code is stopped by the same limits before: only a forger comes to these. */
+export interface Room {
+  results: number;
+  logs: number;
+  sends: number;
+  sendBytes: number;
+}
+
 export class Flight {
   readonly request: RunRequest;
   /** Why it was told to end, once it was. */
   halted: 'timeout' | 'cancelled' | null = null;
-  /** Steps known to have ended, from before the run's end. */
+  /** The index of the first step that it executes: those before it were done when it went on. */
+  readonly firstIndex: number;
+  /** Steps known to have ended, from before the run's end, and what they printed and sent. */
   readonly steps: StepResult[] = [];
+  readonly logs: LogLine[] = [];
+  readonly outgoing: Outgoing[] = [];
+  logBytesDropped = 0;
+  summary: string | null = null;
+  readonly room: Room;
   /** Since when the step now running runs, as far as known (epoch ms). */
   stepStartedAtMs: number;
   /** How far the service's clock is ahead of the machine's, by which the child tells the time. */
@@ -28,6 +44,8 @@ export class Flight {
 
   constructor(request: RunRequest, nowMs: number, settle: (outcome: RunOutcome) => void) {
     this.request = request;
+    this.firstIndex = request.goingOn?.steps.length ?? 0;
+    this.room = roomOf(request);
     this.stepStartedAtMs = nowMs;
     this.#settle = settle;
   }
@@ -45,4 +63,14 @@ export class Flight {
     this.asks?.close();
     this.#settle(outcome);
   }
+}
+
+function roomOf({ goingOn }: RunRequest): Room {
+  let results: number = LIMITS.resultBytes;
+  for (const { returnValue = '', exports } of goingOn?.steps ?? []) {
+    results -= returnValue.length;
+    for (const [name, text] of Object.entries(exports)) results -= name.length + text.length;
+  }
+  const logs = Math.max(0, LIMITS.logBytes - (goingOn?.logBytes ?? 0));
+  return { results, logs, sends: LIMITS.emissionsPerRun, sendBytes: LIMITS.resultBytes };
 }

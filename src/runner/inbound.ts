@@ -4,11 +4,13 @@
 import { LIMITS } from '../domain/limits.ts';
 import type { PropDefinition, PropDefinitions } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { Fault, HttpAnswer, LogLine, Outgoing, RunOutcome, StepResult } from '../domain/run.ts';
+import type { Fault, HttpAnswer, LogLine, RunOutcome, StepResult } from '../domain/run.ts';
+import type { WaitAsked } from '../domain/waiting.ts';
 import { isHeader } from './child/answer.ts';
 import { RESERVED_CODES } from './child/errors.ts';
-import { LINE_BYTES } from './child/run-log.ts';
-import type { Flight } from './flight.ts';
+import type { Flight, Room } from './flight.ts';
+import { readOutgoing } from './inbound-outgoing.ts';
+import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
 import type { ComponentShape, Question } from './runner.ts';
 import { faultAt, haltedEnd } from './verdict.ts';
 
@@ -22,57 +24,92 @@ interface EndContext {
 }
 
 const STEP_STATES = ['succeeded', 'failed', 'exited'] as const;
+const WAITS: ReadonlySet<unknown> = new Set<WaitAsked['kind']>(['delay', 'suspend', 'rerun']);
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
 const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
-const NONE: readonly never[] = [];
 
-/** The outcome that an `end` message tells of. */
+/** The outcome that an `end` message tells of, with what the flight knows already. */
 export function readEnd(message: Message, { flight, body, nowMs }: EndContext): RunOutcome {
+  const ofDone = flight.outgoing.length;
   const parts = readParts(message, flight, body);
   if (message.kind === 'succeeded') {
     const exit =
       message.exitReason === undefined ? {} : { exitReason: text(message.exitReason, LIMITS.descriptionChars) };
     return { ...parts, end: { kind: 'succeeded', ...exit } };
   }
+  if (message.kind === 'waiting') return { ...parts, end: { kind: 'waiting', wait: readWait(message.wait, flight) } };
   if (message.kind === 'failed') {
-    return {
-      ...parts,
-      end: { kind: 'failed', fault: readFault(message.fault, flight.request.deployment, flight.aheadMs) },
-    };
+    const fault = readFault(message.fault, flight.request.deployment, flight.aheadMs);
+    return { ...parts, outgoingOfDone: ofDone, end: { kind: 'failed', fault } };
   }
-  const end = haltedEnd(flight, Math.max(0, parts.steps.length - 1), nowMs);
+  const end = haltedEnd(flight, flight.firstIndex + Math.max(0, parts.steps.length - 1), nowMs);
   if (end === null) throw new TypeError('nobody halted this run');
-  if (end.kind === 'failed') return { ...parts, end };
+  if (end.kind === 'failed') return { ...parts, outgoingOfDone: ofDone, end };
   return { ...parts, end, steps: parts.steps.filter((step) => step.state !== 'failed') };
 }
 
+/** A step has ended, and the run goes on. */
+export function readStepMessage(message: Message, flight: Flight): void {
+  flight.steps.push(readStep(message.step, flight));
+  readMade(message, flight);
+}
+
 function readParts(message: Message, flight: Flight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
-  const told = list(message.steps, LIMITS.stepsPerWorkflow).map((tuple) => readStep(tuple, flight));
+  if (message.step !== undefined) flight.steps.push(readStep(message.step, flight));
+  readMade(message, flight);
+  const { steps, logs, logBytesDropped, outgoing, summary } = flight;
   return {
-    steps: flight.steps.length === 0 ? told : [...flight.steps, ...told],
-    logs: message.logs === undefined ? NONE : readLogs(message.logs, flight.aheadMs),
-    logBytesDropped: message.dropped === undefined ? 0 : integer(message.dropped),
-    outgoing: message.outgoing === undefined ? NONE : readOutgoing(message.outgoing),
+    steps,
+    logs,
+    logBytesDropped,
+    outgoing,
+    outgoingOfDone: outgoing.length,
     answer: message.answer === undefined ? null : readAnswer(message.answer, body),
-    summary: message.summary === undefined ? null : text(message.summary, LIMITS.descriptionChars),
+    summary,
     dbWrites: message.dbWrites === undefined ? {} : readDbWrites(message.dbWrites),
   };
 }
 
-/** `[index, state, startedAtMs, tookMs, returned, exports]` */
-export function readStep(given: unknown, { request, aheadMs }: Flight): StepResult {
+function readMade({ logs, dropped, outgoing, summary }: Message, flight: Flight): void {
+  if (logs !== undefined) flight.logs.push(...readLogs(logs, flight));
+  if (dropped !== undefined) flight.logBytesDropped = integer(dropped);
+  if (outgoing !== undefined) flight.outgoing.push(...readOutgoing(outgoing, flight));
+  if (summary !== undefined) flight.summary = text(summary, LIMITS.descriptionChars);
+}
+
+/** `[kind, ms, context]`, asked for by the last of the steps. */
+function readWait(given: unknown, { request, steps, room }: Flight): WaitAsked {
+  const [kind, ms, context] = list(given, 3);
+  if (request.source !== null || steps.at(-1)?.state !== 'succeeded') throw new TypeError('nobody to wait');
+  if (!WAITS.has(kind)) throw new TypeError('no such wait');
+  const afterMs = integer(ms);
+  if (afterMs < 0 || afterMs > LIMITS.maxWaitMs) throw new RangeError('no such time');
+  const isPassedOn = kind === 'rerun' && context !== null;
+  return {
+    kind: kind as WaitAsked['kind'],
+    ms: afterMs,
+    context: isPassedOn ? shallowJson(context, room.results) : null,
+  };
+}
+
+/** `[index, state, startedAtMs, tookMs, returned, exports]`, of the step behind those that are known. */
+function readStep(given: unknown, flight: Flight): StepResult {
+  const { request, aheadMs, room } = flight;
   const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
   const step = request.deployment.steps[integer(index)];
   const name = STEP_STATES[integer(state)];
-  if (step === undefined || name === undefined) throw new RangeError('no such step');
+  const isNext = index === flight.firstIndex + flight.steps.length;
+  if (step === undefined || name === undefined || !isNext) throw new RangeError('no such step');
+  const returnValue = returned === null ? undefined : shallowJson(returned, room.results);
+  room.results -= returnValue?.length ?? 0;
   return {
     id: step.id,
     namespace: step.namespace,
     state: name,
     startedAtMs: integer(startedAtMs) + aheadMs,
     tookMs: integer(tookMs),
-    ...(returned === null ? {} : { returnValue: json(returned, LIMITS.resultBytes) }),
-    exports: exports === null ? {} : readExports(exports),
+    ...(returnValue === undefined ? {} : { returnValue }),
+    exports: exports === null ? {} : readExports(exports, room),
   };
 }
 
@@ -116,32 +153,27 @@ export function readAsk(message: Message, value: Uint8Array | null): { id: numbe
   return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
 }
 
-export function text(value: unknown, maxChars: number): string {
-  if (typeof value !== 'string' || value.length > maxChars || !value.isWellFormed())
-    throw new TypeError('no such text');
-  return value;
-}
-
 /** Null when it is no text. */
 function begins(value: unknown, maxChars: number): string | null {
   return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
 }
 
-function readExports(given: unknown): Record<string, string> {
+function readExports(given: unknown, room: Room): Record<string, string> {
   const exports = record(given);
-  let length = 0;
-  for (const value of Object.values(exports)) length += json(value, LIMITS.resultBytes).length;
-  if (length > LIMITS.resultBytes) throw new RangeError('exports are too long');
+  for (const [name, value] of Object.entries(exports)) {
+    room.results -= name.length + shallowJson(value, room.results).length;
+  }
+  if (room.results < 0) throw new RangeError('exports are too long');
   return exports as Record<string, string>;
 }
 
-function readLogs(given: unknown, aheadMs: number): LogLine[] {
-  let left: number = LIMITS.logBytes;
-  return list(given, LIMITS.logBytes / LINE_BYTES).map((line) => {
+function readLogs(given: unknown, { room, aheadMs }: Flight): LogLine[] {
+  return list(given, room.logs / LIMITS.logLineBytes).map((line) => {
     const [tsMs, level, namespace, printed] = list(line, 4);
     if (!LEVELS.has(level)) throw new TypeError('no such level');
-    const kept = text(printed, left);
-    left -= kept.length;
+    room.logs -= LIMITS.logLineBytes;
+    const kept = text(printed, room.logs);
+    room.logs -= kept.length;
     return {
       tsMs: integer(tsMs) + aheadMs,
       level: level as LogLine['level'],
@@ -151,58 +183,10 @@ function readLogs(given: unknown, aheadMs: number): LogLine[] {
   });
 }
 
-function readOutgoing(given: unknown): Outgoing[] {
-  let left: number = LIMITS.resultBytes;
-  return list(given, LIMITS.emissionsPerRun).map((item) => {
-    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
-    if (kind !== 'emit' && kind !== 'email') throw new TypeError('no such kind');
-    const channel = text(name, LIMITS.eventNameChars);
-    if (channel.startsWith('$')) throw new RangeError('no such channel');
-    const bytes = Buffer.from(json(body, left));
-    left -= bytes.byteLength;
-    const deliverAtMs = optional(deliverAt, integer);
-    return {
-      kind,
-      name: channel,
-      body: bytes,
-      summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
-      itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
-      itemTs: optional(itemTs, integer),
-      ...(deliverAtMs === null ? {} : { deliverAtMs }),
-    };
-  });
-}
-
 function readDbWrites(given: unknown): Record<string, string | null> {
   const writes = record(given);
   for (const value of Object.values(writes)) if (value !== null) json(value, LIMITS.resultBytes);
   return writes as Record<string, string | null>;
-}
-
-function optional<T>(value: unknown, read: (value: unknown) => T): T | null {
-  return value === undefined || value === null ? null : read(value);
-}
-
-function list(value: unknown, maxLength: number): unknown[] {
-  if (!Array.isArray(value) || value.length > maxLength) throw new TypeError('no such list');
-  return value;
-}
-
-function record(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('no such object');
-  return value as Record<string, unknown>;
-}
-
-function integer(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new TypeError('no such number');
-  return value as number;
-}
-
-/** It goes into the log and into answers as it is, so it must be JSON. Parsing costs 0.3 µs for a small value. */
-function json(value: unknown, maxChars: number): string {
-  const given = text(value, maxChars);
-  JSON.parse(given);
-  return given;
 }
 
 export function readShape(given: unknown): ComponentShape {

@@ -13,7 +13,8 @@ import { Asks } from './asks.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { cpuMs, IDLE_CPU_MS } from './cpu.ts';
 import { type Flight, RETURNED } from './flight.ts';
-import { readAnswer, readAsk, readBroken, readEnd, readStep, text } from './inbound.ts';
+import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
+import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
 import type { Reply, RunRequest } from './runner.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
@@ -89,7 +90,7 @@ export class RunProcess {
   }
 
   start(flight: Flight): void {
-    const { run, event, context, attempt, timeoutMs, source, stepProps: props } = flight.request;
+    const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = flight.request;
     this.lastUsedAt = performance.now();
     this.#idleCpuMs = null;
     this.#flights.set(run, flight);
@@ -99,10 +100,8 @@ export class RunProcess {
       return;
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
-    this.#link.postRun(
-      { t: 'run', run, bytes: event.byteLength, context, attempt, deadlineMs, source, ...(props && { props }) },
-      event,
-    );
+    const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey };
+    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 
   /** Asks the run to end. Its code may go on in the background, so the process takes no more. */
@@ -167,9 +166,7 @@ export class RunProcess {
   }
 
   #onStep(flight: Flight, message: Message): void {
-    if (flight.steps.length >= flight.request.deployment.steps.length)
-      throw new RangeError('more steps than there are');
-    flight.steps.push(readStep(message.step, flight));
+    readStepMessage(message, flight);
     flight.stepStartedAtMs = this.options.clock.nowMs();
   }
 

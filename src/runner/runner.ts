@@ -6,6 +6,7 @@
 import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
+import type { GoingOn } from '../domain/waiting.ts';
 
 export interface RunRequest {
   /** The run's number, unique among those in flight. */
@@ -24,6 +25,10 @@ export interface RunRequest {
   readonly context: Readonly<Record<string, unknown>>;
   /** Set when the deployment is a source. */
   readonly source: SourceInput | null;
+  /** What was before, of a run that goes on; null: it begins at its first step. */
+  readonly goingOn: GoingOn | null;
+  /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in waiting.ts). */
+  readonly resumeKey: string;
   /** Of a workflow's steps, in their order; null when none of them has props. */
   readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */

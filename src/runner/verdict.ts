@@ -50,15 +50,16 @@ export function haltedEnd(flight: Flight, index: number, nowMs: number): RunOutc
   };
 }
 
-/** The fault of the step at `index`. */
+/** The fault of the step at `index`; of the last one when that is behind all of them. */
 export function faultAt({ steps }: Deployment, index: number, fault: Omit<Fault, 'cellId' | 'namespace'>): Fault {
-  const step = steps[index] ?? steps[0];
+  const step = steps[index] ?? steps.at(index < 0 ? 0 : -1);
   return { ...fault, cellId: step?.id ?? '', namespace: step?.namespace ?? '' };
 }
 
 function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome {
-  const index = flight.steps.length;
-  const fault = faultAt(flight.request.deployment, index, { code, msg, tsMs: nowMs, stack: '' });
+  const { deployment } = flight.request;
+  const index = flight.firstIndex + flight.steps.length;
+  const fault = faultAt(deployment, index, { code, msg, tsMs: nowMs, stack: '' });
   const cut: StepResult = {
     id: fault.cellId,
     namespace: fault.namespace,
@@ -67,9 +68,16 @@ function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome
     tookMs: Math.max(0, nowMs - flight.stepStartedAtMs),
     exports: {},
   };
-  // A process that could not start has begun no step.
-  const steps = code === 'StartFailed' ? [] : [...flight.steps, cut];
-  return { ...NO_OUTCOME, end: { kind: 'failed', fault }, steps };
+  // A process that could not start has begun no step, and one may die when the last step is done.
+  const begun = code !== 'StartFailed' && index < deployment.steps.length;
+  const { logs, logBytesDropped, outgoing, summary } = flight;
+  const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary };
+  return {
+    ...NO_OUTCOME,
+    ...made,
+    end: { kind: 'failed', fault },
+    steps: begun ? [...flight.steps, cut] : flight.steps,
+  };
 }
 
 function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {

@@ -138,30 +138,83 @@ export interface Context {
 }
 
 export interface Answer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** 200 to 599. */
+  readonly status?: number | string;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
+  /** A string, bytes, a `Blob`, a stream of Node's or the web's; everything else goes out as JSON. */
   readonly body?: unknown;
   /** Goes out at once, and not when the run has ended. */
   readonly immediate?: boolean;
 }
 
+/** What `$.context` knows besides the trigger's context. */
+export interface RunContext {
+  /** The time at which this part of the run must have ended, epoch milliseconds. */
+  readonly deadline: number;
+  /** True for a run that somebody made to try the workflow out. */
+  readonly test: boolean;
+  readonly run: {
+    /** How often this step was executed, with this time: more than once only by `$.flow.rerun`. */
+    readonly runs: number;
+    /** What `$.flow.rerun` passed on. */
+    readonly context?: unknown;
+    /** The request to `resume_url` by which the run goes on now; undefined when time ended the wait. */
+    readonly callback_request?: HttpEvent;
+  };
+}
+
+/** A request that the server makes when the run has ended, or begins to wait. What comes back is not seen by the run. */
+export interface SentRequest {
+  /** GET; POST when there is data. */
+  readonly method?: string;
+  /** http or https. */
+  readonly url: string | URL;
+  /** A string, bytes, or what goes out as JSON, or as a form when the content type says so. */
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
+  /** Become part of the address. */
+  readonly params?: Readonly<Record<string, unknown>> | URLSearchParams;
+  readonly auth?: { readonly username: string; readonly password?: string };
+}
+
+/** Addresses that end a wait, for whoever has them. A request to `resume_url` lets the run go on, one to `cancel_url` cancels it. */
+export interface WaitAddresses {
+  readonly resume_url: string;
+  readonly cancel_url: string;
+}
+
+/** What comes behind a step. It acts when the step has ended; the last wait that was asked for counts, and `exit` before all. */
+export interface Flow {
+  /** The run ends as succeeded. */
+  exit(reason?: string): void;
+  /** The run goes on with the next step after so many milliseconds, at most 366 days. */
+  delay(ms: number | string): WaitAddresses;
+  /** The run goes on when somebody asks it to, and is cancelled when nobody has after so many milliseconds: 24 hours. */
+  suspend(ms?: number | string): WaitAddresses;
+  /** This step is executed again after so many milliseconds, with `context` in `$.context.run`; fails when that happened `max` times: 10. */
+  rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
+  /** Runs another workflow (`p_…`) with this event, when this run has ended or begins to wait. */
+  trigger(workflowId: string, event?: unknown): void;
+}
+
 /** `$`: what a step may do. */
 export interface StepApi {
   export(name: string, value: unknown): void;
-  respond(answer: Answer): Promise<void>;
-  /** With the time at which the run must have ended, epoch milliseconds. */
-  readonly context: Context & { readonly deadline: number };
+  respond(answer?: Answer): Promise<void>;
+  readonly context: Context & RunContext;
   readonly send: {
     emit(event: unknown, channel?: string): void;
     email(mail: { readonly subject: string; readonly text?: string; readonly html?: string }): void;
+    http(request: SentRequest): void;
   };
-  /** `exit`: the run ends as succeeded at the end of this step. */
-  readonly flow: { exit(reason?: string): void };
+  readonly flow: Flow;
 }
 
 /** What a step left for those behind it: its exports by their names, and what it returned. */
 export interface StepResult<Returned> {
   readonly $return_value: Json<Returned>;
+  /** The body of the request that ended the wait behind this step; undefined when time did, or it did not wait. */
+  readonly $resume_data?: unknown;
   readonly [exported: string]: unknown;
 }
 
@@ -206,6 +259,18 @@ export interface WorkflowSettings {
   readonly memory_mb?: number;
   readonly concurrency?: number;
   readonly queue_limit?: number;
+  /** At most `limit` runs begin within any `interval_ms`. */
+  readonly throttle?: { readonly limit: number; readonly interval_ms: number } | null;
+  /** A run that fails is tried again from the step that failed. */
+  readonly retry?: {
+    /** In all, the first one included. */
+    readonly attempts: number;
+    /** Before the second attempt; doubled for each one more. 1,000 when left out. */
+    readonly base_ms?: number;
+    readonly max_ms?: number;
+    readonly also?: readonly ('Timeout' | 'OutOfMemory')[];
+    readonly report_first?: boolean;
+  } | null;
   readonly notify?: boolean;
   /** Left out: what was set over the API stays, so that secrets need not stand in the file. */
   readonly env?: Readonly<Record<string, string>>;

@@ -41,7 +41,8 @@ export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
 
 /**
  * Fact of the ledger, beside those that are shown: errors that tell of no failed run and of no delivery that is exhausted.
- * They are those of deliveries that were exhausted and sent again since, and the notices of webhooks' health.
+ * They are those of deliveries that were exhausted and sent again since, the notices of webhooks' health, and those of
+ * first attempts of runs that were tried again.
  */
 export const FURTHER_ERRORS = 'errors.further';
 
@@ -136,15 +137,18 @@ const RULES: readonly Rule[] = [
   {
     check: 'several_errors_of_one_run',
     detail: `runs with more than one ${ERRORS}`,
-    broken: `(SELECT cause_run AS run FROM emissions WHERE name = '${ERRORS}' AND cause_run IS NOT NULL
-      GROUP BY cause_run HAVING count(*) > 1) AS r`,
+    // Beside the last attempt's, that of the first, which was tried again.
+    broken: `(SELECT cause_run, count(*) AS errors FROM emissions WHERE name = '${ERRORS}' AND cause_run IS NOT NULL
+      GROUP BY cause_run HAVING count(*) > 1) AS e LEFT JOIN all_runs AS r ON r.run = e.cause_run
+      WHERE e.errors > 2 OR r.attempt = 1`,
     example: 'r.run',
     show: showRun,
   },
   {
     check: 'error_of_run_that_did_not_fail',
-    detail: `${ERRORS} of runs that have not failed`,
-    broken: `emissions AS e JOIN all_runs AS r ON r.run = e.cause_run WHERE e.name = '${ERRORS}' AND r.state <> 'failed'`,
+    detail: `${ERRORS} of runs that have not failed, and were not tried again`,
+    broken: `emissions AS e JOIN all_runs AS r ON r.run = e.cause_run
+      WHERE e.name = '${ERRORS}' AND r.state <> 'failed' AND r.attempt = 1`,
     example: 'r.run',
     show: showRun,
   },

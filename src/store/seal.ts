@@ -1,13 +1,17 @@
 // What is secret in a store's rows is sealed: AES-256-GCM with a key that is not in the rows. Each sealed text is bound to
 // where it stands, so that it opens nowhere else.
 
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Seal {
   /** `place`: what it belongs to, e.g. `webhook wh_…`. */
   seal(plain: string, place: string): string;
   /** Text that is not sealed, written by an older version, comes back as it is. Throws when it was changed or moved, or the key is another one. */
   open(text: string, place: string): string;
+  /** The same, for what is seldom opened twice, and may be long. */
+  openOnce(text: string, place: string): string;
+  /** 32 bytes for that purpose and no other; the same for as long as the store lives. */
+  derive(purpose: string): Uint8Array;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -15,6 +19,7 @@ const CIPHER = 'aes-256-gcm';
 const MARK = 'sealed1:';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
 /** Of what was opened. */
 const KEPT_CHARS = 16 * 1024 * 1024;
 
@@ -39,13 +44,18 @@ export function createSeal(key: Uint8Array): Seal {
     if (!isSealed(text)) return text;
     const known = opened.get(text + place);
     if (known !== undefined) return known;
+    const plain = openOnce(text, place);
+    keep(text + place, plain);
+    return plain;
+  }
+
+  function openOnce(text: string, place: string): string {
+    if (!isSealed(text)) return text;
     const bytes = Buffer.from(text.slice(MARK.length), 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('what was sealed is not whole');
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
-    const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-    keep(text + place, plain);
-    return plain;
+    return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
 
   function keep(name: string, plain: string): void {
@@ -57,5 +67,9 @@ export function createSeal(key: Uint8Array): Seal {
     if (keptChars <= KEPT_CHARS) opened.set(name, plain);
   }
 
-  return { seal, open };
+  function derive(purpose: string): Uint8Array {
+    return new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
+  }
+
+  return { seal, open, openOnce, derive };
 }

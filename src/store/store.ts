@@ -10,12 +10,13 @@
 // - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
 
-import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
+import type { Attempt, ClaimedDelivery, DeliveryKind, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
 import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
 import type { NewOperation, Operation, OperationOrder } from '../domain/operation.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { Wait } from '../domain/waiting.ts';
 import type { Clock, Wake } from '../ports.ts';
 import type {
   DeliveryRecord,
@@ -49,7 +50,7 @@ export class StoreUnavailable extends Error {
 export interface Admission {
   takeRun(runnable: Runnable): boolean;
   dropRun(runnableId: string): void;
-  /** `webhook` is null for the owner's mail. */
+  /** `webhook` is null for the owner's mail, and for requests that code asked for. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;
 }
@@ -83,11 +84,32 @@ export interface AppendOptions {
   readonly idempotency?: Idempotency;
   /** Somebody at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
+  /**
+   * The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. It keeps
+   * the deployment that is the active one now, and its next wait has the number behind `carried.waits`.
+   */
+  readonly goingOn?: { readonly carried: string; readonly attempt: number };
+}
+
+/** Which wait of a run: the first one is 1. */
+export interface WaitOf {
+  readonly run: number;
+  readonly waits: number;
+}
+
+/** What a resume or cancel address is checked against. */
+export interface WaitingRun {
+  readonly ownerId: string;
+  readonly runnableId: string;
+  readonly deploymentId: string;
+  readonly state: RunState;
 }
 
 export interface Finished {
   /** False: the lease was lost, nothing was written. */
   readonly held: boolean;
+  /** It should have begun to wait, or to be queued again, and is over instead: somebody had ordered it, or its workflow is gone. */
+  readonly isCancelled?: boolean;
   readonly claims: Claims;
   /** Entry of the `$errors` emission, when one was written. */
   readonly errorEntry: number | null;
@@ -104,7 +126,7 @@ export interface AttemptEnd {
   /** The decision of domain/delivery.ts, with the due time made absolute. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
-  /** Retry-After: nothing goes to this webhook before then, and the attempt does not count. Only with `retrying`. */
+  /** Retry-After: nothing goes to this listener before then, and the attempt does not count. Only with `retrying`. */
   readonly pauseUntilMs: number | null;
   /** The `$errors` emission of an exhausted delivery. */
   readonly error: NewEmission | null;
@@ -164,10 +186,37 @@ export interface StreamStore {
 }
 
 export interface RunStore {
-  /** Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. */
+  /**
+   * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
+   * `waiting` it is not over: what it emitted takes effect, it holds no hand, and it keeps its deployment and the time when
+   * it was started first. An order that came before (resumeRun) is carried out at once; one for a wait that is a retry is
+   * forgotten. A `$errors` among what it emitted is told beside that of its end, if it fails.
+   */
   finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
-  /** Claims queued runs, in turn over workflows and sources, oldest first within each. */
-  claimRuns(limit: number, admission: Admission): Promise<Claims>;
+  /**
+   * Claims queued runs, in turn over workflows and sources, oldest first within each, and of a throttled workflow no more
+   * than domain/throttle.ts lets begin: every claim of its runs counts, whichever verb makes it, and a changed setting holds
+   * from then on. `nextDueAtMs`: when the next of those may that wait for that alone; they are not `runsWaiting`.
+   */
+  claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
+  /**
+   * Ends waits that are due: a suspended run is cancelled, all others are queued again. At most `limit`, the longest due
+   * first. What is queued is claimed with all others, oldest number first. `cancelled`: numbers of the runs that are over
+   * now. `isMore`: there may be others that are due.
+   */
+  endWaits(
+    limit: number,
+  ): Promise<{ readonly queued: number; readonly cancelled: readonly number[]; readonly isMore: boolean }>;
+  /** Not bound to an owner: whoever asks has the run's address, which the caller of this has checked. */
+  waitingRun(run: number): Promise<WaitingRun | undefined>;
+  /**
+   * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. Also before the
+   * run has begun that wait (it is running, or queued again since its process was lost, and has had one wait less): the order
+   * is kept, and holds when it begins it; the first order counts. `over`: it was ended or ordered before, is not resumable
+   * (a retry), or the run is over. Undefined: no such run.
+   * `resumed` is given with every claim up to the next wait, so that a segment that is executed again has it again.
+   */
+  resumeRun(of: WaitOf, order: 'resume' | 'cancel', request: string | null): Promise<'taken' | 'over' | undefined>;
   /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
@@ -178,7 +227,8 @@ export interface RunStore {
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /**
    * Cancels a queued or waiting run. `running`: it is for the node that runs it to end it; when that is another one, it
-   * hears of it with its next `beat`. Undefined: no such run.
+   * hears of it with its next `beat`. Should it begin to wait before, or be queued again, it is over then. Undefined: no such
+   * run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
   listRuns(
@@ -204,7 +254,7 @@ export interface DeliveryStore {
   /** Hands back what was not sent; the attempt is not counted. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
-    of: { ownerId: string; listenerId?: string; state?: DeliveryState },
+    of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState },
     page: PageQuery<number>,
   ): Promise<Page<DeliveryRecord>>;
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;
@@ -246,7 +296,7 @@ export interface TimeStore {
     emission: NewEmission,
     admission: Admission,
   ): Promise<Appended | null>;
-  /** When the next schedule tick, digest or emission that waits is due; null when none is. */
+  /** When the next schedule tick, digest, emission that waits or end of a run's wait is due; null when none is. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
@@ -270,6 +320,8 @@ export interface Awaited {
   readonly answer: HttpAnswer | null;
   /** Null while it is not over. */
   readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
+  /** Set while its state is `waiting`, and only then: whoever waits for its answer may have to be let go. */
+  readonly waiting: Wait | null;
 }
 
 export interface Beat {
@@ -302,6 +354,8 @@ export interface Store
     ResourceStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
   readonly clock: Clock;
+  /** 32 bytes that are this store's own for ever, for that purpose and no other. */
+  deriveKey(purpose: string): Uint8Array;
   /** Whether storage answers and takes writes. */
   check(): Promise<boolean>;
   /** Waits for verbs under way, then closes. May be called twice. */

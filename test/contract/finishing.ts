@@ -70,6 +70,7 @@ export function finishingContract(harness: Harness): void {
         summary: 'three orders',
         errorEntry: null,
         errorCode: null,
+        waiting: null,
         errorBody: null,
         causedByRun: null,
       });

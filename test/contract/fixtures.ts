@@ -4,8 +4,11 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { text, utf8 } from '../../src/domain/bytes.ts';
 import type { Attempt } from '../../src/domain/delivery.ts';
+import { MINUTE_MS } from '../../src/domain/limits.ts';
+import type { AskedRequest } from '../../src/domain/request.ts';
 import type { Runnable, Webhook } from '../../src/domain/resource.ts';
-import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome } from '../../src/domain/run.ts';
+import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../../src/domain/run.ts';
+import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
 import type { Page, PageQuery } from '../../src/store/records.ts';
 import type { Admission, Claims, Store } from '../../src/store/store.ts';
@@ -198,6 +201,17 @@ export function failed(code = 'TypeError', more: Partial<RunOutcome> = {}): RunO
   return { ...NO_OUTCOME, ...more, end: { kind: 'failed', fault: aFault(code) } };
 }
 
+/** Of a step that asked for it. */
+export function waits(wait: Partial<WaitAsked> = {}, more: Partial<RunOutcome> = {}): RunOutcome {
+  const asked = { kind: 'delay', ms: MINUTE_MS, context: null, ...wait } as const;
+  return { ...NO_OUTCOME, ...more, end: { kind: 'waiting', wait: asked } };
+}
+
+export function aStep(namespace: string, more: Partial<StepResult> = {}): StepResult {
+  const times = { startedAtMs: START_MS, tookMs: 3 };
+  return { id: `c_${namespace}`, namespace, state: 'succeeded', ...times, exports: {}, ...more };
+}
+
 export function aFault(code = 'TypeError'): Fault {
   return {
     code,
@@ -215,6 +229,11 @@ export function emit(name: string, value: unknown = {}, more: Partial<Outgoing> 
 
 export function mail(subject: string): Outgoing {
   return { ...emit('', { subject, text: `about ${subject}` }), kind: 'email' };
+}
+
+/** What code asks the server to send. */
+export function http(url: string, more: Partial<AskedRequest> = {}): Outgoing {
+  return { ...emit('', { method: 'POST', url, headers: {}, ...more }), kind: 'http' };
 }
 
 export function anAttempt(more: Partial<Attempt> = {}): Attempt {

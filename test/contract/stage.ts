@@ -3,8 +3,8 @@
 import { equal } from 'node:assert/strict';
 import { utf8 } from '../../src/domain/bytes.ts';
 import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery.ts';
-import { EMAIL, ERRORS, type NewEmission, RUN } from '../../src/domain/emission.ts';
-import { endOf } from '../../src/domain/end.ts';
+import { EMAIL, ERRORS, HTTP, type NewEmission, RUN } from '../../src/domain/emission.ts';
+import { endOf, endOfAttempt } from '../../src/domain/end.ts';
 import { failureOfDelivery } from '../../src/domain/failure.ts';
 import type {
   ApiKey,
@@ -16,11 +16,13 @@ import type {
   Webhook,
   Workflow,
 } from '../../src/domain/resource.ts';
-import type { ClaimedRun, RunOutcome } from '../../src/domain/run.ts';
+import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run.ts';
+import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Ids } from '../../src/ports.ts';
 import type { WorkflowWrite } from '../../src/store/resources.ts';
 import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/store.ts';
 import {
+  aFault,
   all,
   anAttempt,
   at,
@@ -35,8 +37,11 @@ import {
   only,
   succeeded,
   TestClock,
+  waits,
 } from './fixtures.ts';
 import { hashOf, Maker, type SourceChanges, type WebhookChanges, type WorkflowChanges } from './maker.ts';
+
+type EndedWaits = Awaited<ReturnType<Store['endWaits']>>;
 
 export class Stage {
   readonly clock: TestClock;
@@ -50,7 +55,7 @@ export class Stage {
   /** Whatever can emit, and by which names it did; for counting by lists. */
   readonly emitterIds: string[] = [];
   readonly runnableIds: string[] = [];
-  readonly names = new Set(['', ERRORS, EMAIL, RUN]);
+  readonly names = new Set(['', ERRORS, EMAIL, HTTP, RUN]);
   /** Entries that were answered, whoever emitted them. */
   readonly appended = new Set<number>();
   readonly #seat: { readonly opened: Opened; store: Store };
@@ -213,6 +218,26 @@ export class Stage {
     const finished = await this.tryEnd(run, outcome, hands);
     equal(finished.held, true, 'the lease is ours');
     return finished;
+  }
+
+  /** A run of that workflow that has begun to wait. */
+  async waiting(runnable: Pick<Runnable, 'id'>, wait: Partial<WaitAsked> = {}): Promise<ClaimedRun> {
+    const run = await this.started(runnable);
+    await this.end(run, waits(wait));
+    return run;
+  }
+
+  /** Its attempt has failed, and is tried again. */
+  tryAgain(run: ClaimedRun, inMs: number, more: Partial<RunOutcome> = {}): Promise<Finished> {
+    const end = { kind: 'failed', fault: aFault() } as const;
+    const nowMs = this.clock.nowMs();
+    return this.store.finishRun(endOfAttempt(run, { ...NO_OUTCOME, ...more, end }, { nowMs, inMs }), none());
+  }
+
+  /** Time passes, and waits that are due by then end. */
+  async pass(ms: number): Promise<EndedWaits> {
+    this.clock.advance(ms);
+    return this.store.endWaits(100);
   }
 
   /** A failed run of that workflow; the entry of its `$errors`. */

@@ -12,6 +12,8 @@ const SETTINGS = {
   memoryMb: 99,
   concurrency: 3,
   queueLimit: 7,
+  throttle: { limit: 3, intervalMs: 1000 },
+  retry: { attempts: 3, baseMs: 10, maxMs: 100, also: ['Timeout'], reportFirst: true },
   notify: false,
   env: { KEY: 'välue', EMPTY: '' },
 };

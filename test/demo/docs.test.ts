@@ -8,16 +8,18 @@ import test from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { readConfig, SETTINGS } from '../../src/config.ts';
 import { PLATFORM_CODES } from '../../src/domain/fault.ts';
-import { HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
+import { DAY_MS, HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
 const TYPED = [
   'workflows',
+  'waiting',
   'code-first',
   'error-handling',
   'sources',
+  'components',
   'streams',
   'accounts',
   'data-stores',
@@ -96,17 +98,20 @@ test('the README’s limits are the limits', async () => {
   begins("Memory of a workflow's process", `${LIMITS.memoryMb} MB`);
   begins('Runs of one workflow at once', String(LIMITS.concurrency));
   begins('Runs that wait', LIMITS.queueLimit.toLocaleString('en'));
+  begins('A wait of a run', `${LIMITS.maxWaitMs / DAY_MS} days`);
   begins('Return values and exports of a run', `${LIMITS.resultBytes / KIB / KIB} MiB`);
   begins('Steps of a workflow', `${LIMITS.stepsPerWorkflow}, of ${LIMITS.codeBytes / KIB / KIB} MiB`);
 });
 
 test('the workflow settings have the documented defaults', async () => {
-  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit } = DEFAULT_SETTINGS;
+  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit, throttle, retry } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
     memory_mb: String(memoryMb),
     concurrency: String(concurrency),
     queue_limit: String(queueLimit),
+    throttle: String(throttle),
+    retry: String(retry),
     notify: String(notify),
     env: JSON.stringify(env),
   };

@@ -128,6 +128,30 @@ test('code gets the fields as they are now', async () => {
   ]);
 });
 
+test('steps get the fields as they are now', async () => {
+  await using errand = await startErrand();
+  const account = await slackOf(errand);
+  const code = `export default {
+    props: { slack: { type: 'app', app: 'slack', methods: { token() { return this.$auth.oauth_access_token; } } } },
+    run() { return this.slack.token().length; },
+  };`;
+  const step = { namespace: 'call', code, configured_props: { slack: { authProvisionId: account.id } } };
+  const workflow = await errand.workflow('', { steps: [step] });
+  await errand.send(workflow, {});
+  await errand.runs(workflow.id, 1);
+  await errand.client.put(`/v1/accounts/${account.id}`, { fields: { oauth_access_token: 'short' } });
+  await errand.send(workflow, {});
+  const [second, first] = await errand.runs(workflow.id, 2);
+  const returned = async (run: Json) => (await errand.client.get(`/v1/runs/${run.id}`)).data.steps[0].return_value;
+  assert.deepEqual([await returned(first), await returned(second)], [TOKEN.length, 5]);
+  await errand.client.delete(`/v1/accounts/${account.id}`);
+  await errand.send(workflow, {});
+  const [record] = await errand.errors(workflow.id, 1);
+  assert.equal(record.event.error.code, 'ConfigurationError');
+  assert.ok(record.event.error.msg.includes(account.id), record.event.error.msg);
+  assert.ok(record.event.error.msg.includes('slack'), record.event.error.msg);
+});
+
 test('a run without its account names it', async () => {
   await using errand = await startErrand();
   const account = await slackOf(errand);

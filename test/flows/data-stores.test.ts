@@ -285,6 +285,28 @@ test('code reaches no other data store', async () => {
   assert.deepEqual(others, ['ConfigurationError', `no configured prop names the data store ${theirs.id}`]);
 });
 
+test('steps have data stores, each its own', async () => {
+  await using errand = await startErrand();
+  const [one, two] = [await newStore(errand), await newStore(errand)];
+  const step = (namespace: string, store: Json): Json => ({
+    namespace,
+    code: `export default { props: { data: { type: 'data_store' } }, async run() {
+      await this.data.set('last', '${namespace}', { ttl: 60 });
+      return await this.data.entries();
+    } };`,
+    configured_props: { data: store.id },
+  });
+  const workflow = await errand.workflow('', { steps: [step('first', one), step('second', two)] });
+  await errand.send(workflow, {});
+  const [run] = await errand.runs(workflow.id, 1);
+  const { steps } = (await errand.client.get(`/v1/runs/${run.id}`)).data;
+  assert.deepEqual(
+    steps.map((s: Json) => s.return_value),
+    [[['last', 'first']], [['last', 'second']]],
+  );
+  assert.equal((await errand.client.get(recordPath(two, 'last'))).data.value, 'second');
+});
+
 test('a data store that is gone fails the run', async () => {
   await using errand = await startErrand();
   const store = await newStore(errand);

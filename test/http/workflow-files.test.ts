@@ -53,7 +53,7 @@ interface Order {
 export default defineWorkflow({
   name: 'Orders',
   triggers: [http<Order>(), { type: 'schedule', cron: '0 9 * * 1-5', timezone: 'Europe/Berlin' }],
-  settings: { timeout_ms: 5000, concurrency: 2 },
+  settings: { timeout_ms: 5000, concurrency: 2, retry: { attempts: 3, base_ms: 0 }, throttle: { limit: 9, interval_ms: 1000 } },
   steps: (flow) =>
     flow
       .step('validate', ({ event, context }) => ({ total: 'body' in event ? event.body.total : 0, id: context.id }))
@@ -70,6 +70,7 @@ test('files are deployed before the first request', async () => {
   const order = await started.named('Orders');
   assert.equal(order.active, true);
   assert.deepEqual([order.settings.timeout_ms, order.settings.concurrency, order.settings.memory_mb], [5000, 2, 256]);
+  assert.deepEqual([order.settings.retry.attempts, order.settings.throttle.limit], [3, 9]);
   assert.deepEqual(
     order.triggers.map(({ type, cron, timezone }: Json) => [type, cron, timezone]),
     [

@@ -113,6 +113,20 @@ test('The installed server deploys a folder of files', async () => {
   assert.equal(await answer.text(), 'from a file');
 });
 
+test('The installed server has sources of its own', async () => {
+  await using server = await startServer('sources');
+  const client = createClient(server.url, KEY);
+  const { data } = await client.get('/v1/components');
+  assert.ok(data.some(({ key }: Json) => key === 'rss'));
+  // What it reads feeds with is another package, and is bundled.
+  const { status, json } = await client.request('POST', '/v1/sources', {
+    component: 'rss',
+    configured_props: { url: `${server.url}/healthz` },
+  });
+  assert.equal(status, 422);
+  assert.match(json.detail, /no feed, but/);
+});
+
 test('Every entry of the package can be imported', async () => {
   const entries = Object.keys(manifest.exports).filter((path) => path !== './package.json');
   const names = entries.map((path) => `errand${path.slice(1)}`);

@@ -7,7 +7,8 @@ import { STYLE } from './style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-const HEADERS = {
+/** What a browser may do with a page of ours: show it. */
+export const HTML_HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -17,7 +18,7 @@ const HEADERS = {
 } as const;
 
 export function sendHtml(reply: FastifyReply, page: string): FastifyReply {
-  return reply.headers(HEADERS).type('text/html; charset=utf-8').send(page);
+  return reply.headers(HTML_HEADERS).type('text/html; charset=utf-8').send(page);
 }
 
 export function htmlPage(title: string, body: string): string {

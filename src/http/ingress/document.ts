@@ -55,3 +55,66 @@ The answer means that the event is on disk. With \`custom_response\` it is what 
     },
   },
 };
+
+export const RESUMING: NonNullable<Paths[string]>['post'] = {
+  operationId: 'endWait',
+  tags: ['runs'],
+  summary: 'Resume or cancel a waiting run',
+  description:
+    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. Whoever asks for `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
+  security: [],
+  parameters: [
+    {
+      name: 'run',
+      in: 'path',
+      required: true,
+      description: 'The run.',
+      schema: { type: 'string' },
+      example: 'r_g4w9zl7uo0',
+    },
+    {
+      name: 'token',
+      in: 'path',
+      required: true,
+      description: 'Which of its waits, and the secret part of the address.',
+      schema: { type: 'string' },
+      example: '1.Xk3vJ8nZ5tX1bL7cR0sW2y',
+    },
+    {
+      name: 'order',
+      in: 'path',
+      required: true,
+      schema: { type: 'string', enum: ['resume', 'cancel'] },
+      example: 'resume',
+    },
+  ],
+  requestBody: {
+    required: false,
+    content: { 'application/json': { schema: {}, example: { approved: true } } },
+  },
+  responses: {
+    200: {
+      description: 'The run goes on, or is cancelled.',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['data'],
+            properties: {
+              data: {
+                type: 'object',
+                required: ['run_id', 'state'],
+                properties: { run_id: { type: 'string' }, state: { type: 'string' } },
+              },
+            },
+          },
+          example: { data: { run_id: 'r_g4w9zl7uo0', state: 'queued' } },
+        },
+      },
+    },
+    default: {
+      description: 'Why not (RFC 9457). The codes are at /docs/errors.',
+      content: { 'application/problem+json': { schema: { type: 'object' } } },
+    },
+  },
+};

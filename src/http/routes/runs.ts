@@ -15,6 +15,7 @@ export function addRunRoutes(app: App, deps: HttpDeps): void {
   addStart(app, deps);
   addList(app, deps);
   addOne(app, deps);
+  addRetry(app, deps);
 }
 
 function addStart(app: App, { actions, maxBodyBytes }: HttpDeps): void {
@@ -75,12 +76,28 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     tag: 'runs',
     summary: 'Cancel a run',
     description:
-      'One that waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.',
+      'One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.',
     params: idIn(PREFIX.run, 'The run.'),
     answer: dataOf(Type.Object({ id: id('r_'), state: RUN_STATE })),
   });
   app.post('/v1/runs/:id/cancel', { schema: cancel }, async ({ params, caller }) => {
     const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
     return { data: { id: numberedId(PREFIX.run, run), state: await actions.cancelRun(caller.ownerId, run) } };
+  });
+}
+
+function addRetry(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'retryRun',
+    tag: 'runs',
+    summary: 'Try a failed run again',
+    description:
+      'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.',
+    params: idIn(PREFIX.run, 'The run that failed, of a workflow.'),
+    answer: dataOf(STARTED),
+  });
+  app.post('/v1/runs/:id/retry', { schema }, async ({ params, caller }) => {
+    const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
+    return { data: startedToWire(await actions.retryRun(caller.ownerId, run)) };
   });
 }

@@ -1,12 +1,12 @@
 import { text } from '../../domain/bytes.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { LogLine } from '../../domain/run.ts';
+import { memberOf } from '../../domain/slice.ts';
 import type { RunRecord, RunWhole } from '../../store/records.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listOf, numberCursor, pageOf, selectFields } from '../list.ts';
 import { idIn, operation } from '../operation.ts';
-import { memberOf } from '../slice.ts';
 import { runIdOf } from '../wire/runs.ts';
 import { SOURCE_LOG_LINE } from '../wire/sources.ts';
 import { exists } from './emitters.ts';

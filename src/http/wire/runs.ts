@@ -3,11 +3,13 @@
 import { type Static, Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.ts';
+import { originOfListener } from '../../domain/request.ts';
 import { RUN_STATES } from '../../domain/run.ts';
+import { memberOf } from '../../domain/slice.ts';
+import { WAIT_KINDS } from '../../domain/waiting.ts';
 import type { Receipt, RunRecord, RunWhole } from '../../store/records.ts';
 import { Verbatim } from '../json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
-import { memberOf } from '../slice.ts';
 import { ERROR } from './emissions.ts';
 
 export const RUN_STATE = oneOf(RUN_STATES);
@@ -17,7 +19,8 @@ export const RECEIPT = Type.Object(
     kind: oneOf(['run', 'delivery', 'mail', 'withheld']),
     id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
     listener_id: text({
-      description: 'Workflow, source or webhook; `mail` for a mail.',
+      description:
+        'Workflow, source or webhook; `mail` for a mail, `http:` and where it goes for a request that code asked for.',
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),
     subscription_id: nullable(id('sub_')),
@@ -28,13 +31,18 @@ export const RECEIPT = Type.Object(
   { title: 'Receipt', description: 'Who was told of an emission, and what became of it.' },
 );
 
+function listenerToWire(listenerId: string): string {
+  const origin = originOfListener(listenerId);
+  return origin === null ? listenerId : `http:${origin}`;
+}
+
 export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
   const { kind, number } = receipt;
   const prefix = kind === 'run' ? PREFIX.run : PREFIX.delivery;
   return {
     kind,
     id: number === null ? null : numberedId(prefix, number),
-    listener_id: receipt.listenerId,
+    listener_id: listenerToWire(receipt.listenerId),
     subscription_id: receipt.subscriptionId,
     // A run that was asked for by hand was triggered, too.
     via: receipt.via === 'direct' ? 'trigger' : receipt.via,
@@ -49,6 +57,15 @@ const RUN_FIELDS = {
   source_id: Type.Optional(id('dc_', 'Instead of `workflow_id` when a source ran.')),
   deployment_id: id('d_'),
   state: RUN_STATE,
+  waiting: Type.Optional(
+    Type.Object(
+      {
+        kind: oneOf(WAIT_KINDS, 'What it waits for: `retry` is a failed attempt that is tried again.'),
+        until_ms: MILLISECONDS,
+      },
+      { description: 'While it waits. A suspended run is cancelled then, all others go on.' },
+    ),
+  ),
   attempt: Type.Integer({ examples: [1] }),
   replay: Type.Boolean({ examples: [false] }),
   emission_id: EMIT_ID,
@@ -78,6 +95,13 @@ const STEP_RESULT = Type.Object(
     took_ms: Type.Number({ examples: [12] }),
     return_value: Type.Unknown({ examples: [{ charged: true }] }),
     exports: Type.Record(Type.String(), Type.Unknown(), { examples: [{ $summary: 'Charged order 12345' }] }),
+    again: Type.Optional(Type.Boolean({ description: 'True: it waits to be executed again.', examples: [true] })),
+    resume_data: Type.Optional(
+      Type.Unknown({
+        description: 'Body of the request that ended the wait behind this step.',
+        examples: [{ approved: true }],
+      }),
+    ),
   },
   { title: 'StepResult' },
 );
@@ -128,6 +152,7 @@ export function runToWire(run: RunRecord): Static<typeof RUN> {
     ...(isSource ? { source_id: run.runnableId } : { workflow_id: run.runnableId }),
     deployment_id: run.deploymentId,
     state: run.state,
+    ...(run.waiting ? { waiting: { kind: run.waiting.kind, until_ms: run.waiting.dueAtMs } } : {}),
     attempt: run.attempt,
     replay: run.replay,
     emission_id: run.emitId,

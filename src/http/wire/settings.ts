@@ -3,11 +3,70 @@
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { Settings } from '../../domain/resource.ts';
-import { count, nullable } from '../schema.ts';
+import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
+import { RETRIED_BY_NAME } from '../../domain/retry.ts';
+import { count, nullable, oneOf } from '../schema.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
+
+const THROTTLE_FIELDS = {
+  limit: Type.Integer({ minimum: 1, maximum: LIMITS.maxThrottle, examples: [10] }),
+  interval_ms: Type.Integer({
+    minimum: LIMITS.minThrottleIntervalMs,
+    maximum: LIMITS.maxThrottleIntervalMs,
+    examples: [60_000],
+  }),
+};
+
+const THROTTLE = Type.Object(THROTTLE_FIELDS, {
+  additionalProperties: false,
+  description:
+    'At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit.',
+});
+
+const RETRY_FIELDS = {
+  attempts: Type.Integer({
+    minimum: 1,
+    maximum: LIMITS.runAttempts,
+    description: 'In all, the first one included.',
+    examples: [3],
+  }),
+  base_ms: Type.Integer({
+    minimum: 0,
+    maximum: LIMITS.maxRetryBaseMs,
+    description: `Before the second attempt; doubled for each one more, give or take 10 %. ${LIMITS.retryBaseMs} when it is left out.`,
+    examples: [LIMITS.retryBaseMs],
+  }),
+  max_ms: Type.Integer({
+    minimum: 0,
+    maximum: LIMITS.maxRetryMaxMs,
+    description: `No wait is longer. ${LIMITS.retryMaxMs}, or base_ms when that is more, when it is left out.`,
+    examples: [LIMITS.retryMaxMs],
+  }),
+  also: Type.Array(oneOf(RETRIED_BY_NAME), {
+    maxItems: RETRIED_BY_NAME.length,
+    description: 'Failures that are tried again although they are not by default.',
+    'x-expected': 'an array of "Timeout", "OutOfMemory" or both',
+    examples: [['Timeout']],
+  }),
+  report_first: Type.Boolean({
+    description: 'True: the first failed attempt is among the errors too, beside the last one.',
+    examples: [false],
+  }),
+};
+
+const RETRY_DESCRIPTION =
+  'A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not.';
+
+const RETRY = Type.Object(RETRY_FIELDS, { additionalProperties: false, description: RETRY_DESCRIPTION });
+
+const { attempts, ...RETRY_OPTIONS } = RETRY_FIELDS;
+
+const RETRY_INPUT = Type.Object(
+  { attempts, ...Type.Partial(Type.Object(RETRY_OPTIONS)).properties },
+  { additionalProperties: false, description: RETRY_DESCRIPTION },
+);
 
 const FIELDS = {
   timeout_ms: nullable(
@@ -26,6 +85,8 @@ const FIELDS = {
     examples: [LIMITS.concurrency],
   }),
   queue_limit: count(1, LIMITS.maxQueueLimit, 'Runs that may wait; those beyond fail with `QueueFull`.'),
+  throttle: nullable(THROTTLE),
+  retry: nullable(RETRY),
   notify: Type.Boolean({
     description: 'False: errors are listed and forwarded, but not sent to the global error workflow.',
     examples: [true],
@@ -44,27 +105,44 @@ export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
 export const SETTINGS_INPUT = Type.Object(
   {
     ...Type.Partial(Type.Object(FIELDS)).properties,
-    throttle: Type.Optional(Type.Unknown({ description: 'Not supported yet: 422.' })),
-    retry: Type.Optional(Type.Unknown({ description: 'Not supported yet: 422.' })),
+    retry: Type.Optional(nullable(RETRY_INPUT)),
   },
   { additionalProperties: false, examples: [{ timeout_ms: 10_000, concurrency: 4 }] },
 );
 
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
-  for (const name of ['throttle', 'retry'] as const) {
-    if (input[name] === undefined || input[name] === null) continue;
-    const parameter = `settings.${name}`;
-    const message = 'is not supported yet; leave it out';
-    throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
-  }
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
+  const { throttle, retry } = input;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(memoryMb === undefined ? {} : { memoryMb }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(queueLimit === undefined ? {} : { queueLimit }),
+    ...(throttle === undefined ? {} : { throttle: throttle && throttleInput(throttle) }),
+    ...(retry === undefined ? {} : { retry: retry && retryInput(retry) }),
     ...(notify === undefined ? {} : { notify }),
     ...(env === undefined ? {} : { env }),
+  };
+}
+
+function throttleInput({ limit, interval_ms: intervalMs }: Static<typeof THROTTLE>): Throttle {
+  return { limit, intervalMs };
+}
+
+function retryInput(input: Static<typeof RETRY_INPUT>): RetrySettings {
+  const { base_ms: baseMs = LIMITS.retryBaseMs, also = [], report_first: reportFirst = false } = input;
+  const { max_ms: maxMs = Math.max(baseMs, LIMITS.retryMaxMs) } = input;
+  if (maxMs < baseMs) {
+    const parameter = 'settings.retry.max_ms';
+    const message = `must be at least base_ms (${baseMs}), but was ${maxMs}`;
+    throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+  }
+  return {
+    attempts: input.attempts,
+    baseMs,
+    maxMs,
+    also: RETRIED_BY_NAME.filter((code) => also.includes(code)),
+    reportFirst,
   };
 }
 
@@ -74,7 +152,14 @@ export function settingsToWire(settings: Settings): Static<typeof SETTINGS> {
     memory_mb: settings.memoryMb,
     concurrency: settings.concurrency,
     queue_limit: settings.queueLimit,
+    throttle: settings.throttle && { limit: settings.throttle.limit, interval_ms: settings.throttle.intervalMs },
+    retry: settings.retry && retryToWire(settings.retry),
     notify: settings.notify,
     env: { ...settings.env },
   };
+}
+
+function retryToWire({ attempts, baseMs, maxMs, also, reportFirst }: RetrySettings): Static<typeof RETRY> {
+  const named = RETRIED_BY_NAME.filter((code) => also.includes(code));
+  return { attempts, base_ms: baseMs, max_ms: maxMs, also: named, report_first: reportFirst };
 }

@@ -1,5 +1,6 @@
 // One run inside the child: what it has been given, what it has made so far, and its one end.
 
+import type { StepResult } from '../../domain/run.ts';
 import type { Answer } from './answer.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
@@ -8,11 +9,14 @@ import {
   type ChildLimits,
   type EndMessage,
   type FromChild,
+  type Made,
   type RunMessage,
   STEP_STATE,
   type StepTuple,
 } from './protocol.ts';
 import { Questions } from './questions.ts';
+import { resultsOf } from './results.ts';
+import { addressesOf, type WaitAddresses } from './resume-address.ts';
 import { RunLog } from './run-log.ts';
 import { cutChars, textOf } from './text.ts';
 
@@ -35,7 +39,7 @@ export interface Program {
   readonly ended: (run: ActiveRun) => void;
 }
 
-type End = Pick<EndMessage, 'kind' | 'exitReason' | 'fault'>;
+type End = Pick<EndMessage, 'kind' | 'exitReason' | 'fault' | 'wait'>;
 
 export class ActiveRun {
   readonly program: Program;
@@ -44,26 +48,35 @@ export class ActiveRun {
   readonly log: RunLog;
   readonly outbox: Outbox;
   /** `steps` as the code sees it. */
-  readonly results: Record<string, unknown> = {};
+  readonly results: Record<string, unknown>;
   readonly dbWrites = new Map<string, string | null>();
+  /** The index of the first step to be executed: those before it are done. */
+  readonly firstIndex: number;
   /** What is to be done when it has ended. */
   readonly cleaning: (() => void)[] = [];
   /** After its end nothing that its code still does has an effect. */
   ended = false;
   exitReason: string | undefined;
   currentStep: { index: number; tuple(state: number, returned: string | null): StepTuple } | null = null;
-  #steps: StepTuple[] = [];
+  /** The step that is done and not told of. */
+  #step: StepTuple | null = null;
   #answer: Answer | null = null;
   #summary: string | undefined;
-  #resultBytes = 0;
+  #addresses: WaitAddresses | undefined;
+  #resultBytes: number;
+  /** About how large what was made since the last message is. */
+  #weight = 0;
   #questions: Questions | null = null;
 
   constructor(program: Program, message: RunMessage, event: Uint8Array) {
     this.program = program;
     this.message = message;
     this.#event = event;
-    this.log = new RunLog(program.limits.logBytes);
+    this.firstIndex = message.goingOn?.steps.length ?? 0;
+    this.#resultBytes = bytesOfSteps(message.goingOn?.steps ?? []);
+    this.log = new RunLog(program.limits.logBytes - (message.goingOn?.logBytes ?? 0));
     this.outbox = new Outbox(program.limits);
+    this.results = resultsOf(message, () => this.eventText());
   }
 
   /** The event's exact text. */
@@ -89,11 +102,34 @@ export class ActiveRun {
     return this.#questions?.settled() ?? null;
   }
 
-  /** Counts towards what a run may return and export. */
+  /** The request that ended the wait before this segment; a copy of its own for whoever asks. */
+  callbackRequest(): { readonly body?: unknown } | undefined {
+    const callback = this.message.goingOn?.callback;
+    return typeof callback === 'string' ? JSON.parse(callback) : undefined;
+  }
+
+  /** Where the wait that a step asks for can be ended; the same for all that ask in one go. */
+  addresses(): WaitAddresses {
+    this.#addresses ??= addressesOf(this.message);
+    return this.#addresses;
+  }
+
+  /** Counts towards what a run may return and export, over all that it was and will be. */
   countResult(text: string): string {
+    const bytes = Buffer.byteLength(text);
+    this.#resultBytes += bytes;
+    this.#weight += bytes;
+    return this.#checked(text, this.#resultBytes);
+  }
+
+  /** Whether there would be room for it. */
+  checkResult(text: string): string {
+    return this.#checked(text, this.#resultBytes + Buffer.byteLength(text));
+  }
+
+  #checked(text: string, bytes: number): string {
     const { resultBytes } = this.program.limits;
-    this.#resultBytes += Buffer.byteLength(text);
-    if (this.#resultBytes <= resultBytes) return text;
+    if (bytes <= resultBytes) return text;
     throw platformError(
       'PayloadTooLarge',
       `Return values and exports of a run have at most ${resultBytes} bytes together`,
@@ -119,13 +155,15 @@ export class ActiveRun {
   }
 
   stepEnded(tuple: StepTuple): void {
-    this.#steps.push(tuple);
+    this.#step = tuple;
   }
 
-  /** Tells the server how far it is, so that a process that dies in the next step is blamed on that step. */
-  tellSteps(): void {
-    for (const step of this.#steps) this.program.post({ t: 'step', run: this.message.run, step });
-    this.#steps = [];
+  /** Tells the server how far it is: a process that dies in the next step is blamed on that step, and what was made before it stands. */
+  tellStep(): void {
+    if (this.#step === null) return;
+    const { run } = this.message;
+    this.program.post({ t: 'step', run, step: this.#step, ...this.#made() }, null, this.#weighed());
+    this.#step = null;
     this.program.flush();
   }
 
@@ -142,26 +180,44 @@ export class ActiveRun {
   end(end: End): void {
     if (this.ended) return;
     this.ended = true;
-    if (end.kind !== 'succeeded' && this.currentStep !== null)
-      this.#steps.push(this.currentStep.tuple(STEP_STATE.failed, null));
+    // Left-over work can fail a step that has returned: it is told of once, as failed.
+    const cut = end.kind === 'failed' || end.kind === 'halted' ? this.currentStep : null;
+    const last = cut === null ? this.#step : cut.tuple(STEP_STATE.failed, null);
     const answer = this.#answer === SENT ? null : this.#answer;
     const message: EndMessage = {
       t: 'end',
       run: this.message.run,
       ...end,
-      steps: this.#steps,
-      logs: this.log.lines,
-      dropped: this.log.bytesDropped || undefined,
-      outgoing: this.outbox.take(),
+      step: last ?? undefined,
+      ...this.#made(),
       answer: answer?.head,
       bytes: answer?.body.byteLength,
-      summary: this.#summary,
       dbWrites: end.kind === 'succeeded' && this.dbWrites.size > 0 ? Object.fromEntries(this.dbWrites) : undefined,
     };
-    this.program.post(message, answer?.body ?? null, this.#resultBytes + this.outbox.bytes + this.log.bytesKept);
+    this.program.post(message, answer?.body ?? null, this.#weighed());
     this.program.ended(this);
     for (const clean of this.cleaning) clean();
   }
+
+  #made(): Made {
+    const logs = this.log.take();
+    return { logs, dropped: this.log.bytesDropped || undefined, outgoing: this.outbox.take(), summary: this.#summary };
+  }
+
+  #weighed(): number {
+    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept;
+    this.#weight = 0;
+    return weight;
+  }
+}
+
+function bytesOfSteps(steps: readonly StepResult[]): number {
+  let bytes = 0;
+  for (const { returnValue = '', exports } of steps) {
+    bytes += Buffer.byteLength(returnValue);
+    for (const [name, text] of Object.entries(exports)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
+  }
+  return bytes;
 }
 
 const SENT: Answer = { head: { status: 0, headers: {} }, body: new Uint8Array() };

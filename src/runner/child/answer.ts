@@ -1,7 +1,7 @@
 // What `$.respond` and a source's `respond` are given, as status, headers and bytes.
 
 import { ConfigurationError, platformError } from './errors.ts';
-import { jsonOf } from './outbox.ts';
+import { jsonOf } from './json-text.ts';
 import type { AnswerHead } from './protocol.ts';
 import { textOf } from './text.ts';
 
@@ -11,6 +11,7 @@ export interface Answer {
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Resolves at once unless the body is a stream, which is read to its end. Rejects with what user code should see. */
@@ -21,6 +22,7 @@ export async function answerOf(given: unknown, maxBytes: number): Promise<Answer
   if (bytes.byteLength > maxBytes)
     throw platformError('PayloadTooLarge', `A response body has at most ${maxBytes} bytes`);
   if (isJsonBody(body) && !hasContentType(head.headers)) head.headers['content-type'] = 'application/json';
+  if (body instanceof URLSearchParams && !hasContentType(head.headers)) head.headers['content-type'] = FORM;
   return { head, body: bytes };
 }
 
@@ -33,7 +35,9 @@ function statusOf(status: unknown): number {
 
 function headersOf(headers: unknown): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers ?? {})) {
+  if (headers === undefined || headers === null) return result;
+  if (typeof headers !== 'object') throw new ConfigurationError('Response headers are an object of names and values');
+  for (const [name, value] of pairsOf(headers)) {
     if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     if (!isHeader(name, text)) {
@@ -42,6 +46,18 @@ function headersOf(headers: unknown): Record<string, string> {
     Object.defineProperty(result, name, { value: text, enumerable: true, configurable: true, writable: true });
   }
   return result;
+}
+
+/** Of a plain object, a Map or a `Headers`. */
+export function pairsOf(given: object): Iterable<readonly [string, unknown]> {
+  // By what it does: to name the class `Headers` would load Node's fetch, which takes longer than most steps.
+  const isIterable = Symbol.iterator in given && !Array.isArray(given);
+  return isIterable ? (given as Iterable<readonly [string, unknown]>) : Object.entries(given);
+}
+
+/** `Blob`, `File`, `FormData` and so on, without loading them. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
 /** Whether HTTP can carry it. */
@@ -57,9 +73,19 @@ async function bytesOf(body: unknown, maxBytes: number): Promise<Uint8Array> {
   if (body === undefined || body === null) return new Uint8Array();
   if (typeof body === 'string') return Buffer.from(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
+  if (isBuffer(body)) return new Uint8Array(body).slice();
+  if (body instanceof URLSearchParams) return Buffer.from(body.toString());
+  if (isBlob(body)) return await readToEnd(body.stream(), maxBytes);
   if (isStream(body)) return await readToEnd(body, maxBytes);
-  return Buffer.from(jsonOf(body, 'The response body'));
+  return Buffer.from(jsonOf(body, { what: 'The response body', levels: null }));
+}
+
+function isBlob(body: unknown): body is Blob {
+  return /^(?:Blob|File)$/.test(tagOf(body));
+}
+
+function isBuffer(body: unknown): body is ArrayBufferLike {
+  return body instanceof ArrayBuffer || body instanceof SharedArrayBuffer;
 }
 
 function isStream(body: unknown): body is AsyncIterable<unknown> {
@@ -68,7 +94,8 @@ function isStream(body: unknown): body is AsyncIterable<unknown> {
 
 function isJsonBody(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string') return false;
-  return !(ArrayBuffer.isView(body) || body instanceof ArrayBuffer || isStream(body));
+  const isOther = ArrayBuffer.isView(body) || isBuffer(body) || isStream(body);
+  return !(isOther || body instanceof URLSearchParams || isBlob(body));
 }
 
 async function readToEnd(body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {

@@ -37,15 +37,80 @@ export class Capture {
 
   #captured({ value, step, loading = false }: Thrown): ChildFault {
     const isError = isErrorLike(value);
-    const message = messageOf(value, isError);
+    const own = messageOf(value, isError);
     return {
       step,
       code: loading ? 'StartFailed' : cutChars(codeOf(value, isError), this.#limits.codeChars),
-      msg: cutBytes(message, this.#limits.messageBytes),
+      msg: cutBytes(isError ? withInner(own, value) : own, this.#limits.messageBytes),
       tsMs: nowMs(),
-      stack: isError ? this.#stacks.frames(stackOf(value), message) : '',
+      stack: isError ? this.#stackOf(value) : '',
     };
   }
+
+  /** The frames, and behind them those of what caused it, each under a line that names it and looks like a frame. */
+  #stackOf(error: object): string {
+    const { stackFrames, frameBytes } = this.#limits;
+    const behind: string[] = [];
+    for (const cause of causesOf(error)) {
+      const isError = isErrorLike(cause);
+      const said = messageOf(cause, isError);
+      const title = isError ? `${codeOf(cause, true)}: ${withInner(said, cause)}` : said;
+      behind.push(`    at [cause: ${cutBytes(oneLine(title, frameBytes), frameBytes - TITLE_BYTES)}]`);
+      if (isError) behind.push(...this.#framesOf(cause).slice(0, CAUSE_FRAMES));
+    }
+    return [...this.#framesOf(error).slice(0, stackFrames - behind.length), ...behind].join('\n');
+  }
+
+  #framesOf(error: object): string[] {
+    const message = read(error, 'message');
+    return this.#stacks.frames(stackOf(error), typeof message === 'string' ? message : '');
+  }
+}
+
+/** As many as are told of, and of each so many frames: the error's own have the rest. */
+const CAUSES = 4;
+const CAUSE_FRAMES = 8;
+const TITLE_BYTES = '    at [cause: ]'.length;
+/** Of what `Promise.any` gathers, or an attempt to connect to several addresses. */
+const INNER_ERRORS = 10;
+const INNER_CHARS = 500;
+
+function causesOf(error: object): unknown[] {
+  const causes: unknown[] = [];
+  const seen = new Set<unknown>([error]);
+  let cause = read(error, 'cause');
+  while (cause !== undefined && cause !== null && cause !== UNREADABLE && causes.length < CAUSES && !seen.has(cause)) {
+    causes.push(cause);
+    seen.add(cause);
+    cause = isErrorLike(cause) ? read(cause, 'cause') : undefined;
+  }
+  return causes;
+}
+
+/** The message, and those of the errors that an AggregateError gathers. */
+function withInner(message: string, error: object): string {
+  const errors = isAggregate(error) ? read(error, 'errors') : null;
+  const count = typeof errors === 'object' && errors !== null ? read(errors, 'length') : 0;
+  if (typeof count !== 'number' || !(count > 0)) return message;
+  const inner: string[] = [];
+  for (let i = 0; i < Math.min(count, INNER_ERRORS); i++) {
+    const one = read(errors as object, String(i));
+    inner.push(oneLine(messageOf(one, isErrorLike(one)), INNER_CHARS));
+  }
+  if (count > INNER_ERRORS) inner.push(`and ${count - INNER_ERRORS} more`);
+  return message === '' ? inner.join('; ') : `${message}: ${inner.join('; ')}`;
+}
+
+function isAggregate(error: object): boolean {
+  try {
+    return error instanceof AggregateError || read(error, 'name') === 'AggregateError';
+  } catch {
+    return false;
+  }
+}
+
+function oneLine(text: string, maxChars: number): string {
+  return cutChars(text, maxChars).replace(/\s+/g, ' ');
 }
 
 function isErrorLike(value: unknown): value is object {
@@ -79,13 +144,22 @@ function stackOf(error: object): string {
   const own = formatting.prepareStackTrace;
   try {
     Reflect.set(formatting, 'prepareStackTrace', undefined);
-    const stack = read(error, 'stack');
+    let stack = read(error, 'stack');
+    if (stack === UNREADABLE) {
+      // V8 reads name and message for it, and they may be traps. The frames can be had without.
+      Reflect.set(formatting, 'prepareStackTrace', framesAlone);
+      stack = read(error, 'stack');
+    }
     return typeof stack === 'string' ? stack : '';
   } catch {
     return '';
   } finally {
     Reflect.set(formatting, 'prepareStackTrace', own); // silent when `Error` is frozen, and then nothing had changed
   }
+}
+
+function framesAlone(_error: unknown, sites: readonly unknown[]): string {
+  return sites.map((site) => `\n    at ${site}`).join('');
 }
 
 const UNREADABLE = Symbol('unreadable');

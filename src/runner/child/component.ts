@@ -8,7 +8,7 @@ import { codeValue, givenValue, type PropDefinitions } from '../../domain/props.
 import type { PropsInput } from '../runner.ts';
 import { type AppLike, allDefinitions, type Callable, isApp, isSameApp, type LiveDefinition } from './definitions.ts';
 import { ConfigurationError } from './errors.ts';
-import { httpRequest } from './http-request.ts';
+import { httpRequest } from './request-prop.ts';
 import type { SourceDb } from './source-db.ts';
 
 /** What users' components look like; nothing of it is certain. */

@@ -1,7 +1,7 @@
 // A data store as code has it: asynchronous, durable as soon as it is answered, shared with whoever uses the store.
 
 import { ConfigurationError, platformError } from './errors.ts';
-import { jsonOf } from './outbox.ts';
+import { jsonOf } from './json-text.ts';
 import type { ChildLimits } from './protocol.ts';
 import type { Questions } from './questions.ts';
 import { textOf } from './text.ts';
@@ -32,7 +32,7 @@ export function dataStore(store: string, questions: Questions, limits: ChildLimi
   return {
     get: async (key: unknown) => ((await ask('get', keyOf(key))) as unknown[])[0],
     set: async (key: unknown, value: unknown, options?: unknown) => {
-      const text = jsonOf(value, 'The value');
+      const text = jsonOf(value, { what: 'The value', levels: null });
       if (Buffer.byteLength(text) > limits.recordBytes)
         throw platformError('PayloadTooLarge', `A value in a data store has at most ${limits.recordBytes} bytes`);
       const { ttl } = (options ?? {}) as { ttl?: unknown };

@@ -1,4 +1,4 @@
-// Runs the steps of one run, in order.
+// Runs the steps of one run, in order; of one that goes on, those behind the steps that are done.
 
 import type { ActiveRun } from './active-run.ts';
 import { bindComponent, type Component } from './component.ts';
@@ -11,9 +11,8 @@ import { StepRun } from './step-run.ts';
 /** Never rejects: what goes wrong ends the run as failed. */
 export async function execute(run: ActiveRun): Promise<void> {
   const count = run.program.steps.length;
-  run.results.trigger = triggerOf(run);
-  for (let index = 0; index < count; index++) {
-    if (index > 0) run.tellSteps();
+  for (let index = run.firstIndex; index < count; index++) {
+    run.tellStep();
     const step = new StepRun(run, index);
     run.currentStep = step;
     try {
@@ -23,7 +22,8 @@ export async function execute(run: ActiveRun): Promise<void> {
     }
     if (run.ended) return;
     run.currentStep = null;
-    if (step.exiting) break;
+    if (step.next === 'exit') break;
+    if (step.next !== 'step') return run.end({ kind: 'waiting', wait: step.next });
   }
   run.end({ kind: 'succeeded', exitReason: run.exitReason });
 }
@@ -44,32 +44,4 @@ async function perform(step: StepRun): Promise<void> {
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
   });
   return step.finish(await (component as Component).run?.call(self, given));
-}
-
-/** `event` is parsed when it is first read; `raw` is its exact text. */
-function triggerOf(run: ActiveRun): object {
-  let event: unknown;
-  let known = false;
-  let text: string | undefined;
-  const raw = (): string => {
-    text ??= run.eventText();
-    return text;
-  };
-  const set = (value: unknown): void => {
-    event = value;
-    known = true;
-  };
-  return {
-    context: run.message.context,
-    get raw() {
-      return raw();
-    },
-    get event() {
-      if (!known) set(JSON.parse(raw()));
-      return event;
-    },
-    set event(value: unknown) {
-      set(value);
-    },
-  };
 }

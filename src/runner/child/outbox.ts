@@ -1,6 +1,9 @@
-// What a run asked to emit, checked and bounded as it asks.
+// What a run asked to send, checked and bounded as it asks.
 
+import { isResourceId, PREFIX } from '../../domain/ids.ts';
 import { ConfigurationError, platformError } from './errors.ts';
+import { requestOf } from './http-request.ts';
+import { checkNesting, jsonOf } from './json-text.ts';
 import type { ChildLimits, OutgoingTuple } from './protocol.ts';
 import { cutChars, textOf } from './text.ts';
 
@@ -11,11 +14,14 @@ export interface EmitMetadata {
   readonly ts?: unknown;
   readonly name?: unknown;
   readonly delivery_ts?: unknown;
+  /** `true`: the code has checked who sent the event. */
+  readonly verified?: unknown;
 }
 
 export class Outbox {
   readonly #limits: ChildLimits;
-  readonly #items: OutgoingTuple[] = [];
+  #items: OutgoingTuple[] = [];
+  #count = 0;
   bytes = 0;
 
   constructor(limits: ChildLimits) {
@@ -23,16 +29,63 @@ export class Outbox {
   }
 
   emit(event: unknown, channel: unknown): void {
-    this.#add(['emit', this.#channel(channel), jsonOf(event, 'The event')]);
+    this.#add(['emit', this.#channel(channel), this.#json(event, 'The event')]);
   }
 
   /** A source's `$emit`. */
   emitItem(event: unknown, metadata: EmitMetadata | null | undefined): void {
-    this.emitText(jsonOf(event, 'The event'), metadata ?? {});
+    this.#emitText(this.#json(event, 'The event'), metadata ?? {});
   }
 
   /** `body` is the event's JSON text. */
-  emitText(body: string, { id, summary, ts, name, delivery_ts: deliveryTs }: EmitMetadata): void {
+  emitText(body: string): void {
+    checkNesting(body, { what: 'The event', levels: this.#limits.nestingDepth });
+    this.#emitText(body, {});
+  }
+
+  /** To one workflow alone. */
+  trigger(workflowId: unknown, event: unknown): void {
+    if (typeof workflowId !== 'string' || !isResourceId(workflowId, PREFIX.workflow)) {
+      const shown = textOf(workflowId).slice(0, 64);
+      throw new ConfigurationError(
+        `$.flow.trigger needs the id of a workflow (p_ and 16 letters or digits), not ${shown}`,
+      );
+    }
+    this.#add(['trigger', workflowId, this.#json(event === undefined ? {} : event, 'The event')]);
+  }
+
+  email(mail: unknown): void {
+    const { subject, text, html } = (mail ?? {}) as Record<string, unknown>;
+    if (typeof subject !== 'string') throw new ConfigurationError('$.send.email needs a subject (a string)');
+    for (const [name, part] of Object.entries({ text, html })) {
+      if (part !== undefined && part !== null && typeof part !== 'string') {
+        throw new ConfigurationError(`The ${name} of a mail is a string, not ${textOf(part).slice(0, 40)}`);
+      }
+    }
+    this.#add(['email', '', jsonOf({ subject, text: text ?? '', html: html ?? undefined }, UNBOUND)]);
+  }
+
+  http(request: unknown): void {
+    this.#add(['http', '', jsonOf(requestOf(request, this.#limits), UNBOUND)]);
+  }
+
+  /**
+   * What came since it was last asked, oldest to newest where a time was given; what carries none stays where it is.
+   * Undefined when there is nothing.
+   */
+  take(): OutgoingTuple[] | undefined {
+    const items = this.#items;
+    if (items.length === 0) return undefined;
+    this.#items = [];
+    const timed = items.filter((item) => typeof item[5] === 'number');
+    if (timed.length === 0) return items;
+    timed.sort((a, b) => (a[5] as number) - (b[5] as number));
+    let next = 0;
+    return items.map((item) => (typeof item[5] === 'number' ? (timed[next++] as OutgoingTuple) : item));
+  }
+
+  #emitText(body: string, metadata: EmitMetadata): void {
+    const { id, summary, ts, name, delivery_ts: deliveryTs, verified } = metadata;
     const itemId = id === undefined || id === null ? null : cutChars(textOf(id), this.#limits.descriptionChars);
     const shown = summary === undefined || summary === null ? null : textOf(summary);
     this.#add([
@@ -43,25 +96,13 @@ export class Outbox {
       itemId,
       timeOf(ts),
       this.#deliverAt(deliveryTs),
+      // Not whatever is truthy: to claim it takes the word itself.
+      verified === true ? true : undefined,
     ]);
   }
 
-  email(mail: unknown): void {
-    const { subject, text, html } = (mail ?? {}) as Record<string, unknown>;
-    if (typeof subject !== 'string') throw new ConfigurationError('$.send.email needs a subject (a string)');
-    if (text !== undefined && typeof text !== 'string') throw new ConfigurationError('The text of a mail is a string');
-    if (html !== undefined && typeof html !== 'string') throw new ConfigurationError('The html of a mail is a string');
-    this.#add(['email', '', JSON.stringify({ subject, text: text ?? '', html })]);
-  }
-
-  /** Oldest to newest where a time was given; what carries none stays where it is. Undefined when there is nothing. */
-  take(): OutgoingTuple[] | undefined {
-    if (this.#items.length === 0) return undefined;
-    const timed = this.#items.filter((item) => typeof item[5] === 'number');
-    if (timed.length === 0) return this.#items;
-    timed.sort((a, b) => (a[5] as number) - (b[5] as number));
-    let next = 0;
-    return this.#items.map((item) => (typeof item[5] === 'number' ? (timed[next++] as OutgoingTuple) : item));
+  #json(value: unknown, what: string): string {
+    return jsonOf(value, { what, levels: this.#limits.nestingDepth });
   }
 
   /** Null: at once, as with every time that has passed. */
@@ -98,21 +139,18 @@ export class Outbox {
 
   #add(item: OutgoingTuple): void {
     const { emissionsPerRun, resultBytes } = this.#limits;
-    if (this.#items.length >= emissionsPerRun) {
+    if (this.#count >= emissionsPerRun) {
       throw platformError('PayloadTooLarge', `A run may send at most ${emissionsPerRun} times`);
     }
     this.bytes += Buffer.byteLength(item[2]);
     if (this.bytes > resultBytes) throw platformError('PayloadTooLarge', `A run may send at most ${resultBytes} bytes`);
+    this.#count++;
     this.#items.push(item);
   }
 }
 
-/** JSON text of a value; TypeError where it has none. */
-export function jsonOf(value: unknown, what: string): string {
-  const text = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`${what} is not a JSON value: ${textOf(value).slice(0, 80)}`);
-  return text;
-}
+/** Of our own making: it has JSON, and is not nested. */
+const UNBOUND = { what: '', levels: null };
 
 function timeOf(ts: unknown): number | null {
   if (ts === undefined || ts === null) return null;

@@ -5,6 +5,8 @@
 // a child says: user code shares the process, and could write to the pipe itself. (That is why this is not Node's own IPC
 // channel: a few bad bytes on that one throw inside the server.)
 
+import type { Outgoing } from '../../domain/run.ts';
+import type { GoingOn, WaitAsked } from '../../domain/waiting.ts';
 import type { Ask, PropsInput, SourceInput } from '../runner.ts';
 
 export interface StepFile {
@@ -31,6 +33,17 @@ export interface ChildLimits {
   readonly openAsks: number;
   readonly openAskBytes: number;
   readonly laterMs: number;
+  readonly nestingDepth: number;
+  readonly maxWaitMs: number;
+  readonly suspendMs: number;
+  readonly reruns: number;
+  readonly maxReruns: number;
+  readonly requestMethodChars: number;
+  readonly requestUrlChars: number;
+  readonly requestBodyBytes: number;
+  readonly headersPerWebhook: number;
+  readonly headerNameChars: number;
+  readonly headerValueChars: number;
 }
 
 /** Always the first message. */
@@ -54,6 +67,10 @@ export interface RunMessage {
   readonly attempt: number;
   readonly deadlineMs: number;
   readonly source: SourceInput | null;
+  /** What was before; left out of a run that begins at its first step. */
+  readonly goingOn?: GoingOn | undefined;
+  /** Not in the first message: a process may be started before its first run. */
+  readonly resumeKey: string;
   /** By step. */
   readonly props?: readonly (PropsInput | null)[] | undefined;
 }
@@ -90,16 +107,20 @@ export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
 /** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
 export type StepTuple = readonly [number, number, number, number, string | null, Record<string, string> | null];
 
-/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms). */
+/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms), whether its origin was checked. */
 export type OutgoingTuple = readonly [
-  'emit' | 'email',
+  Outgoing['kind'],
   string,
   string,
   (string | null)?,
   (string | null)?,
   (number | null)?,
   (number | null)?,
+  true?,
 ];
+
+/** Kind, duration (ms), context (JSON text or null). */
+export type WaitTuple = readonly [WaitAsked['kind'], number, string | null];
 
 /** Time (epoch ms), level, namespace, text. */
 export type LogTuple = readonly [number, string, string, string];
@@ -109,27 +130,32 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Members that would be empty are left out: most runs have none of them. */
-export interface EndMessage {
-  readonly t: 'end';
-  readonly run: number;
-  readonly kind: 'succeeded' | 'failed' | 'halted';
-  readonly exitReason?: string | undefined;
-  readonly fault?: ChildFault | undefined;
-  /** Those that no `step` message has told of. */
-  readonly steps: readonly StepTuple[];
+/** What a run has made since its last message. Members that would be empty are left out: most runs have none of them. */
+export interface Made {
   readonly logs?: readonly LogTuple[] | undefined;
+  /** Log bytes, since the run's begin. */
   readonly dropped?: number | undefined;
   readonly outgoing?: readonly OutgoingTuple[] | undefined;
+  readonly summary?: string | undefined;
+}
+
+export interface EndMessage extends Made {
+  readonly t: 'end';
+  readonly run: number;
+  readonly kind: 'succeeded' | 'waiting' | 'failed' | 'halted';
+  readonly wait?: WaitTuple | undefined;
+  readonly exitReason?: string | undefined;
+  readonly fault?: ChildFault | undefined;
+  /** The last one, which no `step` message has told of. */
+  readonly step?: StepTuple | undefined;
   readonly answer?: AnswerHead | undefined;
   /** The answer's body. */
   readonly bytes?: number | undefined;
-  readonly summary?: string | undefined;
   readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 
-/** A step has ended and another begins: what is known should the process die in it. */
-export interface StepMessage {
+/** A step has ended and another begins: what is known, and takes effect, should the process die in it. */
+export interface StepMessage extends Made {
   readonly t: 'step';
   readonly run: number;
   readonly step: StepTuple;

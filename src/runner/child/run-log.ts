@@ -1,15 +1,16 @@
 // The lines that a run printed, up to a limit; what is beyond it is counted.
 
+import { LIMITS } from '../../domain/limits.ts';
 import type { LogTuple } from './protocol.ts';
 import { cutBytes } from './text.ts';
 
 const nowMs = Date.now;
 
-/** What a line costs beside its text: or a million empty ones would be free here and a second's work for the server. */
-export const LINE_BYTES = 64;
+/** Or a million empty lines would be free here and a second's work for the server. */
+const LINE_BYTES = LIMITS.logLineBytes;
 
 export class RunLog {
-  lines: LogTuple[] | undefined;
+  #lines: LogTuple[] | undefined;
   bytesDropped = 0;
   /** Of the text kept. */
   bytesKept = 0;
@@ -31,7 +32,14 @@ export class RunLog {
     this.#left -= LINE_BYTES + keptBytes;
     this.bytesKept += keptBytes;
     this.bytesDropped += bytes - keptBytes;
-    this.lines ??= [];
-    this.lines.push([nowMs(), level, namespace, kept]);
+    this.#lines ??= [];
+    this.#lines.push([nowMs(), level, namespace, kept]);
+  }
+
+  /** Those that came since it was last asked; undefined when none did. */
+  take(): LogTuple[] | undefined {
+    const lines = this.#lines;
+    this.#lines = undefined;
+    return lines;
   }
 }

@@ -1,7 +1,7 @@
 // A source's `$.service.db`: synchronous, JSON values, written with the end of the run.
 
 import { platformError } from './errors.ts';
-import { jsonOf } from './outbox.ts';
+import { jsonOf } from './json-text.ts';
 
 export interface SourceDb {
   /** Undefined when absent; every call gives a copy of its own. */
@@ -25,7 +25,7 @@ export function sourceDb(
       return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     set(name, value) {
-      const text = value === undefined ? null : jsonOf(value, 'The value');
+      const text = value === undefined ? null : jsonOf(value, { what: 'The value', levels: null });
       bytes += text === null ? 0 : Buffer.byteLength(text);
       if (bytes > maxBytes)
         throw platformError('PayloadTooLarge', `A run may write at most ${maxBytes} bytes to the db`);

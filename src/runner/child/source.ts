@@ -28,7 +28,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     return;
   }
   // Without a `run` of its own, a source passes on what its interface brings, byte for byte.
-  if (typeof component.run !== 'function') return run.outbox.emitText(run.eventText(), {});
+  if (typeof component.run !== 'function') return run.outbox.emitText(run.eventText());
   const self = bindComponent(component, around);
   await component.run.call(self, eventFor(component, { text: run.eventText(), input }));
 }

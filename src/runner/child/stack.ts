@@ -29,7 +29,7 @@ export class StackMapper {
   }
 
   /** The frame lines of a stack; `message` is skipped, for its lines may look like frames. */
-  frames(stack: string, message: string): string {
+  frames(stack: string, message: string): string[] {
     const { stackFrames, frameBytes } = this.#limits;
     const lines = afterMessage(stack, message)
       .slice(0, 2 * stackFrames * frameBytes)
@@ -41,7 +41,7 @@ export class StackMapper {
       const frame = this.#frame(line);
       if (frame !== null) frames.push(cutBytes(frame, frameBytes));
     }
-    return frames.join('\n');
+    return frames;
   }
 
   /** Null when the frame is not the owner's. */

@@ -1,10 +1,11 @@
-// One step of one run: its exports, its answer, how it ended.
+// One step of one run: its exports, its answer, how it ended and what comes next.
 
 import type { ActiveRun, LoadedStep } from './active-run.ts';
 import { answerOf } from './answer.ts';
 import { ConfigurationError } from './errors.ts';
-import { jsonOf } from './outbox.ts';
-import { STEP_STATE, type StepTuple } from './protocol.ts';
+import { jsonOf, jsonOrNoneOf } from './json-text.ts';
+import { STEP_STATE, type StepTuple, type WaitTuple } from './protocol.ts';
+import { showStep } from './results.ts';
 
 const nowMs = Date.now;
 const performanceMs = performance.now.bind(performance);
@@ -13,17 +14,39 @@ export class StepRun {
   readonly run: ActiveRun;
   readonly index: number;
   readonly step: LoadedStep;
-  /** Set by `$.flow.exit`: the run ends with this step. */
-  exiting = false;
+  /** How often the step was executed in this run, with this time. */
+  readonly runs: number;
+  /** What comes behind this step; `$.flow` changes it as long as the step goes on. */
+  next: 'step' | 'exit' | WaitTuple = 'step';
   readonly #startedAtMs = nowMs();
   readonly #started = performanceMs();
   #exports: Record<string, string> | null = null;
   #answering: Promise<void>[] | null = null;
+  #isDone = false;
 
   constructor(run: ActiveRun, index: number) {
     this.run = run;
     this.index = index;
     this.step = run.program.steps[index] as LoadedStep;
+    this.runs = (index === run.firstIndex ? (run.message.goingOn?.reruns?.runs ?? 0) : 0) + 1;
+  }
+
+  /** Whether what its code still does has no effect. */
+  get isOver(): boolean {
+    return this.#isDone || this.run.ended;
+  }
+
+  /** What the last execution of this step has passed on to this one. */
+  get rerunContext(): unknown {
+    const text = this.runs > 1 ? this.run.message.goingOn?.reruns?.context : null;
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  }
+
+  /** The body of the request by which this step was executed again. */
+  get #resumeData(): string | undefined {
+    if (this.runs === 1) return undefined;
+    const body = this.run.callbackRequest()?.body;
+    return body === undefined ? undefined : JSON.stringify(body);
   }
 
   export(name: unknown, value: unknown): void {
@@ -31,7 +54,8 @@ export class StepRun {
     if (this.run.ended) return;
     if (name === '$summary') this.run.setSummary(value);
     if (value === undefined) return;
-    const text = this.run.countResult(jsonOf(value, `The export ${name.slice(0, 64)}`));
+    const { nestingDepth } = this.run.program.limits;
+    const text = this.run.countResult(jsonOf(value, { what: `The export ${name.slice(0, 64)}`, levels: nestingDepth }));
     this.run.countResult(name);
     this.#exports ??= Object.create(null) as Record<string, string>;
     this.#exports[name.toWellFormed()] = text;
@@ -59,42 +83,23 @@ export class StepRun {
     const asked = this.run.asked();
     if (asked !== null) await asked;
     if (this.run.ended) return;
-    const text = JSON.stringify(returned);
-    if (text !== undefined) this.run.countResult(text);
-    const state = this.exiting ? STEP_STATE.exited : STEP_STATE.succeeded;
-    this.run.stepEnded(this.tuple(state, text ?? null));
-    if (this.index < this.run.program.steps.length - 1) this.#showToLaterSteps(text);
+    const { run, step, next } = this;
+    const what = `The return value of the step ${step.namespace}`;
+    const text = jsonOrNoneOf(returned, { what, levels: run.program.limits.nestingDepth });
+    if (text !== undefined) run.countResult(text);
+    const context = typeof next === 'object' ? next[2] : null;
+    if (context !== null) run.countResult(context);
+    this.#isDone = true;
+    const state = next === 'exit' ? STEP_STATE.exited : STEP_STATE.succeeded;
+    run.stepEnded(this.tuple(state, text ?? null));
+    if (this.index < run.program.steps.length - 1) {
+      const left = { returnValue: text, exports: this.#exports ?? {}, resumeData: this.#resumeData };
+      showStep(run.results, step.namespace, left);
+    }
   }
 
   tuple(state: number, returned: string | null): StepTuple {
     const tookMs = Math.round(performanceMs() - this.#started);
     return [this.index, state, this.#startedAtMs, tookMs, returned, this.#exports];
   }
-
-  #showToLaterSteps(returned: string | undefined): void {
-    const view = {};
-    for (const [name, text] of Object.entries(this.#exports ?? {})) defineParsed(view, name, text);
-    if (returned !== undefined) defineParsed(view, '$return_value', returned);
-    // Not an assignment: `__proto__` is a possible name.
-    Object.defineProperty(this.run.results, this.step.namespace, {
-      value: view,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
-}
-
-/** A member that is parsed when it is first read; later reads give the same value. */
-function defineParsed(target: object, name: string, text: string): void {
-  const define = (value: unknown): unknown => {
-    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
-    return value;
-  };
-  Object.defineProperty(target, name, {
-    get: () => define(JSON.parse(text)),
-    set: define,
-    enumerable: true,
-    configurable: true,
-  });
 }

@@ -6,8 +6,8 @@ import { Capture } from './capture.ts';
 import { shapeOf } from './describe.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
+import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
-import { jsonOf } from './outbox.ts';
 import type { InitMessage, RunMessage, ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
 
@@ -66,7 +66,7 @@ export class Worker {
       program.steps = await loadSteps(steps, mode);
       if (ask !== undefined) {
         const answer = await answerTo(program.steps[0]?.component, ask, limits.resultBytes);
-        return this.#writer.push({ t: 'told', json: jsonOf(answer, 'The answer') });
+        return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;

@@ -4,7 +4,7 @@
 // A transaction has these steps; each is one round trip, whatever the number of verbs:
 //   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (reads.ts)
 //   2. plan, in memory (pass.ts); what was lacking is read and the plan made anew: mostly the lines, which are locked
-//   3. claim the rows that were granted to the hands that ends have freed
+//   3. claim the rows that were granted to the hands that ends have freed; right before that, write the beginnings of waits
 //   4. write all of it and commit
 //
 // A verb that throws does not take the others with it: each is then run in a transaction of its own. When storage fails,
@@ -99,6 +99,7 @@ export class Batch {
             pass?.undo();
             const planned = await plan(core, batch, new Reads(core, tx, knownLines));
             pass = planned.pass;
+            pass.plan.sendFirst(tx);
             await grantRows(pass, tx);
             write(pass, tx);
             return planned.values;

@@ -11,11 +11,11 @@ import { emptyLine, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from '
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 5;
 
-/** What is in `gone`, as it is kept. `$1`: when. */
-const KEEP_CANCELLED = `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state,
-    attempt, started_at_ms, ended_at_ms, awaited_by)
+/** Runs in `gone`, as they are kept. `$1`: when. */
+export const KEEP_CANCELLED = `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state,
+    attempt, started_at_ms, ended_at_ms, awaited_by, summary, detail)
   SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, 'cancelled', attempt, started_at_ms,
-    $1::bigint, awaited_by FROM gone`;
+    $1::bigint, awaited_by, summary_so_far, detail_so_far FROM gone`;
 
 /** All that waits for a workflow or source that is being deleted. */
 export async function cancelWaiting(w: ConfigWriting, runnable: Listener): Promise<void> {
@@ -74,7 +74,7 @@ async function cancelIn(core: Core, tx: Tx, which: { ownerId: string; run: numbe
   if (!rows[0] || !isWaiting) {
     return { state, isStale: state === 'running' && asked.length === 0, awaitedBy: null };
   }
-  // Queued rows are touched under their line's lock only, and running ones never under it: whoever ends a run locks it
+  // Rows that are queued or wait are touched under their line's lock only, and running ones never under it: whoever ends a run locks it
   // before its line.
   const line = { ownerId, id: rows[0].runnable_id as string };
   lockLine(tx, line);

@@ -34,6 +34,7 @@ const RULES: readonly Rule[] = [
   misplaced('open_deliveries', 'delivery', "NOT IN ('pending', 'sending', 'retrying', 'held')"),
   misplaced('deliveries', 'delivery', "NOT IN ('delivered', 'exhausted', 'cancelled')"),
   ...leases('open_runs', 'run', 'running'),
+  ...waits(),
   ...leases('open_deliveries', 'delivery', 'sending'),
 ];
 
@@ -88,6 +89,31 @@ function leases(table: string, key: string, state: string): Rule[] {
   ];
 }
 
+function waits(): Rule[] {
+  const of = { example: 'run', show: showRun };
+  return [
+    {
+      check: 'run_waits_for_nothing',
+      detail: 'runs that wait, with nothing to wait for or to go on with',
+      broken: `open_runs WHERE state = 'waiting'
+        AND (wait_kind IS NULL OR due_at_ms IS NULL OR carried IS NULL OR waits = 0)`,
+      ...of,
+    },
+    {
+      check: 'run_waits_no_longer',
+      detail: 'runs with an end of their wait that do not wait',
+      broken: "open_runs WHERE state <> 'waiting' AND (wait_kind IS NOT NULL OR due_at_ms IS NOT NULL)",
+      ...of,
+    },
+    {
+      check: 'run_waits_too_long',
+      detail: 'runs that wait although the end of that was due long ago',
+      broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
+      ...of,
+    },
+  ];
+}
+
 /** When what goes next is due: of an ordered webhook the lowest number. */
 const READY = `CASE WHEN bool_or(w.is_ordered)
   THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
@@ -95,7 +121,7 @@ const READY = `CASE WHEN bool_or(w.is_ordered)
 
 /** The lines as they should be, beside those that are there. */
 const LINES = `(SELECT coalesce(l.listener_id, r.listener_id) AS listener, coalesce(l.waiting, 0) AS waiting,
-    coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, coalesce(r.waiting, 0) AS rows_waiting,
+    coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts, coalesce(r.waiting, 0) AS rows_waiting,
     coalesce(r.taken, 0) AS rows_taken, greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
   FROM lines AS l FULL JOIN (
     SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
@@ -123,7 +149,7 @@ const LINE_RULES: readonly Rule[] = [
   {
     check: 'line_ready',
     detail: 'lines that something waits in and nobody looks at, or looks at too late, or that are looked at in vain',
-    broken: `${LINES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR ready_at_ms > rows_ready_at_ms`,
+    broken: `${LINES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
     example: 'listener',
   },
   {

@@ -2,14 +2,16 @@
 // The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
-import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../domain/delivery.ts';
+import { msOf } from '../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun } from '../../domain/run.ts';
+import type { Seal } from '../seal.ts';
 import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
 import type { Tx } from './lane.ts';
 import { pairKey } from './needs.ts';
 import type { Grant, Pass } from './pass.ts';
-import { toEmission } from './rows.ts';
+import { type EmissionReader, toEmission } from './rows.ts';
 import type { Served } from './shares.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from './write.ts';
@@ -28,6 +30,7 @@ export interface Claiming {
   readonly node: number;
   readonly nowMs: number;
   readonly storeTag: string;
+  readonly seal: Seal;
 }
 
 /** At most `count` of the oldest queued runs of each. */
@@ -36,13 +39,17 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
   const rows = await tx.query(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
       picked AS (SELECT o.run, o.entry, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
-        SELECT run, entry FROM open_runs WHERE runnable_id >= w.id AND runnable_id <= w.id AND state = 'queued'
-          ORDER BY runnable_id, run LIMIT w.n) AS o)
-      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5, deployment_id = p.deployment,
-          started_at_ms = greatest($6::bigint, o.run / 1024), lease_until_ms = $6::bigint + p.lease
+        SELECT run, entry FROM open_runs
+          WHERE runnable_id >= w.id AND runnable_id <= w.id AND due_at_ms IS NULL AND state = 'queued'
+          ORDER BY runnable_id DESC, run LIMIT w.n) AS o)
+      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5,
+          deployment_id = CASE WHEN o.carried IS NULL THEN p.deployment ELSE o.deployment_id END,
+          started_at_ms = coalesce(o.started_at_ms, greatest($6::bigint, o.run / 1024)),
+          lease_until_ms = $6::bigint + p.lease
         FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = p.entry
           AND o.run = ANY(ARRAY(SELECT run FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
-        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by, ${EMISSION}`,
+        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by,
+          o.deployment_id, o.carried, o.resumed, ${EMISSION}`,
     arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
     arrayLiteral(wanted.map(({ count }) => count)),
     arrayLiteral(wanted.map(({ runnable }) => runnable.deploymentId)),
@@ -56,16 +63,19 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
 }
 
 function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
+  const carried = row.carried as string | null;
   return {
     run: row.run as number,
     fence: row.fence as number,
-    runnable,
-    emission: toEmission(row, by.storeTag),
+    runnable: carried === null ? runnable : { ...runnable, deploymentId: row.deployment_id as string },
+    emission: toEmission(row, by),
     via: row.via as Via,
     subscriptionId: row.subscription_id as string | null,
     attempt: row.attempt as number,
     alone: row.alone as boolean,
     isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+    carried,
+    resumed: row.resumed as string | null,
   };
 }
 
@@ -144,14 +154,14 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
 
 export function toClaimedDelivery(
   { row, listenerId }: DeliveryClaim,
-  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null; storeTag: string },
+  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null } & EmissionReader,
 ): ClaimedDelivery {
   const standing = standingOf(row);
   return {
     delivery: row.delivery as number,
     fence: row.fence as number,
-    kind: listenerId === MAIL ? 'mail' : 'webhook',
-    emission: toEmission(row, of.storeTag),
+    kind: kindOf(listenerId),
+    emission: toEmission(row, of),
     subscriptionId: row.subscription_id as string | null,
     via: row.via as Via,
     webhook: of.webhook,
@@ -170,8 +180,8 @@ function triggerOf({ dueBy, requestsMade }: DeliveryStanding): ClaimedDelivery['
 /** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
 export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
   for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
-  const { node, storeTag, shares } = pass.core;
-  const by = { node: node.id, nowMs: pass.nowMs, storeTag };
+  const { node, storeTag, seal, shares } = pass.core;
+  const by = { node: node.id, nowMs: pass.nowMs, storeTag, seal };
   const runs = pass.grants.filter(({ runnable }) => runnable !== null);
   const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
   const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
@@ -199,23 +209,29 @@ const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count 
 const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
 
 function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
-  return line.listenerId === MAIL ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
+  return isWebhook(line.listenerId) ? (pass.webhook(line.ownerId, line.listenerId) ?? null) : null;
+}
+
+/** Nothing starts before it was created, and a number may be a little ahead of the clock. */
+export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: number; atMs: number; nowMs: number } {
+  return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
 }
 
 function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
-  for (const { line, hands, count } of grants) {
+  for (const { line, hands, count, runnable } of grants) {
     const given = left.get(line.listenerId)?.splice(0, count) ?? [];
     hands.runs.push(...given);
     pass.leaveUnused(hands, line, count - given.length);
     if (given.length === 0) continue;
     line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
+    line.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
     pass.ledger.moved(line.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
   }
 }
 
 function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, node, shares } = pass.core;
+  const { storeTag, seal, node, shares } = pass.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) shares.served(key, countByState(claims));
   for (const { line, hands, count } of grants) {
@@ -223,8 +239,8 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
     pass.leaveUnused(hands, line, count - given.length);
     if (given.length === 0) continue;
     const webhook = webhookOf(pass, line);
-    const mailTo = webhook ? null : (pass.owner(line.ownerId)?.email ?? null);
-    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag })));
+    const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
+    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })));
     line.change({ waiting: -given.length, taken: given.length }, node.id);
     for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
   }

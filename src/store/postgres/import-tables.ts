@@ -3,6 +3,7 @@
 
 import type { Cell, Cells } from '../export.ts';
 import { kept } from './source-memory.ts';
+import { keptStarts } from './starts.ts';
 
 export interface Imported {
   readonly table: string;
@@ -36,9 +37,22 @@ function orderedOf(row: Cells): false | null {
   return row.settings === null ? false : null;
 }
 
-/** Of a webhook that is not well, or was put off: its line begins with that. What waits in it comes in the end. */
-const HEALTH = `(SELECT w.owner_id, h.webhook_id AS listener_id, h.failing_since_ms, h.exhausted_in_row, h.noticed_at_ms,
-  h.paused_until_ms FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id)`;
+/**
+ * Of a webhook that is not well, or was put off, and of a throttled workflow: its line begins with that. What waits in it
+ * comes in the end.
+ */
+const LINES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.failing_since_ms, h.exhausted_in_row,
+    h.noticed_at_ms, h.paused_until_ms, NULL AS starts FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id
+  UNION ALL SELECT r.owner_id, t.runnable_id, 1, NULL, 0, NULL, NULL, t.starts
+    FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
+
+/** A JSON list there. */
+function startsOf({ starts }: Cells): string | null {
+  return starts === null ? null : keptStarts(JSON.parse(starts as string) as number[]);
+}
+
+/** The owner's order to end a run is a column here; what else was ordered of it is kept in the same way. */
+const isStopped = ({ early }: Cells): boolean => early !== null && /"order":"stop"/.test(early as string);
 
 const zero = (): number => 0;
 
@@ -72,7 +86,10 @@ export const IMPORTED: readonly Imported[] = [
       node: underWay('running'),
       lease_until_ms: underWay('running'),
       awaited_by: none,
-      cancel_asked: () => false,
+      cancel_asked: isStopped,
+      early: (row) => (isStopped(row) ? null : (row.early as Cell)),
+      summary_so_far: (row) => row.summary as Cell,
+      detail_so_far: (row) => row.detail as Cell,
     },
   },
   { table: 'runs', from: 'runs', where: `NOT (${OPEN_RUN})`, key: ['run'], columns: { awaited_by: none } },
@@ -102,9 +119,16 @@ export const IMPORTED: readonly Imported[] = [
   },
   {
     table: 'lines',
-    from: HEALTH,
+    from: LINES,
     key: ['owner_id', 'listener_id'],
-    columns: { is_run: () => false, waiting: zero, taken: zero, holder: none, ready_at_ms: none, kept_until_ms: none },
+    columns: {
+      waiting: zero,
+      taken: zero,
+      holder: none,
+      ready_at_ms: none,
+      kept_until_ms: none,
+      starts: startsOf,
+    },
   },
   { table: 'operations', from: 'operations', key: ['id'] },
   { table: 'accounts', from: 'accounts', key: ['id'] },

@@ -257,13 +257,15 @@ async function clear(tx: Tx): Promise<void> {
   forgetProgress(tx);
 }
 
-/** Those of webhooks that are not well are there by now. */
+/** Those of webhooks that are not well and of throttled workflows are there by now. */
 function makeLines(tx: Tx): void {
   void tx.query(
     `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
       SELECT owner_id, runnable_id, true, count(*) FILTER (WHERE state = 'queued'),
         count(*) FILTER (WHERE state = 'running'), min(0) FILTER (WHERE state = 'queued')
-      FROM open_runs WHERE state <> 'waiting' GROUP BY owner_id, runnable_id`,
+      FROM open_runs GROUP BY owner_id, runnable_id
+      ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
+        ready_at_ms = excluded.ready_at_ms`,
   );
   // Ready no later than it should be: a look in vain puts that right.
   void tx.query(

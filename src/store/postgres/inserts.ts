@@ -25,7 +25,7 @@ class Inserter {
   }
 }
 
-export const OPEN_RUNS = new Inserter('open_runs', {
+const OPEN_RUN = {
   run: 'bigint',
   owner_id: 'text',
   runnable_id: 'text',
@@ -42,6 +42,17 @@ export const OPEN_RUNS = new Inserter('open_runs', {
   rescues: 'int',
   started_at_ms: 'bigint',
   awaited_by: 'bigint',
+} as const;
+
+export const OPEN_RUNS = new Inserter('open_runs', OPEN_RUN);
+
+/** Those that go on where another one failed. */
+export const GOING_ON = new Inserter('open_runs', {
+  ...OPEN_RUN,
+  waits: 'int',
+  carried: 'text',
+  summary_so_far: 'text',
+  detail_so_far: 'text',
 });
 
 export const RUNS = new Inserter('runs', {

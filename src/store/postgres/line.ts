@@ -2,7 +2,10 @@
 // changes one has its row locked.
 
 import { HEALTHY, type WebhookHealth } from '../../domain/health.ts';
+import type { Throttle } from '../../domain/resource.ts';
+import { nextStartMs, roomAt, type Starts } from '../../domain/throttle.ts';
 import type { Tx } from './lane.ts';
+import { keptStarts, NEVER, settled, toStarts, withMore } from './starts.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 export interface LineRow {
@@ -13,6 +16,10 @@ export interface LineRow {
   readonly holder: number | null;
   readonly keptUntilMs: number | null;
   readonly health: WebhookHealth;
+  /** Of a line of runs; 0 also when nothing waits. */
+  readonly readyAtMs: number;
+  /** Of a throttled workflow; none: nothing of it has begun. */
+  readonly starts: Starts;
 }
 
 const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
@@ -20,7 +27,7 @@ const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder A
 /** Of `lines AS l`: what `toLineRow` reads. A node that is gone keeps nothing. */
 export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
   CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
-  l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms`;
+  l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, l.ready_at_ms, l.starts`;
 
 /** Of `lines AS l`: Line.isFor, for statements. */
 export const isFor = (node: string, now: string): string =>
@@ -36,6 +43,8 @@ export function toLineRow(row: Row): LineRow {
     holder: row.holder as number | null,
     keptUntilMs: row.kept_until_ms as number | null,
     health: toHealth(row),
+    readyAtMs: (row.ready_at_ms as number | null | undefined) ?? 0,
+    starts: toStarts((row.starts as string | null | undefined) ?? null),
   };
 }
 
@@ -61,6 +70,9 @@ export class Line {
   /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
   keptUntilMs: number | null;
   isChanged = false;
+  #readyAtMs: number;
+  #starts: Starts;
+  readonly #startsBefore: Starts;
   readonly #healthBefore: WebhookHealth;
   #health: WebhookHealth;
 
@@ -74,11 +86,14 @@ export class Line {
     this.keptUntilMs = row.keptUntilMs;
     this.#healthBefore = row.health;
     this.#health = row.health;
+    this.#readyAtMs = row.readyAtMs;
+    this.#starts = row.starts;
+    this.#startsBefore = row.starts;
   }
 
   static empty(ownerId: string, listenerId: string, isRun: boolean): Line {
-    const nothing = { waiting: 0, taken: 0, holder: null, keptUntilMs: null, health: HEALTHY };
-    return new Line({ ownerId, listenerId, ...nothing }, isRun);
+    const nothing = { waiting: 0, taken: 0, holder: null, keptUntilMs: null, readyAtMs: 0, starts: NEVER };
+    return new Line({ ownerId, listenerId, ...nothing, health: HEALTHY }, isRun);
   }
 
   change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
@@ -106,6 +121,43 @@ export class Line {
   isFor(node: number, nowMs: number): boolean {
     if (this.holder === node) return true;
     return this.taken === 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
+  }
+
+  /** How many of its runs may begin now, as far as its throttle goes. While none may, it is not ready. */
+  roomAt(throttle: Throttle | null, nowMs: number): number {
+    this.#keepStarts(throttle === null ? NEVER : settled(this.#starts, nowMs));
+    const room = throttle === null ? Number.POSITIVE_INFINITY : roomAt(throttle, this.#starts, nowMs);
+    const readyAtMs = throttle === null || room > 0 ? 0 : nextStartMs(throttle, this.#starts, nowMs);
+    if (readyAtMs !== this.#readyAtMs) {
+      this.#readyAtMs = readyAtMs;
+      this.isChanged ||= this.waiting > 0;
+    }
+    return room;
+  }
+
+  /** Some of its runs begin now; `atMs`: the last of them. */
+  began(throttle: Throttle | null, of: { count: number; atMs: number; nowMs: number }): void {
+    if (throttle === null || of.count === 0) return;
+    this.#keepStarts(withMore(throttle, this.#starts, of));
+    this.roomAt(throttle, of.nowMs);
+  }
+
+  #keepStarts(starts: Starts): void {
+    if (starts === this.#starts) return;
+    this.#starts = starts;
+    this.isChanged = true;
+  }
+
+  get readyAtMs(): number {
+    return this.#readyAtMs;
+  }
+
+  get starts(): string | null {
+    return keptStarts(this.#starts);
+  }
+
+  get isStartsChanged(): boolean {
+    return this.#starts !== this.#startsBefore;
   }
 
   get health(): WebhookHealth {
@@ -146,12 +198,16 @@ export function sendLines(tx: Tx, changed: readonly Line[]): void {
     tx,
     changed.filter((line) => line.isHealthChanged),
   );
+  sendStarts(
+    tx,
+    changed.filter((line) => line.isStartsChanged),
+  );
   void tx.query(
     `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
-        ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN 0
+        ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN u.ready
           ELSE greatest(l.paused_until_ms, ${EARLIEST_DUE}) END
-      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[])
-        AS u (o, i, waiting, taken, holder, kept)
+      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[],
+        $7::bigint[]) AS u (o, i, waiting, taken, holder, kept, ready)
       WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
     arrayLiteral(changed.map((l) => l.ownerId)),
     arrayLiteral(changed.map((l) => l.listenerId)),
@@ -159,6 +215,18 @@ export function sendLines(tx: Tx, changed: readonly Line[]): void {
     arrayLiteral(changed.map((l) => l.taken)),
     arrayLiteral(changed.map((l) => l.holder)),
     arrayLiteral(changed.map((l) => l.keptUntilMs)),
+    arrayLiteral(changed.map((l) => l.readyAtMs)),
+  );
+}
+
+function sendStarts(tx: Tx, changed: readonly Line[]): void {
+  if (changed.length === 0) return;
+  void tx.query(
+    `UPDATE lines AS l SET starts = u.starts FROM unnest($1::text[], $2::text[], $3::text[]) AS u (o, i, starts)
+      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
+    arrayLiteral(changed.map((l) => l.ownerId)),
+    arrayLiteral(changed.map((l) => l.listenerId)),
+    arrayLiteral(changed.map((l) => l.starts)),
   );
 }
 

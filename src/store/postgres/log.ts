@@ -12,7 +12,7 @@ export function logVerbs(core: Core): LogStore {
   return {
     ...logReads(core),
     append: (emission, admission, options = {}) => {
-      const { idempotency, isAwaited = false } = options;
+      const { idempotency, isAwaited = false, goingOn } = options;
       return core.batch.write({
         needs: (needs) => {
           needs.owners.add(emission.ownerId);
@@ -22,7 +22,7 @@ export function logVerbs(core: Core): LogStore {
           const hands = pass.handsOf(admission);
           const repeated = idempotency && findRepeated(pass, hands, idempotency);
           if (repeated) return repeated;
-          const written = writeEmission(pass, hands, { made: emission, isAwaited });
+          const written = writeEmission(pass, hands, { made: emission, isAwaited, goingOn });
           if (idempotency) rememberKey(pass, idempotency, written);
           return appendedOf(hands, written);
         },

@@ -30,10 +30,11 @@ export async function readLost(core: Core, tx: Tx): Promise<Lost> {
   }
   const [runs, deliveries] = await Promise.all([
     tx.query(
-      // Through the lines, so that a long queue is not read for the few that are under way.
+      // Through the lines, so that a long queue, or many that wait, are not read for the few that are under way.
       `SELECT o.run FROM lines AS l CROSS JOIN LATERAL (
           SELECT run, node, lease_until_ms FROM open_runs
-            WHERE runnable_id = l.listener_id AND state = 'running' ORDER BY run LIMIT l.taken) AS o
+            WHERE runnable_id >= l.listener_id AND runnable_id <= l.listener_id AND due_at_ms IS NULL
+              AND state = 'running' ORDER BY runnable_id DESC, run LIMIT l.taken) AS o
         WHERE l.is_run AND l.taken > 0
           AND (o.lease_until_ms <= $1::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))
         LIMIT ${RUNS_PER_STEP}`,
@@ -71,7 +72,7 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
   if (runs.length === 0) return [];
   return tx.query(
     `SELECT o.run, o.fence, o.owner_id AS run_owner, o.runnable_id, o.deployment_id, o.via, o.subscription_id, o.attempt,
-        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, e.* FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
+        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, e.* FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
       WHERE e.entry = ANY(ARRAY(SELECT entry FROM open_runs WHERE run = ANY($1::bigint[])))
         AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_LOST}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,

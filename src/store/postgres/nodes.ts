@@ -6,6 +6,7 @@ import type { Fault, RunState } from '../../domain/run.ts';
 import type { Awaited, Beat, NodeStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { answerText, parseAnswer } from './log-records.ts';
+import { toWait } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 export function nodeVerbs(core: Core): NodeStore {
@@ -28,10 +29,12 @@ export function nodeVerbs(core: Core): NodeStore {
     awaited: async (runs) => {
       if (runs.length === 0) return [];
       const rows = await core.pool.all(
-        `SELECT u.run, a.answer, r.state, r.error_code, e.body, e.original_start, e.original_length
+        `SELECT u.run, a.answer, r.state, r.error_code, e.body, e.original_start, e.original_length, o.wait_kind,
+            o.due_at_ms
           FROM unnest($1::bigint[]) AS u (run) LEFT JOIN answers AS a ON a.run = u.run
+          LEFT JOIN open_runs AS o ON o.run = u.run AND o.state = 'waiting'
           LEFT JOIN runs AS r ON r.run = u.run LEFT JOIN emissions AS e ON e.entry = r.error_entry AND e.name = '${ERRORS}'
-          WHERE a.run IS NOT NULL OR r.run IS NOT NULL`,
+          WHERE a.run IS NOT NULL OR r.run IS NOT NULL OR o.run IS NOT NULL`,
         arrayLiteral(runs),
       );
       return rows.map(toAwaited);
@@ -59,7 +62,8 @@ async function beat(core: Core): Promise<Beat> {
 
 function toAwaited(row: Row): Awaited {
   const ended = row.state === null ? null : { state: row.state as RunState, fault: faultOf(row) };
-  return { run: row.run as number, answer: row.answer === null ? null : parseAnswer(row.answer as string), ended };
+  const answer = row.answer === null ? null : parseAnswer(row.answer as string);
+  return { run: row.run as number, answer, ended, waiting: toWait(row) };
 }
 
 interface ErrorJson {

@@ -157,6 +157,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
     clock: core.clock,
+    deriveKey: (purpose) => core.seal.derive(purpose),
     exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),
     check: () =>
       core.pool

@@ -1,6 +1,7 @@
 // Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
 // by the next claim, and cancelled as those are that were queued before.
 
+import { KEEP_CANCELLED } from './cancel.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
@@ -20,13 +21,10 @@ export async function cancelOrphans(
   );
   if (locked.length === 0) return;
   const cancelled = await tx.query(
-    `WITH gone AS (DELETE FROM open_runs WHERE runnable_id = $1 AND state = 'queued' RETURNING *)
-      INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt,
-        ended_at_ms, awaited_by)
-      SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, 'cancelled', attempt, $2::bigint,
-        awaited_by FROM gone RETURNING run`,
-    runnableId,
+    `WITH gone AS (DELETE FROM open_runs WHERE runnable_id = $2 AND state = 'queued' RETURNING *) ${KEEP_CANCELLED}
+      RETURNING run`,
     nowMs,
+    runnableId,
   );
   void tx.query(
     'UPDATE lines SET waiting = 0, ready_at_ms = NULL WHERE owner_id = $1 AND listener_id = $2',

@@ -6,6 +6,7 @@ import {
   ANSWERS,
   ATTEMPTS,
   type Cells,
+  GOING_ON,
   type LaterEmission,
   OPEN_DELIVERIES,
   OPEN_RUNS,
@@ -16,6 +17,7 @@ import {
 } from './inserts.ts';
 import type { Tx } from './lane.ts';
 import { arrayLiteral } from './values.ts';
+import { type BegunWait, sendWaits } from './wait-start.ts';
 
 export interface RunAgain {
   readonly run: number;
@@ -56,10 +58,13 @@ export class Plan {
   readonly emissions: Emission[] = [];
   readonly later: LaterEmission[] = [];
   readonly openRuns: Cells[] = [];
+  /** Of the open ones, those that go on where another one failed. */
+  readonly goingOn: Cells[] = [];
   readonly runs: Cells[] = [];
   /** Open runs that end although they were not deleted when they were read. */
   readonly closedRuns: number[] = [];
   readonly runsAgain: RunAgain[] = [];
+  readonly waits: BegunWait[] = [];
   readonly openDeliveries: Cells[] = [];
   readonly deliveryChanges: DeliveryChange[] = [];
   readonly deliveryEnds: DeliveryEnd[] = [];
@@ -72,11 +77,17 @@ export class Plan {
   /** By source and name: the last one counts. */
   readonly dbWrites = new Map<string, DbWrite>();
 
-  /** Sends all of it; nothing is waited for. */
+  /** Sends what may be claimed in this transaction already: runs that were ordered to go on. */
+  sendFirst(tx: Tx): void {
+    sendWaits(tx, this.waits);
+  }
+
+  /** Sends the rest; nothing is waited for. */
   send(tx: Tx, nowMs: number): void {
     sendEmissions(tx, this.emissions);
     sendLater(tx, this.later);
     OPEN_RUNS.send(tx, this.openRuns);
+    GOING_ON.send(tx, this.goingOn);
     RUNS.send(tx, this.runs);
     OPEN_DELIVERIES.send(tx, this.openDeliveries);
     ATTEMPTS.send(tx, this.attempts);
@@ -97,12 +108,21 @@ export class Plan {
 
   #sendRuns(tx: Tx): void {
     if (this.closedRuns.length > 0) {
-      void tx.query('DELETE FROM open_runs WHERE run = ANY($1::bigint[])', arrayLiteral(this.closedRuns));
+      // Their last segment has told nothing; what they have told before is kept.
+      void tx.query(
+        `WITH gone AS (DELETE FROM open_runs WHERE run = ANY($1::bigint[]) RETURNING run, summary_so_far, detail_so_far)
+          UPDATE runs AS r SET summary = coalesce(r.summary, gone.summary_so_far),
+            detail = coalesce(r.detail, gone.detail_so_far)
+            FROM gone WHERE r.run = gone.run AND r.run = ANY($1::bigint[])
+              AND (gone.summary_so_far IS NOT NULL OR gone.detail_so_far IS NOT NULL)`,
+        arrayLiteral(this.closedRuns),
+      );
     }
     if (this.runsAgain.length === 0) return;
     void tx.query(
       `UPDATE open_runs AS o SET state = 'queued', attempt = u.attempt, alone = u.alone, rescues = u.rescues,
-          fence = u.fence, node = NULL, lease_until_ms = NULL, started_at_ms = NULL, cancel_asked = false
+          fence = u.fence, node = NULL, lease_until_ms = NULL, cancel_asked = false,
+          started_at_ms = CASE WHEN o.waits > 0 THEN o.started_at_ms END
         FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[]) AS u (run, attempt, alone, rescues, fence)
         WHERE o.run = u.run AND o.run = ANY($1::bigint[])`,
       arrayLiteral(this.runsAgain.map((r) => r.run)),

@@ -166,7 +166,9 @@ export class Reads {
   async #readReturns(leases: readonly RunLease[]): Promise<void> {
     if (leases.length === 0) return;
     const rows = await this.#tx.query(
-      `SELECT o.* FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
+      `SELECT o.run, o.fence, o.owner_id, o.runnable_id, o.deployment_id, o.entry, o.via, o.subscription_id, o.attempt,
+          o.alone, o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.waits, o.early
+        FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
         JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running'
         WHERE o.run = ANY($1::bigint[]) ORDER BY o.run FOR UPDATE OF o`,
       arrayLiteral(leases.map(({ run }) => run)),

@@ -1,27 +1,30 @@
 // Rows to records.
 
-import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
+import type { DeliveryKind, DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
-import type {
-  ApiKey,
-  Dedupe,
-  Deployment,
-  Owner,
-  Schedule,
-  Scope,
-  Settings,
-  Source,
-  Step,
-  Subscription,
-  Trigger,
-  Via,
-  Workflow,
+import {
+  type ApiKey,
+  DEFAULT_SETTINGS,
+  type Dedupe,
+  type Deployment,
+  type Owner,
+  type Schedule,
+  type Scope,
+  type Settings,
+  type Source,
+  type Step,
+  type Subscription,
+  type Trigger,
+  type Via,
+  type Workflow,
 } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
+import type { Wait, WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
+import { openBody } from '../sealed-requests.ts';
 import { withProps } from '../step-props.ts';
 import type { Row } from './values.ts';
 
@@ -30,15 +33,23 @@ export function isListed(emitterId: string): boolean {
   return /^(p|dc|wh)_/.test(emitterId);
 }
 
-export function toEmission(row: Row, storeTag: string): Emission {
+/** What reading an emission takes. */
+export interface EmissionReader {
+  readonly storeTag: string;
+  readonly seal: Seal;
+}
+
+export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emission {
+  const entry = row.entry as number;
+  const name = row.name as string;
   const lineage = row.lineage as string;
   return {
-    entry: row.entry as number,
-    emitId: emitId(storeTag, row.entry as number),
+    entry,
+    emitId: emitId(storeTag, entry),
     ownerId: row.owner_id as string,
     emitterId: row.emitter_id as string,
-    name: row.name as string,
-    body: row.body as Uint8Array,
+    name,
+    body: openBody({ entry, name, body: row.body as Uint8Array }, seal),
     sourceType: row.source_type as SourceType,
     originId: row.origin_id as string,
     verified: row.verified as boolean,
@@ -60,18 +71,26 @@ export function toEmission(row: Row, storeTag: string): Emission {
   };
 }
 
-export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
+export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): EmissionRecord {
+  const entry = row.entry as number;
+  const name = row.name as string;
+  const body = (row.body as Uint8Array | null | undefined) ?? null;
   return {
-    entry: row.entry as number,
-    emitId: emitId(storeTag, row.entry as number),
+    entry,
+    emitId: emitId(storeTag, entry),
     emitterId: row.emitter_id as string,
-    name: row.name as string,
+    name,
     summary: row.summary as string | null,
     itemId: row.item_id as string | null,
     itemTs: row.item_ts as number | null,
     code: row.code as string | null,
-    body: (row.body as Uint8Array | null | undefined) ?? null,
+    body: body && openBody({ entry, name, body }, seal),
   };
+}
+
+/** Of a run's row: what it waits for. */
+export function toWait(row: Row): Wait | null {
+  return row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number };
 }
 
 export function toRunRecord(row: Row, storeTag: string): RunRecord {
@@ -91,13 +110,14 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     summary: row.summary as string | null,
     errorEntry: row.error_entry as number | null,
     errorCode: row.error_code as string | null,
+    waiting: toWait(row),
   };
 }
 
 export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   return {
     delivery: row.delivery as number,
-    kind: row.kind as 'webhook' | 'mail',
+    kind: row.kind as DeliveryKind,
     listenerId: row.listener_id as string,
     subscriptionId: row.subscription_id as string | null,
     entry: row.entry as number,
@@ -143,7 +163,10 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
     name: row.name as string,
     active: row.active as boolean,
     deploymentId: row.deployment_id as string,
-    settings: JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Settings,
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+    },
     createdAtMs: row.created_at_ms as number,
     updatedAtMs: row.updated_at_ms as number,
   };

@@ -10,21 +10,22 @@ import { readPage } from './pages.ts';
 import { toRunRecord } from './rows.ts';
 
 const RUN_COLUMNS = `r.run, r.runnable_id, r.deployment_id, r.state, r.attempt, r.entry, r.started_at_ms, r.ended_at_ms,
-  r.summary, r.error_entry, r.error_code, e.origin_id, e.name, e.replay`;
+  r.summary, r.error_entry, r.error_code, r.wait_kind, r.due_at_ms, e.origin_id, e.name, e.replay`;
 
 /** Emissions of one run that its record tells the receipts of. */
 const MAX_CAUSES = 100;
 
-const OPEN_RUNS = `(SELECT *, NULL::bigint AS ended_at_ms, NULL::text AS summary, NULL::bigint AS error_entry,
+const OPEN_RUNS = `(SELECT *, NULL::bigint AS ended_at_ms, summary_so_far AS summary, NULL::bigint AS error_entry,
   NULL::text AS error_code FROM open_runs)`;
+const RUNS = '(SELECT *, NULL::text AS wait_kind, NULL::bigint AS due_at_ms FROM runs)';
 
 const TABLES: Readonly<Record<RunState, string>> = {
   queued: OPEN_RUNS,
   running: OPEN_RUNS,
   waiting: OPEN_RUNS,
-  succeeded: 'runs',
-  failed: 'runs',
-  cancelled: 'runs',
+  succeeded: RUNS,
+  failed: RUNS,
+  cancelled: RUNS,
 };
 
 export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {

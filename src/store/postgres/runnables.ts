@@ -47,7 +47,7 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
   await writeParts(tx, write);
 }
 
-/** False when it is gone. */
+/** False when it is gone. Its line is locked by then. */
 export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<boolean> {
   const { record, seal } = write;
   const { settings, props, additional } = sealedCells(record, seal);
@@ -69,6 +69,14 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
     record.ownerId,
   );
   if (changed.length === 0) return false;
+  // With another throttle its next run may begin at another time: the next claim looks when.
+  void tx.query(
+    `UPDATE lines SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
+      WHERE owner_id = $1 AND listener_id = $2 AND starts IS NOT NULL`,
+    record.ownerId,
+    record.id,
+    record.settings.throttle !== null,
+  );
   removeTriggers(tx, record, write.triggers);
   removeTriggerSubscriptions(tx, record, write.subscriptions);
   await writeParts(tx, write);

@@ -1,5 +1,6 @@
 // Runs: ending, claiming, handing back, rescuing. What is read of them is in run-records.ts.
 
+import { ERRORS } from '../../domain/emission.ts';
 import { type RunEnd, withSuppressed } from '../../domain/end.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { concurrencyOf } from '../../domain/resource.ts';
@@ -18,6 +19,8 @@ import { runReads } from './run-records.ts';
 import { applySource } from './source-memory.ts';
 import { claimRuns } from './turn-runs.ts';
 import type { Row } from './values.ts';
+import { attemptBehind, beginWait } from './wait-start.ts';
+import { waitVerbs } from './waits.ts';
 import { failRun } from './write.ts';
 
 /** Two, so that a queue shrinks also while new hands are free. */
@@ -26,6 +29,7 @@ const HANDED_OVER = 2;
 export function runVerbs(core: Core): RunStore {
   return {
     ...runReads(core),
+    ...waitVerbs(core),
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
     cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
 
@@ -33,7 +37,7 @@ export function runVerbs(core: Core): RunStore {
       const { lease, source } = end;
       return core.batch.write({
         needs: (needs) => {
-          if (end.state === 'queued') needs.returnRun(lease);
+          if (end.state === 'queued' || end.state === 'waiting') needs.returnRun(lease);
           else needs.endRun(lease);
           if (source) needs.sources.add(source.id);
           for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
@@ -86,17 +90,14 @@ function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
     const isHeld = queueAgain(pass, hands, { lease: end.lease, isAlone: end.again === 'alone' });
     return { held: isHeld, claims: claimsOf(hands), errorEntry: null };
   }
-  const row = pass.leased('endings', leaseKey(end.lease.run, end.lease.fence));
+  const row = pass.leased(end.state === 'waiting' ? 'returns' : 'endings', leaseKey(end.lease.run, end.lease.fence));
   if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null };
+  if (end.state === 'waiting') return suspend(pass, hands, { row, end });
   const ownerId = row.owner_id as string;
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: end.state });
   const line = pass.line(ownerId, row.runnable_id as string, true);
   line.change({ taken: -1 }, pass.core.node.id);
-  const { source } = end;
-  const { emissions, suppressed } = source
-    ? applySource(pass, { source, emissions: end.emissions })
-    : { emissions: end.emissions, suppressed: 0 };
-  const entries = emitOrKeep(pass, hands, emissions);
+  const { entries, suppressed } = takeEffect(pass, hands, { row, end });
   const errorEntry = end.fault === null ? null : (entries.at(-1) ?? null);
   pass.plan.runs.push({
     ...standingOf(row),
@@ -109,10 +110,62 @@ function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
     error_code: end.fault?.code ?? null,
     detail: suppressed === 0 ? end.detail : withSuppressed(end, suppressed),
   });
-  if (end.answer) writeAnswer(pass, row, answerText(end.answer));
-  if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
   handOver(pass, hands, line);
   return { held: true, claims: claimsOf(hands), errorEntry };
+}
+
+interface Ending {
+  /** Of the lease. */
+  readonly row: Row;
+  readonly end: RunEnd;
+}
+
+/** Whoever waits for it at another node hears of it. */
+function takeEffect(
+  pass: Pass,
+  hands: Hands,
+  { row, end }: Ending,
+): { entries: readonly number[]; suppressed: number } {
+  const { source } = end;
+  const { emissions, suppressed } = source
+    ? applySource(pass, { source, emissions: end.emissions })
+    : { emissions: end.emissions, suppressed: 0 };
+  const entries = emitOrKeep(pass, hands, emissions);
+  if (end.answer) writeAnswer(pass, row, answerText(end.answer));
+  if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
+  return { entries, suppressed };
+}
+
+/** It waits from now on; or goes on at once, or is over, if that was ordered before. */
+function suspend(pass: Pass, hands: Hands, { row, end }: Ending): Finished {
+  const line = pass.line(row.owner_id as string, row.runnable_id as string, true);
+  line.change({ taken: -1 }, pass.core.node.id);
+  const { entries } = takeEffect(pass, hands, { row, end });
+  const state = beginWait(pass, row, end);
+  if (state === 'queued') line.change({ waiting: 1 }, pass.core.node.id);
+  handOver(pass, hands, line);
+  if (state === 'queued' && line.waiting > pass.grantedTo(line)) {
+    hands.runsWaiting = true;
+    pass.told.add('runs');
+  }
+  if (state === 'cancelled') closeWaiting(pass, { row, end });
+  const errorEntry = end.emissions.at(-1)?.name === ERRORS ? (entries.at(-1) ?? null) : null;
+  return { held: true, isCancelled: state === 'cancelled', claims: claimsOf(hands), errorEntry };
+}
+
+function closeWaiting(pass: Pass, { row, end }: Ending): void {
+  pass.plan.closedRuns.push(row.run as number);
+  pass.plan.runs.push({
+    ...standingOf(row),
+    attempt: end.wait ? attemptBehind(row, end.wait) : (row.attempt as number),
+    state: 'cancelled',
+    started_at_ms: row.started_at_ms as number | null,
+    ended_at_ms: Math.max(end.endedAtMs, (row.started_at_ms as number | null) ?? 0),
+    summary: end.summary,
+    error_entry: null,
+    error_code: null,
+    detail: end.detail,
+  });
 }
 
 function writeAnswer(pass: Pass, row: Row, answer: string): void {
@@ -165,13 +218,18 @@ function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolea
   return true;
 }
 
+/** Of a segment that was lost: one that goes on has begun all the same. */
+function startedBefore(row: Row): number | null {
+  return (row.waits as number) > 0 ? (row.started_at_ms as number | null) : null;
+}
+
 function cancelLost(pass: Pass, row: Row, of: { line: Line; attempt: number }): void {
   pass.plan.closedRuns.push(row.run as number);
   pass.plan.runs.push({
     ...standingOf(row),
     attempt: of.attempt,
     state: 'cancelled',
-    started_at_ms: null,
+    started_at_ms: startedBefore(row),
     ended_at_ms: pass.nowMs,
     summary: null,
     error_entry: null,
@@ -189,9 +247,14 @@ function handOver(pass: Pass, hands: Hands, line: Line): void {
   const runnable = pass.runnable(line.ownerId, line.listenerId);
   if (!runnable) return;
   let granted = pass.grantedTo(line);
-  for (let taken = 0; taken < HANDED_OVER; taken++) {
-    const isFree = line.waiting > granted && line.taken + granted < concurrencyOf(runnable);
-    if (!isFree || !pass.takeRun(hands, runnable)) return;
+  const room = line.roomAt(runnable.settings.throttle, pass.nowMs);
+  for (let taken = 0; taken < HANDED_OVER && line.waiting > granted; taken++) {
+    if (room <= granted) {
+      // The next claim tells when.
+      hands.runsWaiting = true;
+      return;
+    }
+    if (line.taken + granted >= concurrencyOf(runnable) || !pass.takeRun(hands, runnable)) return;
     pass.grants.push({ line, hands, count: 1, runnable });
     granted++;
   }
@@ -229,8 +292,8 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
   pass.plan.closedRuns.push(run);
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
   line.change({ taken: -1 }, pass.core.node.id);
-  const emission = toEmission(row, pass.core.storeTag);
-  const times = { startedAtMs: null, endedAtMs: pass.nowMs };
+  const emission = toEmission(row, pass.core);
+  const times = { startedAtMs: startedBefore(row), endedAtMs: pass.nowMs };
   failRun(pass, hands, { emission, runnable, run, attempt, fault, cells: standingOf(row), ...times });
   if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');
 }

@@ -3,7 +3,7 @@
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../resources.ts';
-import { configWrite } from './config-write.ts';
+import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { readPage } from './pages.ts';
@@ -21,7 +21,7 @@ export function sourceVerbs(core: Core): SourceStore {
         insertRunnable(tx, { ...write, record: write.source, seal: core.seal }),
       ),
     updateSource: (write) =>
-      configWrite(core, write.source.ownerId, ({ tx }) =>
+      lineWrite(core, write.source, ({ tx }) =>
         updateRunnable(tx, { ...write, record: write.source, seal: core.seal }),
       ),
     deleteSource: async (ownerId, id) => id.startsWith('dc_') && deleteRunnable(core, { ownerId, id }),

@@ -40,7 +40,8 @@ export function timeVerbs(core: Core): TimeStore {
     nextDueAtMs: async () => {
       const row = await core.pool.get(
         `SELECT least((SELECT min(next_at_ms) FROM triggers WHERE next_at_ms IS NOT NULL),
-          (SELECT min(closes_at_ms) FROM digests), (SELECT min(due_at_ms) FROM later_emissions)) AS at`,
+          (SELECT min(closes_at_ms) FROM digests), (SELECT min(due_at_ms) FROM later_emissions),
+          (SELECT min(due_at_ms) FROM open_runs WHERE due_at_ms IS NOT NULL)) AS at`,
       );
       return (row?.at as number | null | undefined) ?? null;
     },
@@ -81,7 +82,7 @@ function closeDigest(pass: Pass, hands: Hands, row: Row): void {
     closesAtMs: row.closes_at_ms as number,
     repeats: row.repeats as number,
   };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core.storeTag);
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
   const written = writeEmission(pass, hands, { made: { ...mail, body, digestKey: null, causeRun: null } });

@@ -4,11 +4,14 @@
 // Hands are taken for lines that are locked by then, and not before: whoever ends a run has its line meanwhile, and
 // hands the freed hand over to the next one. A claim that held that hand would get nothing, and neither would the other;
 // what waits would wait for the poll.
+//
+// A throttled workflow whose next run may not begin yet is ready when it may, and not looked at before. Whoever finds one
+// that is ready too early puts that right.
 
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
 import type { Seal } from '../seal.ts';
 import type { Admission, Claims } from '../store.ts';
-import { claimRunRows } from './claim.ts';
+import { claimRunRows, startOf } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { OutcomeUnknown, type Tx } from './lane.ts';
@@ -24,8 +27,11 @@ const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created
 
 interface Candidate {
   readonly runnable: Runnable;
+  readonly line: Line;
   readonly waiting: number;
   readonly free: number;
+  /** Left by its throttle. */
+  readonly room: number;
 }
 
 interface Taken {
@@ -60,25 +66,35 @@ export function inTurn<T>(found: readonly T[], last: Turn, of: (item: T) => Turn
     .map(({ item }) => item);
 }
 
-export async function claimRuns(core: Core, limit: number, admission: Admission): Promise<Claims> {
+/** See RunStore. */
+export async function claimRuns(
+  core: Core,
+  limit: number,
+  admission: Admission,
+): Promise<Claims & { readonly nextDueAtMs: number | null }> {
   let taken: Taken | undefined;
   try {
     const claims = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
       taken = undefined;
-      const { found, nowMs } = await candidates(core, tx);
+      const { found, nowMs, nextReadyAtMs } = await candidates(core, tx);
       const wanted = grantInTurn(found, limit, admission);
       dropAll(wanted, admission);
-      const { locked, lines } = await lockLines(core, tx, [...wanted.granted.keys()]);
+      const early = found.filter(({ room }) => room === 0).map(({ runnable }) => runnable);
+      const asked = [...wanted.granted.keys(), ...early];
+      const { locked, lines } = await lockLines(core, tx, { runnables: asked, nowMs });
       const granted = grantInTurn(locked, limit, admission);
       taken = granted;
-      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < wanted.granted.size;
-      return claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
+      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < asked.length;
+      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
+      const ready = [...lines.values()].filter((line) => line.waiting > 0).map((line) => line.readyAtMs);
+      return { ...claimed, nextDueAtMs: earliest([...ready, nextReadyAtMs], nowMs) };
     });
     for (const drop of claims.unused) drop();
     core.held.add({ runs: claims.runs, deliveries: [] });
     core.turns.runs = claims.turn ?? core.turns.runs;
-    return { runs: claims.runs, deliveries: [], runsWaiting: claims.runsWaiting, deliveriesWaiting: false };
+    const { runs, runsWaiting, nextDueAtMs } = claims;
+    return { runs, deliveries: [], runsWaiting, deliveriesWaiting: false, nextDueAtMs };
   } catch (error) {
     dropAll(taken, admission);
     if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
@@ -92,36 +108,56 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
   }
 }
 
-async function candidates(core: Core, tx: Tx): Promise<{ found: Candidate[]; nowMs: number }> {
+/** Of what is still to come; null: nothing is. */
+function earliest(times: readonly (number | null)[], nowMs: number): number | null {
+  const next = times.filter((ms) => ms !== null && ms > nowMs) as number[];
+  return next.length === 0 ? null : Math.min(...next);
+}
+
+interface Found {
+  readonly found: Candidate[];
+  readonly nowMs: number;
+  /** When the next of those may begin that may not yet; null: there is none. */
+  readonly nextReadyAtMs: number | null;
+}
+
+async function candidates(core: Core, tx: Tx): Promise<Found> {
   const { listenerId, ownerId } = core.turns.runs;
+  const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
-    `(SELECT listener_id, owner_id, waiting, taken FROM lines WHERE is_run AND ready_at_ms IS NOT NULL
+    `(SELECT listener_id, owner_id, waiting, taken, starts FROM lines
+      WHERE is_run AND ready_at_ms IS NOT NULL AND ready_at_ms <= ${now}
       AND (listener_id, owner_id) ${condition} ($1, $2) ORDER BY listener_id, owner_id LIMIT ${CANDIDATES})`;
   const rows = await tx.query(
-    `SELECT ${NOW_SQL} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive, l.*,
-        ${RUNNABLE}
-      FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
+    `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive, one.next_ready_at_ms,
+        l.*, ${RUNNABLE}
+      FROM (SELECT min(ready_at_ms) AS next_ready_at_ms FROM lines
+        WHERE is_run AND ready_at_ms > 0 AND ready_at_ms > ${now}) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
       LEFT JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id`,
     listenerId,
     ownerId,
     core.node.id,
+    core.clock.standMs(),
   );
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
-  if (rows[0]?.is_alive !== true) return { found: [], nowMs };
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
   for (const row of real.filter(({ id }) => id === null)) {
     await cancelOrphans(core, tx, { ownerId: row.owner_id as string, runnableId: row.listener_id as string, nowMs });
   }
-  const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, core.seal));
+  const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
   return {
     found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
     nowMs,
+    nextReadyAtMs: rows[0].next_ready_at_ms as number | null,
   };
 }
 
-function toCandidate(row: Row, seal: Seal): Candidate {
+function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): Candidate {
   const runnable = toWorkflow(row, seal);
-  return { runnable, waiting: row.waiting as number, free: concurrencyOf(runnable) - (row.taken as number) };
+  const line = new Line(toLineRow(row), true);
+  const room = line.roomAt(runnable.settings.throttle, nowMs);
+  return { runnable, line, waiting: line.waiting, free: concurrencyOf(runnable) - line.taken, room };
 }
 
 /** How many runs each workflow or source may start now: one each in turn, until nobody may or the limit is reached. */
@@ -131,9 +167,10 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
   let rest = limit;
   let left = found;
   while (left.length > 0) {
-    left = left.filter(({ runnable, waiting, free }) => {
+    left = left.filter(({ runnable, waiting, free, room }) => {
       const count = granted.get(runnable) ?? 0;
-      if (count >= waiting) return false;
+      // What its throttle holds back waits for its time, and not for hands.
+      if (count >= waiting || count >= room) return false;
       if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
         isMoreWaiting = true;
         return false;
@@ -162,16 +199,18 @@ interface Claimed {
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const unused: (() => void)[] = [];
   const { granted, lines, nowMs, admission, isMoreWaiting } = of;
-  if (granted.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
+  if (granted.size === 0 && lines.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
   const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
-  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag });
+  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
   const ledger = new Ledger();
   for (const { runnable, count } of wanted) {
-    const mine = runs.filter((run) => run.runnable === runnable).length;
-    for (let i = mine; i < count; i++) unused.push(() => admission.dropRun(runnable.id));
-    if (mine === 0) continue;
-    lines.get(runnable.id)?.change({ waiting: -mine, taken: mine }, core.node.id);
-    ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine });
+    const mine = runs.filter((run) => run.runnable.id === runnable.id);
+    for (let i = mine.length; i < count; i++) unused.push(() => admission.dropRun(runnable.id));
+    if (mine.length === 0) continue;
+    const line = lines.get(runnable.id) as Line;
+    line.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
+    line.began(runnable.settings.throttle, startOf(mine, nowMs));
+    ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine.length });
   }
   sendLines(
     tx,
@@ -189,7 +228,11 @@ interface Locked {
 }
 
 /** With their workflows and sources as they are by now: whoever changes one locks its line, too. */
-async function lockLines({ seal }: Core, tx: Tx, runnables: readonly Runnable[]): Promise<Locked> {
+async function lockLines(
+  { seal }: Core,
+  tx: Tx,
+  { runnables, nowMs }: { runnables: readonly Runnable[]; nowMs: number },
+): Promise<Locked> {
   if (runnables.length === 0) return { locked: [], lines: new Map() };
   const rows = await tx.query(
     `SELECT ${LINE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
@@ -202,8 +245,6 @@ async function lockLines({ seal }: Core, tx: Tx, runnables: readonly Runnable[])
   );
   const byId = new Map(rows.map((row) => [row.listener_id as string, row]));
   const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
-  return {
-    locked: inTurn.map((row) => toCandidate(row, seal)),
-    lines: new Map(inTurn.map((row) => [row.listener_id as string, new Line(toLineRow(row), true)])),
-  };
+  const locked = inTurn.map((row) => toCandidate(row, { nowMs, seal }));
+  return { locked, lines: new Map(locked.map(({ line }) => [line.listenerId, line])) };
 }

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { WorkflowStore } from '../resources.ts';
-import { configWrite } from './config-write.ts';
+import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
 import { toDeployment, toWorkflow } from './rows.ts';
@@ -16,10 +16,14 @@ export function workflowVerbs(core: Core): WorkflowStore {
       configWrite(core, write.workflow.ownerId, ({ tx }) =>
         insertRunnable(tx, { ...write, record: write.workflow, seal: core.seal }),
       ),
-    updateWorkflow: (write) =>
-      configWrite(core, write.workflow.ownerId, ({ tx }) =>
+    updateWorkflow: async (write) => {
+      const isThere = await lineWrite(core, write.workflow, ({ tx }) =>
         updateRunnable(tx, { ...write, record: write.workflow, seal: core.seal }),
-      ),
+      );
+      // Other nodes may begin now what its throttle held back.
+      core.notices.tell('runs');
+      return isThere;
+    },
     deleteWorkflow: async (ownerId, id) => id.startsWith('p_') && deleteRunnable(core, { ownerId, id }),
 
     getWorkflow: async (ownerId, id) => {

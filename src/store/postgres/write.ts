@@ -2,13 +2,18 @@
 // caller's pass. append, finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
 
 import { MAIL } from '../../domain/delivery.ts';
+import { detailOf, detailOfCarried } from '../../domain/detail.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
-import { route, type Target, type Withheld } from '../../domain/route.ts';
+import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run.ts';
+import type { Carried } from '../../domain/waiting.ts';
+import { asKept } from '../sealed-requests.ts';
+import type { AppendOptions } from '../store.ts';
+import type { Cells } from './inserts.ts';
 import type { Hands, Pass } from './pass.ts';
 
 /** Beyond a run's timeout, for a process to start, a queue in the node, and a slow database. */
@@ -34,13 +39,21 @@ export function runLeaseMs({ settings }: Runnable): number {
   return (settings.timeoutMs ?? LIMITS.scheduleTimeoutMs) + RUN_LEASE_SLACK_MS;
 }
 
-/** An emission with what it causes. `isAwaited`: somebody at this node waits for its first run. */
-export function writeEmission(pass: Pass, hands: Hands, of: { made: NewEmission; isAwaited?: boolean }): Written {
-  const { made, isAwaited = false } = of;
+interface Making {
+  readonly made: NewEmission;
+  /** Somebody at this node waits for its first run. */
+  readonly isAwaited?: boolean;
+  /** Its runs go on where another one failed. */
+  readonly goingOn?: AppendOptions['goingOn'];
+}
+
+/** An emission with what it causes. */
+export function writeEmission(pass: Pass, hands: Hands, of: Making): Written {
+  const { made, isAwaited = false, goingOn } = of;
   const entry = pass.numbers.next();
   const id = emitId(pass.core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
-  pass.plan.emissions.push(emission);
+  pass.plan.emissions.push(asKept(emission, pass.core.seal));
   pass.ledger.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) pass.ledger.count(made.ownerId, 'errors', 1);
   const { targets, withheld } = route(made, pass.table(made.ownerId, made.emitterId, made.onlyListenerId));
@@ -48,7 +61,7 @@ export function writeEmission(pass: Pass, hands: Hands, of: { made: NewEmission;
   for (const target of targets) {
     if (target.kind !== 'run') writeDelivery(pass, hands, { emission, target });
     else {
-      const run = writeRun(pass, hands, { emission, target, isAwaited: isAwaited && firstRun === null });
+      const run = writeRun(pass, hands, { emission, target, isAwaited: isAwaited && firstRun === null, goingOn });
       firstRun ??= run;
     }
   }
@@ -70,9 +83,10 @@ interface CausedRun {
   readonly emission: Emission;
   readonly target: RunTarget;
   readonly isAwaited: boolean;
+  readonly goingOn: AppendOptions['goingOn'];
 }
 
-function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited }: CausedRun): Made {
+function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited, goingOn }: CausedRun): Made {
   const { runnable, via, subscriptionId } = target;
   const { ownerId } = emission;
   const node = pass.core.node.id;
@@ -81,9 +95,14 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited }: Cau
   const startedAtMs = Math.max(pass.nowMs, msOf(run));
   const line = pass.line(ownerId, runnable.id, true);
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
-  const isFree = line.waiting === 0 && line.taken < concurrencyOf(runnable);
+  const { throttle } = runnable.settings;
+  const room = line.roomAt(throttle, pass.nowMs);
+  const mayBegin = room > 0 && line.taken < concurrencyOf(runnable);
+  const isFirst = line.waiting === 0;
+  const isFree = isFirst && mayBegin;
   const taken = isFree && pass.takeRun(hands, runnable);
   const isFull = !taken && line.waiting >= runnable.settings.queueLimit;
+  const attempt = goingOn?.attempt ?? 1;
   const cells = {
     run,
     owner_id: ownerId,
@@ -92,15 +111,16 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited }: Cau
     entry: emission.entry,
     via,
     subscription_id: subscriptionId,
-    attempt: 1,
+    attempt,
     awaited_by: isAwaited ? node : null,
   };
   if (isFull) {
     pass.ledger.moved(ownerId, 'runs', { from: null, to: 'failed' });
-    failFull(pass, hands, { emission, runnable, run, attempt: 1, cells, startedAtMs });
+    const detail = goingOn ? detailOfCarried(goingOn.carried) : null;
+    failFull(pass, hands, { emission, runnable, run, attempt, cells, startedAtMs, detail });
     return { run, isRefused: true };
   }
-  pass.plan.openRuns.push({
+  const open = {
     ...cells,
     state: taken ? 'running' : 'queued',
     fence: taken ? 1 : 0,
@@ -109,18 +129,37 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited }: Cau
     alone: false,
     rescues: 0,
     started_at_ms: taken ? startedAtMs : null,
-  });
+  };
+  if (goingOn) pass.plan.goingOn.push({ ...open, ...carriedCells(goingOn.carried) });
+  else pass.plan.openRuns.push(open);
   pass.ledger.moved(ownerId, 'runs', { from: null, to: taken ? 'running' : 'queued' });
   line.change(taken ? { taken: 1 } : { waiting: 1 }, node);
   if (taken) {
-    const claimed = { runnable, emission, via, subscriptionId, attempt: 1, alone: false, isAwaitedElsewhere: false };
+    line.began(throttle, { count: 1, atMs: startedAtMs, nowMs: pass.nowMs });
+    const claimed = {
+      runnable,
+      emission,
+      via,
+      subscriptionId,
+      attempt,
+      alone: false,
+      isAwaitedElsewhere: false,
+      carried: goingOn?.carried ?? null,
+      resumed: null,
+    };
     hands.runs.push({ run, fence: 1, ...claimed });
   } else {
-    hands.runsWaiting = true;
+    // Behind others that may not begin yet there is nothing for a tick to do: it knows when the first of them may.
+    hands.runsWaiting ||= isFirst || room > 0;
     // While all that may run do, nobody else could take it either.
-    if (line.taken < concurrencyOf(runnable)) pass.told.add('runs');
+    if (mayBegin) pass.told.add('runs');
   }
   return { run, isRefused: false };
+}
+
+function carriedCells(carried: string): Cells {
+  const { waits, summary, ...course } = JSON.parse(carried) as Carried;
+  return { waits, carried, summary_so_far: summary, detail_so_far: detailOf(course) };
 }
 
 type Failed = Parameters<typeof failureOfRun>[0];
@@ -129,6 +168,8 @@ type Failed = Parameters<typeof failureOfRun>[0];
 interface Standing {
   readonly cells: Readonly<Record<string, string | number | boolean | null>>;
   readonly startedAtMs: number | null;
+  /** What there is to tell of it already; none, or what its row has. */
+  readonly detail?: string | null;
 }
 
 function failFull(pass: Pass, hands: Hands, failed: Failed & Standing): void {
@@ -150,7 +191,7 @@ export function failRun(
   hands: Hands,
   failed: Failed & Standing & { fault: Fault; endedAtMs: number },
 ): void {
-  const { fault, cells, startedAtMs, endedAtMs } = failed;
+  const { fault, cells, startedAtMs, endedAtMs, detail = null } = failed;
   const { emission } = writeEmission(pass, hands, { made: failureOfRun(failed, fault) });
   pass.plan.runs.push({
     ...cells,
@@ -160,7 +201,7 @@ export function failRun(
     summary: null,
     error_entry: emission.entry,
     error_code: fault.code,
-    detail: null,
+    detail,
   });
 }
 
@@ -174,7 +215,7 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
   const { ownerId } = emission;
   const node = pass.core.node.id;
   const webhook = target.kind === 'webhook' ? target.webhook : null;
-  const listenerId = webhook?.id ?? MAIL;
+  const listenerId = listenerOfTarget(target);
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const line = pass.line(ownerId, listenerId, false);
   const isHeld = webhook !== null && (!webhook.active || pass.isGone(line));
@@ -211,7 +252,7 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
     if (mayGo) pass.told.add('deliveries');
     return;
   }
-  const mailTo = webhook ? null : (pass.owner(ownerId)?.email ?? null);
+  const mailTo = target.kind === 'mail' ? (pass.owner(ownerId)?.email ?? null) : null;
   const { kind, via } = target;
   const claimed = { kind, emission, subscriptionId, via, webhook, mailTo, attempt: 1, tries: 0 };
   hands.deliveries.push({ delivery, fence: 1, trigger: 'event', ...claimed });

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { findSealed } from '../check-secrets.ts';
-import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule } from '../checks.ts';
+import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../checks.ts';
 import type { SecretKey } from '../seal-key.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Connection, SCHEMA_VERSION } from './database.ts';
@@ -18,6 +18,35 @@ const RULES: readonly Rule[] = [
     detail: 'health of webhooks that are gone',
     broken: 'webhook_health AS h WHERE NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = h.webhook_id)',
     example: 'h.webhook_id',
+  },
+  {
+    check: 'run_waits_for_nothing',
+    detail: 'runs that wait, with nothing to wait for or to go on with',
+    broken: `runs AS r WHERE r.state = 'waiting'
+      AND (r.wait_kind IS NULL OR r.due_at_ms IS NULL OR r.carried IS NULL OR r.waits = 0)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'run_waits_no_longer',
+    detail: 'runs with an end of their wait that do not wait',
+    broken: "runs AS r WHERE r.state <> 'waiting' AND (r.wait_kind IS NOT NULL OR r.due_at_ms IS NOT NULL)",
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'run_over_that_goes_on',
+    detail: 'runs that are over, with something to go on with',
+    broken: `runs AS r WHERE r.state NOT IN ('queued', 'running', 'waiting')
+      AND (r.carried IS NOT NULL OR r.resumed IS NOT NULL OR r.early IS NOT NULL)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'throttle_without_workflow',
+    detail: 'memory of throttles of workflows that are gone',
+    broken: 'throttles AS t WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = t.runnable_id)',
+    example: 't.runnable_id',
   },
 ];
 

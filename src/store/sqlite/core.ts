@@ -5,6 +5,7 @@ import type { Seal } from '../seal.ts';
 import type { Batch } from './batch.ts';
 import type { Connection } from './database.ts';
 import type { Routes } from './routes.ts';
+import type { Throttles } from './throttles.ts';
 import type { Numbers, OpenRuns } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
@@ -16,6 +17,7 @@ export interface Core {
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
   readonly turns: Turns;
+  readonly throttles: Throttles;
   readonly seal: Seal;
   readonly clock: Clock;
   /** Begins every emit id of this store. */

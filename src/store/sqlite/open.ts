@@ -22,6 +22,7 @@ import { sealRows } from './seal-rows.ts';
 import { sourceVerbs } from './sources.ts';
 import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
+import { Throttles } from './throttles.ts';
 import { timeVerbs } from './times.ts';
 import { Numbers, OpenRuns, Transaction } from './transaction.ts';
 import { triggerVerbs } from './triggers.ts';
@@ -61,10 +62,25 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const turns = readTurns(writer, clock.nowMs());
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
+  const throttles = new Throttles(writer);
   let wake: Wake | undefined;
-  const shared = { numbers, openRuns, turns, emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
+  const hints = { emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
+  const shared = { numbers, openRuns, turns, throttles, ...hints };
   const batch = new Batch(writer, () => new Transaction(writer, clock, shared));
-  const core: Core = { writer, reader, batch, routes, numbers, openRuns, turns, seal, clock, storeTag, boot };
+  const core: Core = {
+    writer,
+    reader,
+    batch,
+    routes,
+    numbers,
+    openRuns,
+    turns,
+    throttles,
+    seal,
+    clock,
+    storeTag,
+    boot,
+  };
   const store: Store = {
     ...logVerbs(core),
     ...streamVerbs(core),
@@ -86,6 +102,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
       wake = heard;
     },
     clock,
+    deriveKey: (purpose) => seal.derive(purpose),
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>
       batch

@@ -6,3 +6,6 @@ export const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
 
 /** The condition of deliveries_open. */
 export const OPEN_DELIVERY = "state IN ('pending', 'retrying', 'sending', 'held')";
+
+/** Set with the end of a run: whatever it went on with, or was ordered to. What there is to show of it, `detail`, stays. */
+export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL';

@@ -5,7 +5,7 @@ import type { Seal } from '../seal.ts';
 import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
 import { splitProps } from '../step-props.ts';
 import type { Core } from './core.ts';
-import { OPEN_RUN } from './partial.ts';
+import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
@@ -65,6 +65,7 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
     record.ownerId,
   );
   if (changed === 0) return false;
+  if (record.settings.throttle === null) core.throttles.forget(record.id);
   removeParts(core, write);
   writeParts(core, write);
   return true;
@@ -189,9 +190,10 @@ export function deleteRunnable(core: Core, tx: Transaction, which: { ownerId: st
   core.writer.run('DELETE FROM source_db WHERE source_id = ?', id);
   core.writer.run('DELETE FROM dedupe WHERE source_id = ?', id);
   core.writer.run('DELETE FROM later_emissions WHERE emitter_id = ?', id);
+  core.throttles.forget(id);
   for (const state of ['queued', 'waiting']) {
     const cancelled = core.writer.run(
-      `UPDATE runs SET state = 'cancelled', ended_at_ms = ?
+      `UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT}
         WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
       tx.nowMs,
       state,

@@ -37,7 +37,8 @@ export function timeVerbs(core: Core): TimeStore {
       const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
       const digest = core.reader.get('SELECT min(closes_at_ms) AS at FROM digests');
       const later = core.reader.get('SELECT min(due_at_ms) AS at FROM later_emissions');
-      const times = [tick?.at, digest?.at, later?.at].filter((at) => typeof at === 'number');
+      const wait = core.reader.get("SELECT min(due_at_ms) AS at FROM runs WHERE state = 'waiting'");
+      const times = [tick?.at, digest?.at, later?.at, wait?.at].filter((at) => typeof at === 'number');
       return times.length === 0 ? null : Math.min(...times);
     },
 
@@ -84,7 +85,7 @@ function closeDigest(core: Core, w: Writing, row: Row): void {
     closesAtMs: row.closes_at_ms as number,
     repeats: row.repeats as number,
   };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core.storeTag);
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
   writeEmission(core, w, { ...mail, body, digestKey: null, causeRun: null });

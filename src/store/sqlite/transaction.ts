@@ -4,6 +4,7 @@
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import type { Clock } from '../../ports.ts';
 import type { Connection } from './database.ts';
+import type { Throttles } from './throttles.ts';
 import type { Moved, Turns } from './turns.ts';
 
 /** Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. */
@@ -50,6 +51,7 @@ export interface Shared {
   readonly emitted: () => void;
   /** Called when something waits for its time. */
   readonly kept: () => void;
+  readonly throttles: Throttles;
 }
 
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
@@ -132,6 +134,7 @@ export class Transaction {
   }
 
   beforeCommit(): void {
+    this.#shared.throttles.beforeCommit(this.#writer);
     for (const [ownerId, facts] of this.#ledger) {
       for (const [fact, by] of facts) {
         if (by === 0) continue;
@@ -155,10 +158,12 @@ export class Transaction {
     this.#shared.turns.committed();
     if (this.#hasEmitted) this.#shared.emitted();
     if (this.#hasKept) this.#shared.kept();
+    this.#shared.throttles.committed();
   }
 
   rolledBack(): void {
     this.#shared.turns.rolledBack();
+    this.#shared.throttles.rolledBack();
     for (const undo of this.#undo) undo();
   }
 }

@@ -3,14 +3,16 @@
 
 import type { ClaimedDelivery } from '../../domain/delivery.ts';
 import { MAIL } from '../../domain/delivery.ts';
+import { detailOfCarried, waitsOfCarried } from '../../domain/detail.ts';
 import { judgeRepeat } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { route, type Target, type Withheld } from '../../domain/route.ts';
+import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
-import type { Admission, Claims } from '../store.ts';
+import { asKept } from '../sealed-requests.ts';
+import type { Admission, AppendOptions, Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import { flagsOf, isListed } from './rows.ts';
 import type { Transaction } from './transaction.ts';
@@ -45,13 +47,16 @@ interface Made {
   readonly isRefused: boolean;
 }
 
+type GoingOn = AppendOptions['goingOn'];
+
 type RunTarget = Extract<Target, { kind: 'run' }>;
 
-/** Writes an emission and what it causes. `entry`: a number taken before, or none. */
-export function writeEmission(core: Core, w: Writing, made: NewEmission, entry = w.tx.number()): Written {
+/** Writes an emission and what it causes. `goingOn`: of the run that it causes. */
+export function writeEmission(core: Core, w: Writing, made: NewEmission, goingOn?: GoingOn): Written {
+  const entry = w.tx.number();
   const id = emitId(core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
-  insertEmission(core, emission);
+  insertEmission(core, asKept(emission, core.seal));
   if (isListed(emission.emitterId)) w.tx.emitted();
   w.tx.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
@@ -59,7 +64,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, entry =
   let firstRun: Made | null = null;
   for (const target of targets) {
     if (target.kind === 'run') {
-      const run = writeRun(core, w, { emission, target });
+      const run = writeRun(core, w, { emission, target, goingOn });
       firstRun ??= run;
     } else {
       writeDelivery(core, w, { emission, target });
@@ -109,15 +114,21 @@ function insertWithheld(core: Core, entry: number, held: Withheld): void {
   );
 }
 
-function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: RunTarget }): Made {
-  const { emission, target } = caused;
+interface CausedRun {
+  readonly emission: Emission;
+  readonly target: RunTarget;
+  readonly goingOn: GoingOn;
+}
+
+function writeRun(core: Core, w: Writing, { emission, target, goingOn }: CausedRun): Made {
   const { runnable, via, subscriptionId } = target;
   const run = w.tx.number();
   // The numbers' clock may be a little ahead of the wall's: nothing starts before it was created.
   const startedAtMs = Math.max(w.tx.nowMs, msOf(run));
   const waiting = w.tx.runsWaiting(runnable.id);
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
-  const taken = waiting === 0 && takeRun(w, runnable);
+  const room = core.throttles.room(runnable, w.tx.nowMs);
+  const taken = waiting === 0 && room > 0 && takeRun(w, runnable);
   const isFull = !taken && waiting >= runnable.settings.queueLimit;
   const state = taken ? 'running' : isFull ? 'failed' : 'queued';
   core.writer.run(
@@ -137,7 +148,10 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
     isFull ? startedAtMs : null,
   );
   w.tx.runMoved(emission.ownerId, { from: null, to: state });
-  if (taken)
+  const attempt = goingOn?.attempt ?? 1;
+  if (goingOn) putBehind(core, run, { goingOn, isOver: isFull });
+  if (taken) {
+    core.throttles.began(runnable, w.tx.nowMs);
     w.runs.push({
       run,
       fence: 1,
@@ -145,16 +159,32 @@ function writeRun(core: Core, w: Writing, caused: { emission: Emission; target: 
       emission,
       via,
       subscriptionId,
-      attempt: 1,
+      attempt,
       alone: false,
       isAwaitedElsewhere: false,
+      carried: goingOn?.carried ?? null,
+      resumed: null,
     });
-  else if (isFull) failFull(core, w, { emission, runnable, run, attempt: 1 });
+  } else if (isFull) failFull(core, w, { emission, runnable, run, attempt });
   else {
     w.tx.runsOpened(runnable.id, 1);
-    w.runsWaiting = true;
+    // Behind others that may not begin yet there is nothing for a tick to do: it knows when the first of them may.
+    w.runsWaiting ||= waiting === 0 || room > 0;
   }
   return { run, isRefused: isFull };
+}
+
+/** What another run has done is behind this one. */
+function putBehind(core: Core, run: number, of: { goingOn: NonNullable<GoingOn>; isOver: boolean }): void {
+  const { carried, attempt } = of.goingOn;
+  core.writer.run(
+    'UPDATE runs SET attempt = ?, waits = ?, detail = ?, carried = ? WHERE run = ?',
+    attempt,
+    waitsOfCarried(carried),
+    detailOfCarried(carried),
+    of.isOver ? null : carried,
+    run,
+  );
 }
 
 export function takeRun(w: Writing, runnable: ClaimedRun['runnable']): boolean {
@@ -196,7 +226,7 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
   const { emission, target } = caused;
   if (target.kind === 'mail' && isRepeat(core, w, emission)) return;
   const webhook = target.kind === 'webhook' ? target.webhook : null;
-  const listenerId = webhook?.id ?? MAIL;
+  const listenerId = listenerOfTarget(target);
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const isHeld = webhook !== null && !webhook.active;
   const isFirst = core.turns.mayGoAtOnce(listenerId, webhook?.settings.ordered ?? false);
@@ -231,7 +261,7 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
     subscriptionId,
     via: target.via,
     webhook,
-    mailTo: webhook ? null : (core.routes.owner(emission.ownerId)?.email ?? null),
+    mailTo: target.kind === 'mail' ? (core.routes.owner(emission.ownerId)?.email ?? null) : null,
     attempt: 1,
     tries: 0,
     trigger: 'event',

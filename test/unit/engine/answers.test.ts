@@ -13,7 +13,7 @@ const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made')
 const THROWN: Fault = { code: 'TypeError', msg: 'x', cellId: 'c_1', namespace: 'step', tsMs: 1, stack: '' };
 
 function ended(run: number, state: RunState, more: { fault?: Fault; answer?: HttpAnswer } = {}): Awaited {
-  return { run, answer: more.answer ?? null, ended: { state, fault: more.fault ?? null } };
+  return { run, answer: more.answer ?? null, ended: { state, fault: more.fault ?? null }, waiting: null };
 }
 
 function create() {
@@ -56,7 +56,7 @@ test('nobody who waits means nothing is asked', async () => {
 test('an answer from elsewhere reaches its caller', async () => {
   const { answers, told, asked, call } = create();
   const answered = call(1);
-  told.push({ run: 1, answer: ANSWER, ended: null });
+  told.push({ run: 1, answer: ANSWER, ended: null, waiting: null });
   await answers.tick();
   assert.deepEqual(await answered, { kind: 'answer', answer: ANSWER });
   await answers.tick();
@@ -88,7 +88,7 @@ test('whoever waits for the end gets its fault', async () => {
   const { answers, told, waiters } = create();
   const outcome = waiters.endOf(1);
   answers.watch(1);
-  told.push({ run: 1, answer: ANSWER, ended: null });
+  told.push({ run: 1, answer: ANSWER, ended: null, waiting: null });
   await answers.tick();
   told.splice(0, 1, ended(1, 'failed', { fault: THROWN }));
   await answers.tick();
@@ -112,7 +112,7 @@ test('an answer that is known is no news', async () => {
   const { answers, told, waiters } = create();
   void waiters.endOf(1);
   answers.watch(1);
-  told.push({ run: 1, answer: ANSWER, ended: null });
+  told.push({ run: 1, answer: ANSWER, ended: null, waiting: null });
   const waits = [await answers.tick(), await answers.tick(), await answers.tick()];
   assert.deepEqual(waits, [25, 50, 100]);
 });
@@ -165,4 +165,19 @@ test('an outage ends no waiting', async () => {
     lines.map(({ level }) => level),
     ['warn'],
   );
+});
+
+test('a caller is let go when its run waits elsewhere', async () => {
+  const { answers, told, waiters, call } = create();
+  const answered = call(1);
+  told.push({ run: 1, answer: null, ended: null, waiting: { kind: 'suspend', dueAtMs: 1 } });
+  await answers.tick();
+  assert.deepEqual([await answered, waiters.runs()], [{ kind: 'none' }, []]);
+  const patient = call(2);
+  told.splice(0, 1, { run: 2, answer: null, ended: null, waiting: { kind: 'delay', dueAtMs: 1 } });
+  await answers.tick();
+  assert.deepEqual(waiters.runs(), [2]);
+  told.splice(0, 1, ended(2, 'succeeded', { answer: ANSWER }));
+  await answers.tick();
+  assert.deepEqual(await patient, { kind: 'answer', answer: ANSWER });
 });

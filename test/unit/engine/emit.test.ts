@@ -40,7 +40,7 @@ function create(answers: Appended[], getRun: Store['getRun'] = async () => undef
 const inState =
   (state: string, errorCode: string | null = null) =>
   async () =>
-    ({ state, errorCode }) as RunWhole;
+    ({ state, errorCode, waiting: null }) as RunWhole;
 const here = (run: number): Claims => ({ ...NOTHING, runs: [claimedRun(run)] });
 
 test('a run that is claimed here is not looked for elsewhere', async () => {
@@ -111,4 +111,19 @@ test('a repeat of what never answered gets no answer', async () => {
     assert.deepEqual(await answer, { kind });
     assert.deepEqual(waiters.runs(), []);
   }
+});
+
+test('a repeat does not wait for a suspended run', async () => {
+  const waiting = async () => ({ state: 'waiting', waiting: { kind: 'suspend', dueAtMs: 1 } }) as RunWhole;
+  const repeated = appended(5, { repeated: { answer: null } });
+  const { emit, waiters } = create([repeated, repeated], waiting);
+  const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
+  assert.deepEqual([await answer, waiters.runs()], [{ kind: 'none' }, []]);
+});
+
+test('a run that goes on is appended as such', async () => {
+  const { emit, asked } = create([appended(5)]);
+  const goingOn = { carried: '{}', attempt: 2 };
+  await emit(emission, { goingOn });
+  assert.deepEqual(asked, [{ goingOn, isAwaited: false }]);
 });

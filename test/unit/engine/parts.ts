@@ -59,6 +59,8 @@ export function claimedRun(run: number, more: Partial<ClaimedRun> = {}): Claimed
     attempt: 1,
     alone: false,
     isAwaitedElsewhere: false,
+    carried: null,
+    resumed: null,
     ...more,
   };
 }

@@ -19,20 +19,23 @@ const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
 interface Scene {
   readonly execute: (request: RunRequest) => RunOutcome;
   readonly held?: boolean;
+  readonly isCancelled?: boolean;
   readonly answerRun?: Store['answerRun'];
 }
 
-function create({ execute, held = true, answerRun = async () => undefined }: Scene) {
+function create({ execute, held = true, isCancelled = false, answerRun = async () => undefined }: Scene) {
   const ends: RunEnd[] = [];
   const watched: number[] = [];
+  const woken: number[] = [];
   const waiters = new Waiters();
   const slots = new Slots(new Lines(), { runs: true, deliveries: true });
   slots.open();
   const store: Partial<Store> = {
     getDeployment: async () => ({ id: 'd_1', steps: [] }) as never,
+    deriveKey: () => new Uint8Array(32),
     finishRun: async (end) => {
       ends.push(end);
-      return { held, claims: NOTHING, errorEntry: null };
+      return { held, isCancelled, claims: NOTHING, errorEntry: null };
     },
     answerRun,
   };
@@ -52,13 +55,14 @@ function create({ execute, held = true, answerRun = async () => undefined }: Sce
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     publicUrl: () => 'http://errand',
     wakeSweep: () => undefined,
+    wakeTimes: (inMs) => void woken.push(inMs),
   });
   const execution = async (run: ClaimedRun): Promise<void> => {
     slots.takeRun(runnable);
     runs.execute(run);
     await runs.stop(1000);
   };
-  return { execution, ends, watched, waiters, lines };
+  return { execution, ends, watched, woken, waiters, lines };
 }
 
 function respondingAtOnce({ onAnswer }: RunRequest): RunOutcome {
@@ -128,4 +132,53 @@ test('callers of a run that was handed back look elsewhere', async () => {
     await execution(claimedRun(5));
     assert.deepEqual([watched, waiters.runs()], [[5], [5]]);
   }
+});
+
+const WAITS: RunOutcome = { ...NO_OUTCOME, end: { kind: 'waiting', wait: { kind: 'delay', ms: 50, context: null } } };
+const THROWN: RunOutcome = {
+  ...NO_OUTCOME,
+  end: { kind: 'failed', fault: { code: 'Error', msg: 'no', cellId: 'c_1', namespace: 'step', tsMs: 1, stack: '' } },
+};
+
+test('a run that waits is looked for again in time', async () => {
+  const { execution, ends, watched, woken, waiters, lines } = create({ execute: () => WAITS });
+  waiters.answerOf(5);
+  await execution(claimedRun(5));
+  assert.deepEqual([ends[0]?.state, ends[0]?.wait?.dueAtMs, woken, watched], ['waiting', 50, [50], [5]]);
+  assert.deepEqual(waiters.runs(), [5], 'its caller waits with it');
+  const line = lines.find(({ name }) => name === 'run waits');
+  assert.partialDeepStrictEqual(line?.fields, { state: 'waiting', why: 'delay', due: new Date(50).toISOString() });
+});
+
+test('a failed attempt that is tried again waits', async () => {
+  const retry = { attempts: 2, baseMs: 100, maxMs: 100, also: [], reportFirst: false };
+  const patient = { ...runnable, settings: { ...runnable.settings, retry } };
+  const { execution, ends, woken, lines } = create({ execute: () => THROWN });
+  await execution(claimedRun(5, { runnable: patient }));
+  assert.deepEqual([ends[0]?.state, ends[0]?.wait?.kind, ends[0]?.emissions, woken], ['waiting', 'retry', [], [100]]);
+  assert.partialDeepStrictEqual(lines[0], { level: 'info', fields: { why: 'retry', code: 'Error', attempt: 1 } });
+  await execution(claimedRun(6, { runnable: patient, carried: ends[0]?.wait?.carried as string, attempt: 2 }));
+  assert.deepEqual([ends[1]?.state, ends[1]?.emissions.length], ['failed', 1]);
+});
+
+test('a run cancelled before its wait is over', async () => {
+  const { execution, waiters, lines } = create({ execute: () => WAITS, isCancelled: true });
+  const { answered } = waiters.answerOf(5);
+  await execution(claimedRun(5));
+  assert.deepEqual([await answered, waiters.runs()], [{ kind: 'none' }, []]);
+  assert.partialDeepStrictEqual(lines[0], { name: 'run ended', fields: { state: 'cancelled' } });
+});
+
+test('a run that goes on is given what was before', async () => {
+  const requests: RunRequest[] = [];
+  const execute = (request: RunRequest): RunOutcome => {
+    requests.push(request);
+    return WAITS;
+  };
+  const { execution, ends } = create({ execute });
+  await execution(claimedRun(5));
+  await execution(claimedRun(6, { carried: ends[0]?.wait?.carried as string, resumed: '{"body":1}' }));
+  assert.deepEqual([requests[0]?.goingOn, requests[0]?.resumeKey.length], [null, 64]);
+  assert.deepEqual([requests[1]?.goingOn?.waits, requests[1]?.goingOn?.callback], [1, '{"body":1}']);
+  assert.equal(ends[1]?.wait?.waits, 2);
 });

@@ -28,6 +28,7 @@ function run(n: number, more: Partial<RunWhole> & { ownerId?: string } = {}): Ru
     summary: null,
     errorEntry: entryAt(n + 1),
     errorCode: 'TypeError',
+    waiting: null,
     event: Buffer.from(EVENT),
     detail: DETAIL,
     errorBody: Buffer.from('{"code":"TypeError","msg":"m","cellId":"c_1","ts":"t","stack":"","namespace":"charge"}'),

@@ -140,6 +140,7 @@ test('the log is that of its runs', async (t) => {
     summary: null,
     errorEntry: null,
     errorCode: null,
+    waiting: null,
     event: Buffer.from('{}'),
     detail: logs && JSON.stringify({ steps: [], logs }),
     errorBody: null,

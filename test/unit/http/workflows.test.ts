@@ -126,6 +126,25 @@ test('every kind of trigger is shown', async (t) => {
   ]);
 });
 
+const wrongRetries: [object, string][] = [
+  [{}, 'settings.retry.attempts'],
+  [{ attempts: 0 }, 'settings.retry.attempts'],
+  [{ attempts: 21 }, 'settings.retry.attempts'],
+  [{ attempts: 2, base_ms: -1 }, 'settings.retry.base_ms'],
+  [{ attempts: 2, base_ms: 86_400_001 }, 'settings.retry.base_ms'],
+  [{ attempts: 2, base_ms: 10, max_ms: 9 }, 'settings.retry.max_ms'],
+  [{ attempts: 2, also: ['QueueFull'] }, 'settings.retry.also[0]'],
+  [{ attempts: 2, report: true }, 'settings.retry.report'],
+];
+
+const wrongThrottles: [object, string][] = [
+  [{ limit: 1 }, 'settings.throttle.interval_ms'],
+  [{ limit: 0, interval_ms: 1000 }, 'settings.throttle.limit'],
+  [{ limit: 1001, interval_ms: 1000 }, 'settings.throttle.limit'],
+  [{ limit: 1, interval_ms: 99 }, 'settings.throttle.interval_ms'],
+  [{ limit: 1, interval_ms: 86_400_001 }, 'settings.throttle.interval_ms'],
+];
+
 test('wrong members are refused with their place', async (t) => {
   const { call, calls } = await started(t);
   const base = { name: 'n', steps: [STEP] };
@@ -153,8 +172,8 @@ test('wrong members are refused with their place', async (t) => {
     [{ ...base, settings: { env: { 'A-B': 'x' } } }, 'settings.env.A-B', 400],
     [{ ...base, settings: { env: { A: 1 } } }, 'settings.env.A', 400],
     [{ ...base, settings: { timeout: 1 } }, 'settings.timeout', 400],
-    [{ ...base, settings: { throttle: { limit: 1, interval_ms: 1 } } }, 'settings.throttle', 422],
-    [{ ...base, settings: { retry: { attempts: 3 } } }, 'settings.retry', 422],
+    ...wrongRetries.map(([retry, at]): [object, string, number] => [{ ...base, settings: { retry } }, at, 400]),
+    ...wrongThrottles.map(([throttle, at]): [object, string, number] => [{ ...base, settings: { throttle } }, at, 400]),
   ];
   for (const [json, parameter, status] of cases) {
     const answer = await call('POST', '/v1/workflows', { json });

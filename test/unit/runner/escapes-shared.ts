@@ -53,7 +53,7 @@ export const SHARED: readonly Escape[] = [
       );
       const outcome = runner.run(victim);
       await came;
-      const forged = `{ t: 'end', run: ${victim.run}, kind: 'succeeded', steps: [] }`;
+      const forged = `{ t: 'end', run: ${victim.run}, kind: 'succeeded' }`;
       returned(
         await run(
           `import fs from 'node:fs'; ${FRAME} export default () => { fs.writeSync(3, frame([${forged}])); return 1 }`,
@@ -70,7 +70,7 @@ export const SHARED: readonly Escape[] = [
     by: SAME,
     attempt: async ({ runner }) => {
       const deployment = await deploymentOf(`import fs from 'node:fs'; ${FRAME} export default async ({ steps, $ }) => {
-        ${WAITS} fs.writeSync(3, frame([{ t: 'end', run: steps.trigger.event.run, kind: 'succeeded', steps: [] }])) }`);
+        ${WAITS} fs.writeSync(3, frame([{ t: 'end', run: steps.trigger.event.run, kind: 'succeeded' }])) }`);
       const { came, onAnswer } = signal();
       const victim = requestOf(deployment, { ...WAITING, onAnswer });
       const outcome = runner.run(victim);

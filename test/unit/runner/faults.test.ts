@@ -125,6 +125,78 @@ test('hostile values are captured all the same', async (t) => {
   }
 });
 
+test('what an AggregateError gathers is told', async (t) => {
+  const given = kit(t);
+  const some = await thrown(
+    given,
+    'new AggregateError([new Error("a\\n  b"), "c", { d: 1 }, new TypeError("")], "all failed")',
+  );
+  assert.deepEqual([some.code, some.msg], ['AggregateError', 'all failed: a b; c; { d: 1 }; ']);
+  const many = await thrown(given, 'new AggregateError(Array.from({ length: 13 }, (_, n) => n))');
+  assert.equal(many.msg, '0; 1; 2; 3; 4; 5; 6; 7; 8; 9; and 3 more');
+  const refused = await thrown(
+    given,
+    'Object.assign(new AggregateError([new Error("ECONN a")]), { code: "ECONNREFUSED" })',
+  );
+  assert.deepEqual([refused.code, refused.msg], ['ECONNREFUSED', 'ECONN a']);
+  const bad = '{ get() { throw new Error("trap") } }';
+  for (const errors of [
+    bad,
+    '{ value: 5 }',
+    '{ value: null }',
+    '{ value: { length: 1e9 } }',
+    `{ value: new Proxy([], { get() { throw 1 } }) }`,
+  ]) {
+    const fault = await thrown(given, `Object.defineProperty(new AggregateError([], "own"), "errors", ${errors})`);
+    assert.match(fault.msg, /^own/, errors);
+    assert.equal(fault.code, 'AggregateError');
+  }
+});
+
+test('causes are told behind the frames', async (t) => {
+  const outcome = await kit(
+    t,
+  ).run(`const connect = () => { throw Object.assign(new Error('refused\\nby them'), { code: 'ECONN' }) };
+export default function main() {
+  try { connect() } catch (cause) {
+    throw new TypeError('cannot fetch', { cause: new Error('no answer', { cause }) });
+  }
+}`);
+  const fault = faultOf(outcome);
+  assert.deepEqual([fault.code, fault.msg], ['TypeError', 'cannot fetch']);
+  assert.deepEqual(fault.stack.split('\n'), [
+    '    at main (one.ts:4:11)',
+    '    at [cause: Error: no answer]',
+    '    at main (one.ts:4:50)',
+    '    at [cause: ECONN: refused by them]',
+    '    at connect (one.ts:1:45)',
+    '    at main (one.ts:3:9)',
+  ]);
+});
+
+test('causes of any kind and number are told', async (t) => {
+  const given = kit(t);
+  const stackOf = async (expression: string) => (await thrown(given, expression)).stack.split('\n');
+  const causes = (stack: readonly string[]) => stack.filter((line) => line.includes('[cause: '));
+  assert.deepEqual(causes(await stackOf('new Error("m", { cause: "text" })')), ['    at [cause: text]']);
+  assert.deepEqual(causes(await stackOf('new Error("m", { cause: { a: 1 } })')), ['    at [cause: { a: 1 }]']);
+  const aggregate = 'new Error("m", { cause: new AggregateError([new Error("x"), new Error("y")]) })';
+  assert.deepEqual(causes(await stackOf(aggregate)), ['    at [cause: AggregateError: x; y]']);
+  const circular = '(() => { const a = new Error("a"); a.cause = new Error("b", { cause: a }); return a })()';
+  assert.deepEqual(causes(await stackOf(circular)), ['    at [cause: Error: b]']);
+  const trap = 'Object.defineProperty(new Error("m"), "cause", { get() { throw new Error("trap") } })';
+  assert.deepEqual(causes(await stackOf(trap)), []);
+  const chain =
+    '(() => { let e; for (let i = 0; i < 1000; i++) e = new Error("e" + i + "é".repeat(2000), { cause: e }); return e })()';
+  const long = await stackOf(chain);
+  assert.equal(causes(long).length, 4);
+  for (const line of long) assert.ok(Buffer.byteLength(line) <= LIMITS.frameBytes && line.startsWith('    at '));
+  const deep =
+    '(() => { const f = (n) => { if (n > 0) return f(n - 1); throw new Error("deep", { cause: new Error("why") }) }; f(100) })()';
+  const cut = await stackOf(deep);
+  assert.deepEqual([cut.length <= LIMITS.stackFrames, causes(cut).length], [true, 1]);
+});
+
 test('a huge message is cut between characters', async (t) => {
   const given = kit(t);
   const fault = await thrown(given, 'new Error("é☃😀".repeat(10 << 20))');

@@ -139,14 +139,29 @@ test('forged messages are refused or harmless', async (t) => {
       return 'went on';
     }`;
   const step = '[0, 0, 1, 1, null, null]';
-  const end = (rest: string): string => `{ t: 'end', run: 900200, kind: 'succeeded', steps: [${step}], ${rest} }`;
+  const end = (rest: string): string => `{ t: 'end', run: 900200, kind: 'succeeded', step: ${step}, ${rest} }`;
   const refused = [
     '{ t: "what", run: 900200 }',
     end('logs: 5'),
     end('outgoing: [["emit", "$errors", "{}"]]'),
     end('outgoing: [["emit", "", "{not json"]]'),
-    end('steps: [[5, 0, 1, 1, null, null]]'),
-    end('steps: [[0, 0, 1, 1, "{", null]]'),
+    end('outgoing: [["trigger", "p_1", "{}"]]'),
+    end('outgoing: [["http", "", "{}"]]'),
+    end(`outgoing: [["http", "", '{"method":"GET","url":"file:///etc/passwd","headers":{}}']]`),
+    end(`outgoing: [["http", "", '{"method":"GET","url":"http://a/","headers":{"host":"b"}}']]`),
+    end(`outgoing: [["http", "", '{"method":"GET","url":"http://a/","headers":{},"body":5}']]`),
+    end('outgoing: [["emit", "", "[".repeat(257) + "]".repeat(257)]]'),
+    end('step: [5, 0, 1, 1, null, null]'),
+    end('step: [0, 0, 1, 1, "{", null]'),
+    end('step: [0, 0, 1, 1, "[".repeat(257) + "]".repeat(257), null]'),
+    end('kind: "waiting"'),
+    end('kind: "waiting", wait: ["retry", 1, null]'),
+    end('kind: "waiting", wait: ["delay", -1, null]'),
+    end('kind: "waiting", wait: ["delay", 1e12, null]'),
+    end('kind: "waiting", wait: ["delay", "1", null]'),
+    end('kind: "waiting", wait: ["rerun", 1, "{"]'),
+    end('kind: "waiting", wait: ["delay", 1, null], step: undefined'),
+    end('kind: "waiting", wait: ["delay", 1, null], step: [0, 2, 1, 1, null, null]'),
     end('answer: { status: 200, headers: {} }, bytes: 9'),
     end('dbWrites: { a: "{" }'),
     end('summary: 5'),
@@ -169,7 +184,7 @@ test('forged messages are refused or harmless', async (t) => {
   }
   const claimed = await run(
     forge(
-      `{ t: 'end', run: 900200, kind: 'failed', steps: [], fault: { step: 0, code: 'Internal', msg: 'm', tsMs: 1, stack: '' } }`,
+      `{ t: 'end', run: 900200, kind: 'failed', fault: { step: 0, code: 'Internal', msg: 'm', tsMs: 1, stack: '' } }`,
     ),
     { run: 900_200 },
   );

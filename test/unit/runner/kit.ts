@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
-import type { Fault, HttpAnswer, RunOutcome } from '../../../src/domain/run.ts';
+import type { Fault, HttpAnswer, RunOutcome, StepResult } from '../../../src/domain/run.ts';
+import type { GoingOn } from '../../../src/domain/waiting.ts';
 import { bundleStep } from '../../../src/runner/bundle.ts';
 import type { IsolationSettings } from '../../../src/runner/isolation.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool.ts';
@@ -78,6 +79,8 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
     timeoutMs: 10_000,
     memoryMb: 256,
     env: {},
+    goingOn: null,
+    resumeKey: '00',
     alone: false,
     attempt: 1,
     event: Buffer.from('{}'),
@@ -86,6 +89,18 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
     onAnswer: () => {},
     ...given,
   };
+}
+
+/** What a run is given that goes on behind these steps, by their names. */
+export function goingOn(done: Readonly<Record<string, Partial<StepResult>>>, given: Partial<GoingOn> = {}): GoingOn {
+  const step = { state: 'succeeded', startedAtMs: 1, tookMs: 1, exports: {} } as const;
+  const steps = Object.entries(done).map(([namespace, left]) => ({
+    id: `c_${namespace}`,
+    namespace,
+    ...step,
+    ...left,
+  }));
+  return { steps, waits: 1, reruns: null, callback: null, logBytes: 0, ...given };
 }
 
 export async function deploymentOf(code: string | readonly string[], runnableId = 'p_1'): Promise<Deployment> {

@@ -30,6 +30,11 @@ test('bytes go out unchanged', async (t) => {
     'Buffer.from([0, 255, 128])',
     'new Uint8Array([0, 255, 128])',
     'new Uint8Array([0, 255, 128]).buffer',
+    'new DataView(new Uint8Array([9, 0, 255, 128]).buffer, 1)',
+    'new Uint8Array([9, 0, 255, 128]).subarray(1)',
+    'new Blob([new Uint8Array([0, 255, 128])])',
+    'new Response(new Uint8Array([0, 255, 128])).body',
+    'node("stream").Readable.from([Buffer.from([0, 255]), Buffer.from([128])])',
   ]) {
     const { answer } = await evaluate(`$.respond({ body: ${body} })`);
     assert.deepEqual([...(answer?.body ?? [])], [0, 255, 128]);
@@ -45,6 +50,46 @@ test('a stream body is read to its end', async (t) => {
   assert.equal(bodyText(readable.answer), 'abc');
   const generated = await run(step('{ body: (async function* () { yield Buffer.from("x"); yield "y" })() }'));
   assert.equal(bodyText(generated.answer), 'xy');
+});
+
+test('a form goes out as one', async (t) => {
+  const { answer } = await kit(t).evaluate('$.respond({ body: new URLSearchParams({ a: "ü" }) })');
+  assert.deepEqual(
+    [bodyText(answer), answer?.headers],
+    ['a=%C3%BC', { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }],
+  );
+});
+
+test('what is no body is empty or JSON', async (t) => {
+  const { evaluate } = kit(t);
+  for (const given of ['', '{}', '{ body: null }', '{ body: "" }']) {
+    const { answer } = await evaluate(`$.respond(${given})`);
+    assert.deepEqual([answer?.status, answer?.headers, bodyText(answer)], [200, {}, '']);
+  }
+  for (const body of ['0', 'false', '[]']) {
+    const { answer } = await evaluate(`$.respond({ body: ${body} })`);
+    assert.deepEqual([answer?.headers, bodyText(answer)], [{ 'content-type': 'application/json' }, body]);
+  }
+});
+
+test('a status may be text, headers an instance', async (t) => {
+  const { evaluate } = kit(t);
+  for (const [status, is] of [
+    ['"404"', 404],
+    ['" 204 "', 204],
+    ['599', 599],
+    ['undefined', 200],
+  ] as const) {
+    assert.equal((await evaluate(`$.respond({ status: ${status} })`)).answer?.status, is);
+  }
+  const { answer } = await evaluate('$.respond({ headers: new Headers({ "X-A": "1" }) })');
+  assert.deepEqual(answer?.headers, { 'x-a': '1' });
+});
+
+test('a stream that fails, fails its step', async (t) => {
+  const { evaluate } = kit(t);
+  const broken = '(async function* () { yield "x"; throw new RangeError("half way") })()';
+  assert.equal(faultOf(await evaluate(`$.respond({ body: ${broken} })`)).msg, 'half way');
 });
 
 test('a step waits for an answer nobody awaited', async (t) => {
@@ -83,6 +128,11 @@ test('an answer that cannot be sent fails its step', async (t) => {
     '{ headers: { "a b": "x" } }',
     '{ headers: { a: "x\\r\\ny: z" } }',
     '{ body: (async function* () { yield 5 })() }',
+    '{ status: "" }',
+    '{ headers: "a: b" }',
+    '{ status: 200.5 }',
+    '{ status: 600 }',
+    '{ status: null, headers: { a: "☃" } }',
   ];
   for (const given of cases) {
     assert.equal(faultOf(await evaluate(`await $.respond(${given})`)).code, 'ConfigurationError', given);

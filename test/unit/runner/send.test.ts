@@ -49,7 +49,7 @@ test('a mail is sent with its three parts', async (t) => {
 test('a mail without a subject is refused', async (t) => {
   const { evaluate } = kit(t);
   for (const mail of ['', '{ text: "t" }', '{ subject: "s", html: 5 }', '{ subject: "s", text: {} }']) {
-    assert.equal(faultOf(await evaluate(`$.send.email(${mail})`)).code, 'ConfigurationError');
+    assert.equal(faultOf(await evaluate(`$.send.email(${mail})`)).code, 'ConfigurationError', mail);
   }
 });
 
@@ -80,6 +80,7 @@ test('what an ended run still does has no effect', async (t) => {
       left?.();
       left = AsyncResource.bind(() => {
         $.send.emit('late'); $.send.email({ subject: 'late' }); $.export('late', 1); $.flow.exit(); console.log('late');
+        $.send.http({ url: 'http://late.example/' }); $.flow.trigger('p_0123456789abcdEF'); $.flow.delay(1);
       });
     }`);
   await run(deployment);

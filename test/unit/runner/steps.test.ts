@@ -112,21 +112,6 @@ test('flow.exit ends the run after the step', async (t) => {
   assert.equal(outcome.steps[0]?.returnValue, '"rest of the step"');
 });
 
-test('what is not here yet says so', async (t) => {
-  const { evaluate } = kit(t);
-  for (const call of [
-    '$.flow.delay(5)',
-    '$.flow.suspend()',
-    '$.flow.rerun(1)',
-    '$.flow.trigger("p_1")',
-    '$.send.http({})',
-  ]) {
-    const { code, msg } = faultOf(await evaluate(call));
-    assert.equal(code, 'ConfigurationError');
-    assert.match(msg, /is not available/);
-  }
-});
-
 test('the $summary export becomes the summary', async (t) => {
   const outcome = await kit(t).run([
     'export default ({ $ }) => $.export("$summary", "first")',

@@ -155,3 +155,44 @@ test('a function of its own can say what it is given', () => {
   const workflow = defineWorkflow({ name: 'x', steps: (flow) => flow.step('a', () => 1).step('b', add) });
   assert.equal(workflow.steps[1]?.code, add);
 });
+
+test('a step may wait, send and go on', () => {
+  const workflow = defineWorkflow({
+    name: 'approval',
+    triggers: [http<Order>()],
+    steps: (flow) =>
+      flow
+        .step('ask', ({ $ }) => {
+          const { resume_url, cancel_url } = $.flow.suspend(60_000);
+          is<Same<typeof resume_url, string>>();
+          $.send.email({ subject: 'Please', text: `${resume_url} ${cancel_url}` });
+          $.flow.suspend();
+          $.flow.delay('250') satisfies { resume_url: string };
+          // @ts-expect-error: a delay needs its milliseconds
+          $.flow.delay();
+          // @ts-expect-error: a time is milliseconds
+          $.flow.suspend({ hours: 1 });
+        })
+        .step('poll', ({ steps, $ }) => {
+          const { runs, context, callback_request } = $.context.run;
+          is<Same<typeof runs, number>>();
+          is<Same<typeof steps.ask.$resume_data, unknown>>();
+          is<Same<typeof context, unknown>>();
+          callback_request?.headers['x-a'] satisfies string | undefined;
+          if (runs < 3) $.flow.rerun(1000, { context }, 3);
+          $.flow.trigger('p_0123456789abcdEF', { runs });
+          $.send.http({
+            url: 'https://a.example/',
+            data: { a: 1 },
+            params: { q: [1] },
+            auth: { username: 'u', password: 'p' },
+          });
+          // @ts-expect-error: an address is needed
+          $.send.http({ method: 'POST' });
+          $.context.deadline satisfies number;
+          $.context.test satisfies boolean;
+          return $.respond({ status: '201', headers: { 'x-n': 1 } });
+        }),
+  });
+  assert.equal(workflow.steps.length, 2);
+});

@@ -23,6 +23,7 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const A_NODE = `INSERT INTO nodes (slot, name, version, started_at_ms, beat_at_ms)
   VALUES (0, 'one', '0', ${NOW} - 3600000, ${NOW});`;
 const A_RUN = "(SELECT min(run) FROM open_runs WHERE state = 'running')";
+const A_WAIT = "(SELECT min(run) FROM open_runs WHERE state = 'waiting')";
 const A_DELIVERY = "(SELECT min(delivery) FROM open_deliveries WHERE state = 'sending')";
 
 interface Damage {
@@ -99,6 +100,28 @@ const DAMAGES: readonly Damage[] = [
     sql: `UPDATE lines SET holder = NULL
       WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM lines WHERE taken > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_holder', 1]],
+  },
+  {
+    what: 'a run that is looked at too late',
+    sql: `UPDATE lines SET ready_at_ms = 1 WHERE (owner_id, listener_id) =
+      (SELECT owner_id, listener_id FROM lines WHERE waiting > 0 AND is_run AND starts IS NULL LIMIT 1)`,
+    found: [['line_ready', 1]],
+  },
+  {
+    what: 'runs that wait for nothing, and that waited',
+    sql: `UPDATE open_runs SET carried = NULL WHERE run = ${A_WAIT};
+      UPDATE open_runs SET due_at_ms = 1 WHERE run = ${A_RUN}`,
+    found: [
+      ['run_waits_for_nothing', 1],
+      ['run_waits_no_longer', 1],
+    ],
+  },
+  {
+    what: 'a wait that nobody ends although servers live',
+    sql: `${A_NODE} UPDATE open_runs SET node = (SELECT node FROM nodes), lease_until_ms = ${NOW} WHERE state = 'running';
+      UPDATE open_deliveries SET node = (SELECT node FROM nodes), lease_until_ms = ${NOW} WHERE state = 'sending';
+      UPDATE open_runs SET due_at_ms = 1 WHERE run = ${A_WAIT}`,
+    found: [['run_waits_too_long', 1]],
   },
   {
     what: 'what nobody holds and nobody takes back',

@@ -8,8 +8,10 @@ import { test } from 'node:test';
 import type { Finding } from '../../../src/store/checks.ts';
 import { checkSqlite } from '../../../src/store/sqlite/check.ts';
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/database.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
-import { defined, TestClock } from '../../contract/fixtures.ts';
+import { defined, failed, strongRandom, succeeded, TestClock } from '../../contract/fixtures.ts';
+import { Stage } from '../../contract/stage.ts';
 import { createFolder } from '../../support/folder.ts';
 import { call } from './command.ts';
 import { fillStore, multiply } from './full-store.ts';
@@ -136,6 +138,24 @@ const DAMAGES: readonly Damage[] = [
     found: [['health_without_webhook', 1]],
   },
   {
+    what: 'a run that waits without an end',
+    sql: "UPDATE runs SET due_at_ms = NULL WHERE run = (SELECT min(run) FROM runs WHERE state = 'waiting')",
+    found: [['run_waits_for_nothing', 1]],
+  },
+  {
+    what: 'a run that is over and waits',
+    sql: `UPDATE runs SET wait_kind = 'delay', carried = '{}' WHERE run = ${A_FAILED}`,
+    found: [
+      ['run_waits_no_longer', 1],
+      ['run_over_that_goes_on', 1],
+    ],
+  },
+  {
+    what: 'the memory of a throttle of a workflow that is gone',
+    sql: "INSERT INTO throttles (runnable_id, starts) VALUES ('p_gone', '[]')",
+    found: [['throttle_without_workflow', 1]],
+  },
+  {
     what: 'attempts that were not recorded',
     sql: `DELETE FROM attempts WHERE delivery = ${TRIED}`,
     found: [['attempts_missing', 1]],
@@ -152,10 +172,29 @@ test('a store with everything in it is sound', async () => {
   const { ok: isOk, schema, figures, findings } = await checkSqlite(path);
   deepEqual(findings, []);
   const { owners, accepted, kept } = defined(figures);
-  deepEqual([isOk, schema, owners, kept['runs.waiting']], [true, SCHEMA_VERSION, 2, 1]);
+  deepEqual([isOk, schema, owners, kept['runs.waiting']], [true, SCHEMA_VERSION, 2, 4]);
   // Retention took an event with its run, and left the error that the run had emitted.
   equal(accepted['runs.failed'], (kept['runs.failed'] as number) + 1);
   equal(accepted.errors, kept.errors);
+});
+
+test('an error told before a retry is none', async () => {
+  await using folder = await createFolder();
+  const [path, clock] = [join(folder.path, 'errand.db'), new TestClock()];
+  const store = await openSqliteStore({ path, clock, random: strongRandom });
+  const stage = await Stage.on(store, clock);
+  const retry = { attempts: 2, baseMs: 1, maxMs: 1, also: [], reportFirst: true };
+  const workflow = await stage.workflow({ settings: { retry } });
+  for (const outcome of [succeeded(), failed()]) {
+    await stage.tryAgain(await stage.started(workflow), 1);
+    await stage.pass(1);
+    await stage.end(defined((await stage.claim(1, workflow.id))[0]), outcome);
+  }
+  await stage.tryAgain(await stage.started(workflow), 1);
+  await store.close();
+  const { figures, findings } = await checkSqlite(path);
+  deepEqual(findings, []);
+  deepEqual([figures?.kept.errors, figures?.kept['runs.failed']], [4, 1]);
 });
 
 test('each kind of damage is found', async (t) => {

@@ -1,20 +1,26 @@
 // A store with at least one of everything in it, in all states.
 
+import { equal } from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
+import { carriedFrom } from '../../../src/domain/carry.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   all,
+  aStep,
   defined,
   emit,
+  http,
   mail,
   none,
   strongRandom,
   succeeded,
   type TestClock,
   timesInTurn,
+  upTo,
+  waits,
 } from '../../contract/fixtures.ts';
 import { aSecret } from '../../contract/maker.ts';
 import { numbered, STUBBORN, Stage } from '../../contract/stage.ts';
@@ -52,18 +58,19 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   const triggerKeys = await fillRuns(stage, LARGE_BYTES);
   await fillDeliveries(stage);
   await fillMails(stage);
+  await fillRequests(stage);
   const source = await fillSource(stage);
   for (const each of [stage, other]) {
     await fillAccounts(each);
     await fillDataStores(each);
   }
+  await fillWaits(stage);
   await fillRuns(other, 10);
   await fillDeliveries(other);
   const { id } = stage.make.key();
   await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
   await store.revokeKey(stage.owner.id, id, clock.nowMs());
   await store.close();
-  letOneWait(path);
   return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };
 }
 
@@ -137,6 +144,16 @@ async function fillMails(stage: Stage): Promise<void> {
   });
 }
 
+/** Requests that code asked for: one delivered, one tried again, the others on their way and waiting. */
+async function fillRequests(stage: Stage): Promise<void> {
+  const urls = ['https://a.example/', 'https://b.example/', 'https://c.example/', 'https://c.example/'];
+  const outgoing = urls.map((url) => http(url, { headers: { authorization: 'é' }, body: ODD }));
+  const { claims } = await stage.end(await stage.started(await stage.workflow()), succeeded({ outgoing }), upTo(3));
+  const [delivered, retried] = claims.deliveries;
+  await stage.delivered(defined(delivered));
+  await stage.retrying(defined(retried), HOUR_MS);
+}
+
 async function fillSource(stage: Stage): Promise<string> {
   const source = await stage.source({ dedupe: 'unique', secretProps: ['token'] });
   const items = [ODD, 'b', 'a', LONG_ID].map((itemId, i) =>
@@ -173,15 +190,27 @@ async function fillDataStores({ store, ids, owner, clock }: Stage): Promise<void
   await store.deleteDataStore(owner.id, defined(gone).storeId);
 }
 
-/** No verb leaves a run waiting yet. */
-function letOneWait(path: string): void {
-  const db = new DatabaseSync(path);
-  const row = db.prepare("SELECT run, owner_id FROM runs WHERE state = 'queued' ORDER BY run DESC LIMIT 1").get();
-  const { run, owner_id: ownerId } = defined(row) as { run: number; owner_id: string };
-  db.prepare("UPDATE runs SET state = 'waiting' WHERE run = ?").run(run);
-  db.prepare("UPDATE ledger SET n = n - 1 WHERE owner_id = ? AND fact = 'runs.queued'").run(ownerId);
-  db.prepare("INSERT INTO ledger (owner_id, fact, n) VALUES (?, 'runs.waiting', 1)").run(ownerId);
-  db.close();
+/** Of a throttled workflow: runs that wait, that go on, and that were told to before they wait. */
+async function fillWaits(stage: Stage): Promise<void> {
+  const { store, clock } = stage;
+  const workflow = await stage.workflow({ settings: { throttle: { limit: 20, intervalMs: HOUR_MS } } });
+  const done = { steps: [aStep('odd', { returnValue: JSON.stringify(ODD) })], summary: ODD };
+  for (const kind of ['delay', 'suspend', 'rerun'] as const) {
+    clock.advance(1);
+    const context = JSON.stringify(ODD);
+    await stage.end(await stage.started(workflow), waits({ kind, ms: HOUR_MS, context }, done));
+  }
+  await stage.tryAgain(await stage.started(workflow), HOUR_MS);
+  const early = await stage.started(workflow);
+  equal(await store.resumeRun({ run: early.run, waits: 1 }, 'resume', JSON.stringify({ body: ODD })), 'taken');
+  await store.cancelRun(stage.owner.id, (await stage.started(workflow)).run);
+  const resumed = [await stage.waiting(workflow), await stage.waiting(workflow)];
+  for (const { run } of resumed) await store.resumeRun({ run, waits: 1 }, 'resume', JSON.stringify({ body: ODD }));
+  await stage.claim(1, workflow.id);
+  const goingOn = { carried: carriedFrom(done.steps), attempt: 3 };
+  await store.append(stage.make.emission(stage.owner.id, { name: '$run', onlyListenerId: workflow.id }), none(), {
+    goingOn,
+  });
 }
 
 /** Makes many events with a finished run each, faster than the store would. `bodyBytes`: of each event, about. */

@@ -4,12 +4,23 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { endOf } from '../../../src/domain/end.ts';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
 import { checkSqlite } from '../../../src/store/sqlite/check.ts';
 import { FIRST } from '../../../src/store/sqlite/migrations/001-first.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { all, anAttempt, defined, none, START_MS, strongRandom, TestClock } from '../../contract/fixtures.ts';
+import {
+  all,
+  anAttempt,
+  defined,
+  none,
+  START_MS,
+  strongRandom,
+  succeeded,
+  TestClock,
+  waits,
+} from '../../contract/fixtures.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const OWNER = 'u_0000000000000001';
@@ -128,3 +139,50 @@ test('webhooks of version 1 keep secrets and defaults', async () => {
   equal((await claimed(store))[0]?.webhook?.secrets.length, 2);
   await store.close();
 });
+
+test('runs of version 1 begin, end, and may wait', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  writeVersion1(path);
+  writeRuns(path);
+  const clock = new TestClock();
+  const store = await openSqliteStore({ path, clock, random: strongRandom });
+  equal((await store.rescue(none())).runs, 1);
+  const { runs, nextDueAtMs } = await store.claimRuns(9, all());
+  deepEqual(
+    runs.map(({ run, attempt, carried, resumed }) => [run, attempt, carried, resumed]),
+    [
+      [20, 1, null, null],
+      [21, 2, null, null],
+    ],
+  );
+  equal(nextDueAtMs, null);
+  const [first, second] = runs.map((run, i) => endOf(run, i === 0 ? succeeded() : waits({ ms: 1 }), clock.nowMs()));
+  for (const end of [defined(first), defined(second)]) equal((await store.finishRun(end, none())).held, true);
+  clock.advance(1);
+  equal((await store.endWaits(9)).queued, 1);
+  deepEqual(
+    (await store.claimRuns(9, all())).runs.map(({ run }) => run),
+    [21],
+  );
+  await store.close();
+  deepEqual((await checkSqlite(path)).findings, []);
+});
+
+/** One that is queued, one that was under way, and one that is over. */
+function writeRuns(path: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(`INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms)
+    VALUES ('p_1', '${OWNER}', 'orders', 1, 'd_1', '{"concurrency":8,"queueLimit":10}', 0, 0)`);
+  for (const [run, state] of [
+    [20, 'queued'],
+    [21, 'running'],
+    [22, 'succeeded'],
+  ] as const) {
+    db.exec(`INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, state, attempt, fence, boot, alone,
+        rescues, started_at_ms, detail)
+      VALUES (${run}, '${OWNER}', 'p_1', 'd_0', 1, 'trigger', '${state}', 1, 0, 1, 0, 0, NULL, NULL);
+      INSERT INTO ledger VALUES ('${OWNER}', 'runs.${state}', 1)`);
+  }
+  db.close();
+}

@@ -43,12 +43,17 @@ test('what was under way and what waits goes on', async (t) => {
 /** Takes over what was under way, and then all that is due. */
 async function takeAll(store: Store): Promise<object> {
   const rescued = await store.rescue(none());
-  const { runs } = await store.claimRuns(1000, all());
+  const { runs, nextDueAtMs: nextStartMs } = await store.claimRuns(1000, all());
   const { deliveries, nextDueAtMs } = await store.claimDeliveries(1000, all());
   return {
     rescued: [rescued.runs, rescued.deliveries],
-    runs: runs.map(({ run, attempt, alone }) => [run, attempt, alone]).sort(),
+    runs: runs
+      .map(({ run, attempt, alone, carried, resumed, runnable }) => {
+        return [run, attempt, alone, carried, resumed, runnable.deploymentId];
+      })
+      .sort(),
     deliveries: deliveries.map(({ delivery, attempt, kind }) => [delivery, attempt, kind]).sort(),
+    nextStartMs,
     nextDueAtMs,
   };
 }
@@ -99,7 +104,14 @@ test('no column is left behind', async (t) => {
   // Which opening of the file held it; bits that are columns of their own; and what stands in a line.
   deepEqual(
     left.map(({ t: table, c }) => `${table}.${c}`),
-    ['deliveries.boot', 'emissions.flags', 'later_emissions.flags', 'runs.boot', 'webhook_health.webhook_id'],
+    [
+      'deliveries.boot',
+      'emissions.flags',
+      'later_emissions.flags',
+      'runs.boot',
+      'throttles.runnable_id',
+      'webhook_health.webhook_id',
+    ],
   );
 });
 

@@ -5,6 +5,8 @@
 // so nesting costs nothing. As in JSON.parse, the last of several members of the same name is the one that counts,
 // and a name may be spelled with escapes.
 
+import { text, utf8 } from './bytes.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -17,7 +19,7 @@ const SPACE = 0x20;
 
 /** The bytes of the top-level member `name` of a valid JSON object; undefined when it has none. No copy is made. */
 export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined {
-  const wanted = Buffer.from(name);
+  const wanted = utf8(name);
   let found: Uint8Array | undefined;
   let at = afterSpace(json, 0);
   if (json[at] !== OPEN_BRACE) return undefined;
@@ -33,9 +35,9 @@ export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined
   return found;
 }
 
-function isName(key: Uint8Array, wanted: Buffer, name: string): boolean {
-  if (key.includes(BACKSLASH)) return JSON.parse(`"${Buffer.from(key).toString()}"`) === name;
-  return wanted.equals(key);
+function isName(key: Uint8Array, wanted: Uint8Array, name: string): boolean {
+  if (key.includes(BACKSLASH)) return JSON.parse(`"${text(key)}"`) === name;
+  return key.length === wanted.length && key.every((byte, at) => byte === wanted[at]);
 }
 
 /** All JSON white space is at or below U+0020, and nothing else outside strings is. */
@@ -54,6 +56,38 @@ function afterString(json: Uint8Array, from: number): number {
     at += byte === BACKSLASH ? 2 : 1;
   }
   return at;
+}
+
+/** The elements of a valid JSON array, in order; none when it is no array. No copy is made. */
+export function elementsOf(json: Uint8Array): Uint8Array[] {
+  const elements: Uint8Array[] = [];
+  let at = afterSpace(json, 0);
+  if (json[at] !== OPEN_BRACKET) return elements;
+  at = afterSpace(json, at + 1);
+  while (at < json.length && json[at] !== CLOSE_BRACKET) {
+    const end = afterValue(json, at);
+    elements.push(json.subarray(at, end));
+    at = afterSpace(json, end);
+    if (json[at] === COMMA) at = afterSpace(json, at + 1);
+  }
+  return elements;
+}
+
+/** The members of a valid JSON object, in order: the name, and the value's text. */
+export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][] {
+  const members: [string, Uint8Array][] = [];
+  let at = afterSpace(json, 0);
+  if (json[at] !== OPEN_BRACE) return members;
+  at = afterSpace(json, at + 1);
+  while (at < json.length && json[at] === QUOTE) {
+    const keyEnd = afterString(json, at);
+    const start = afterSpace(json, afterSpace(json, keyEnd) + 1);
+    const end = afterValue(json, start);
+    members.push([JSON.parse(text(json.subarray(at, keyEnd))) as string, json.subarray(start, end)]);
+    at = afterSpace(json, end);
+    if (json[at] === COMMA) at = afterSpace(json, at + 1);
+  }
+  return members;
 }
 
 function afterValue(json: Uint8Array, from: number): number {

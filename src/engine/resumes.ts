@@ -1,0 +1,59 @@
+// Ending waits of runs from outside: whoever has the address of a wait ends it, by resuming the run or by cancelling it.
+
+import { Refusal } from '../domain/fault.ts';
+import { numberedId, PREFIX } from '../domain/ids.ts';
+import type { WaitOrder } from '../domain/requests.ts';
+import type { RunState } from '../domain/run.ts';
+import { isResumeToken, resumeKeyOf, resumeToken } from '../runner/child/resume-token.ts';
+import type { Store, WaitingRun } from '../store/store.ts';
+import { CANCELLED } from './directs.ts';
+import type { Waiters } from './waiters.ts';
+
+export interface ResumeDeps {
+  readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'deriveKey'>;
+  readonly waiters: Pick<Waiters, 'end'>;
+  /** A run is queued again. */
+  readonly wakeRuns: () => void;
+}
+
+/** Stands for a deployment where there is no run, so that the answer takes as long. */
+const NO_DEPLOYMENT = 'd_';
+
+/** What became of a run whose wait is not to be ended any more. */
+const BECAME: Readonly<Record<RunState, string>> = {
+  queued: 'it goes on already',
+  running: 'it goes on already',
+  waiting: 'this wait of it is over, and it waits for something else',
+  succeeded: 'it went on, and has succeeded',
+  failed: 'it went on, and has failed',
+  cancelled: 'it was cancelled, by somebody or because its time was up',
+};
+
+export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
+  /** The run's state after that. A run that is not there and a wrong token are refused alike. */
+  async function endWait({ run, waits, token, order, request }: WaitOrder): Promise<RunState> {
+    const known = await store.waitingRun(run);
+    const key = resumeKeyOf(store.deriveKey('resume'), known?.deploymentId ?? NO_DEPLOYMENT);
+    if (!isResumeToken(token, resumeToken(key, run, waits)) || !known) throw notThere();
+    const taken = await store.resumeRun({ run, waits }, order, order === 'resume' ? request : null);
+    const now = await store.waitingRun(run);
+    if (taken === undefined || !now) throw notThere();
+    if (taken === 'over') throw over(run, now);
+    if (now.state === 'cancelled') waiters.end(run, CANCELLED);
+    else wakeRuns();
+    return now.state;
+  }
+
+  return { endWait };
+}
+
+function notThere(): Refusal {
+  return new Refusal('not_found', 'No run waits at this address');
+}
+
+function over(run: number, { state }: WaitingRun): Refusal {
+  return new Refusal(
+    'conflict',
+    `The run ${numberedId(PREFIX.run, run)} does not wait here any more: ${BECAME[state]}`,
+  );
+}

@@ -1,0 +1,54 @@
+// What people see who follow the link of a run that waits: one sentence.
+
+import type { RunState } from '../../domain/run.ts';
+import { escapeHtml, HTML_HEADERS, htmlPage } from '../docs/html.ts';
+import type { Problem } from '../problem.ts';
+
+const HTML = 'text/html';
+const JSON_TYPES = ['application/json', 'application/problem+json'];
+
+/** Whether the caller would rather be answered with a page than with JSON. Nobody asks for a page by saying nothing. */
+export function prefersHtml(accept: string | undefined): boolean {
+  if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false;
+  const quality = new Map(accept.split(',').map(readRange));
+  const html = quality.get(HTML) ?? 0;
+  return html > 0 && JSON_TYPES.every((type) => html >= (quality.get(type) ?? 0));
+}
+
+/** `text/html;q=0.8` */
+function readRange(range: string): [type: string, quality: number] {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  const q = parameters.find((parameter) => parameter.startsWith('q='));
+  return [type, q === undefined ? 1 : Number(q.slice(2)) || 0];
+}
+
+interface Ended {
+  readonly run: string;
+  readonly order: 'resume' | 'cancel';
+  readonly state: RunState;
+}
+
+export function endedPage({ run, order, state }: Ended): Pick<Problem, 'headers' | 'body'> {
+  const isCancel = order === 'cancel';
+  const title = isCancel ? 'Cancelled' : 'Thank you';
+  const done = state === 'cancelled' ? 'has been cancelled' : 'will be cancelled';
+  const said = isCancel ? `The workflow ${done}.` : 'The workflow goes on.';
+  return { headers: PAGE_HEADERS, body: pageOf(title, `${said} You can close this page.`, run) };
+}
+
+/** For people: what 404 and 409 mean here. */
+const TITLES: Readonly<Record<number, string>> = { 404: 'Nothing waits here', 409: 'No longer needed' };
+
+/** The same refusal, to be read by people. */
+export function problemPage({ status, headers, body }: Problem): Problem {
+  const { title, detail } = JSON.parse(body) as { title: string; detail: string };
+  const said = detail.endsWith('.') ? detail : `${detail}.`;
+  return { status, headers: { ...headers, ...PAGE_HEADERS }, body: pageOf(TITLES[status] ?? title, said, '') };
+}
+
+const PAGE_HEADERS = { ...HTML_HEADERS, 'content-type': 'text/html; charset=utf-8' };
+
+function pageOf(title: string, said: string, quiet: string): string {
+  const last = quiet === '' ? '' : `\n<p class="quiet">Run <code>${escapeHtml(quiet)}</code></p>`;
+  return htmlPage(title, `<main class="front"><h1>${escapeHtml(title)}</h1>\n<p>${escapeHtml(said)}</p>${last}</main>`);
+}
