@@ -12,6 +12,8 @@ import type { WaitStart } from './waiting.ts';
 /** Everything that one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
+  /** Whose run it was. */
+  readonly runnableId: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued' | 'waiting';
   readonly endedAtMs: number;
   /** With state `queued`: run it again, in a process to itself, and count that. */
@@ -85,7 +87,8 @@ function withLastAgain(steps: readonly StepResult[]): StepResult[] {
 function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
   const lease = { run: run.run, fence: run.fence };
   const { summary, answer } = outcome;
-  return { lease, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
+  const runnableId = run.runnable.id;
+  return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
 }
 
 function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }: Whole): NewEmission[] {

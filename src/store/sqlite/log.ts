@@ -28,7 +28,7 @@ export function logVerbs(core: Core): LogStore {
         const written = writeEmission(core, w, emission, options);
         if (idempotency) rememberKey(core, w, { idempotency, written });
         return appendedOf(w, written);
-      }),
+      }, emission.emitterId),
 
     listEmissions: async ({ ownerId, emitterId, name }, page, withBody) => {
       // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.
