@@ -1,10 +1,10 @@
 // The runner: which process a run goes to, and how many there are.
 //
 // One warm process per deployment, or for sources of the same code (sharing.ts), started on first use; a process to itself
-// for a run that is `alone`. At most
-// `maxProcesses`: beyond that the one that has been idle longest makes room, and when all are busy, the one that has lived
-// longest takes no more runs and makes room when its last has ended. A run that still waits when its time is up goes back
-// untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its memory limit.)
+// for a run that is `alone`. At most `maxProcesses`: beyond that the one that has been idle longest makes room, and when all
+// are busy, the one that has lived longest takes no more runs and makes room when its last has ended. A run that still waits
+// when its time is up goes back untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its
+// memory limit.)
 
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
@@ -16,7 +16,7 @@ import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
 import type { Isolation, IsolationSettings, OpenOutlet } from './isolation.ts';
 import { Jails } from './jail.ts';
-import { MEMORY_LOOK_MS } from './memory.ts';
+import { defaultPoolMb, MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
 import type { Ask, Described, Runner, RunnerStats, RunRequest, Told } from './runner.ts';
 import { type Placed, Sharing } from './sharing.ts';
@@ -34,6 +34,8 @@ export interface RunnerOptions {
   /** Needed for jails that reach public addresses. */
   readonly openOutlet?: OpenOutlet | undefined;
   readonly maxProcesses?: number;
+  /** What all processes may use together: beyond it, those leave that run nothing. */
+  readonly poolMb?: number;
   /** A process that has had no run for so long is ended. */
   readonly idleMs?: number;
   /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
@@ -82,7 +84,13 @@ class Pool implements ProcessRunner {
   #onEmpty: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
-    this.#options = { maxProcesses: MAX_PROCESSES, idleMs: IDLE_MS, graceMs: GRACE_MS, ...options };
+    this.#options = {
+      maxProcesses: MAX_PROCESSES,
+      poolMb: defaultPoolMb(),
+      idleMs: IDLE_MS,
+      graceMs: GRACE_MS,
+      ...options,
+    };
     const { isolation, tmpDir, openOutlet } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
     this.#isolation =
@@ -137,8 +145,10 @@ class Pool implements ProcessRunner {
     return flight !== undefined;
   }
 
-  retire(deploymentId: string): void {
+  retire(deploymentId: string): boolean {
+    const before = this.#open.size;
     for (const [key, process] of this.#open) if (process.retire(deploymentId)) this.#open.delete(key);
+    return this.#open.size < before;
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -247,8 +257,7 @@ class Pool implements ProcessRunner {
     const staying = all.filter(({ takesRuns }) => takesRuns);
     const gone = all.filter(({ takesRuns, inFlight }) => !takesRuns && inFlight === 0).length;
     let missing = this.#waiting.processes - gone;
-    const idle = staying.filter(({ inFlight }) => inFlight === 0).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
-    for (const process of idle) if (missing-- > 0) process.drain();
+    for (const process of this.#idle()) if (missing-- > 0) process.drain();
     missing -= all.length - staying.length - gone;
     const had = performance.now() - TURN_MS;
     const busy = staying.filter(({ inFlight, bornAt }) => inFlight > 0 && bornAt < had);
@@ -263,6 +272,21 @@ class Pool implements ProcessRunner {
   #lookAtMemory(): void {
     for (const process of this.#processes) process.lookAtMemory();
     this.#describer.lookAtMemory();
+    let overMb = -this.#options.poolMb;
+    // Without those that are ending and about to give theirs back.
+    for (const { usedMb, takesRuns, inFlight } of this.#processes) if (takesRuns || inFlight > 0) overMb += usedMb;
+    if (overMb <= 0) return;
+    for (const process of this.#idle()) {
+      process.drain();
+      overMb -= process.usedMb;
+      if (overMb <= 0) return;
+    }
+  }
+
+  /** Those that run nothing and could, the one that has been idle longest first. */
+  #idle(): RunProcess[] {
+    const idle = [...this.#processes].filter(({ takesRuns, inFlight }) => takesRuns && inFlight === 0);
+    return idle.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
   }
 
   #endIdle(): void {
