@@ -15,7 +15,7 @@ const PROCESSES_PER_CODE = 4;
 export const SOURCES_AT_ONCE = 64;
 /** What the instances in one process may take, as part of its memory. */
 const INSTANCES_MEMORY = 1 / 4;
-/** About what an instance takes, beside a multiple of its code. */
+/** About twice what an instance of a few lines takes, beside a multiple of its code. */
 const INSTANCE_BYTES = 32 * 1024;
 const BYTES_PER_CODE_CHAR = 8;
 const BYTES_PER_MB = 1024 * 1024;
