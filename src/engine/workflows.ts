@@ -18,6 +18,8 @@ export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly runner: Runner;
   /** A schedule was made or changed. */
   readonly wakeTimes: () => void;
+  /** More of its runs may begin, or sooner. */
+  readonly wakeRuns: () => void;
   readonly waiters: Waiters;
 }
 
@@ -99,6 +101,7 @@ export function createWorkflows(deps: WorkflowDeps) {
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
     if (!isSameProcess) runner.retire(before.deployment.id);
     deps.wakeTimes();
+    deps.wakeRuns();
   }
 
   async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {
