@@ -3,24 +3,34 @@
 import type { PropDefinitions } from '../../domain/props.ts';
 import type { Ask } from '../runner.ts';
 import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
+import { dataStore } from './data-store.ts';
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
 import { definitionsAsJson } from './describe.ts';
 import { ConfigurationError } from './errors.ts';
+import type { ChildLimits } from './protocol.ts';
 import { sourceDb } from './source-db.ts';
 
 /** The answer, as JSON values. Rejects with what the component's code throws. */
-export async function answerTo(given: unknown, ask: Ask, maxBytes: number): Promise<unknown> {
+export async function answerTo(given: unknown, ask: Ask, limits: ChildLimits): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
   const self = bindComponent(component, {
     props: ask.props,
     respond: async () => undefined,
     endpoints: ask.endpoints,
-    db: sourceDb(ask.db ?? {}, new Map(), maxBytes),
+    db: sourceDb(ask.db ?? {}, new Map(), limits.resultBytes),
+    dataStore: (id) => dataStore(id, NO_STORES, limits),
     emit: () => undefined,
   });
   if (ask.what === 'props') return { props: await additionalProps(component, { self, ask }) };
   return await optionsOf(component, { self, ask });
 }
+
+/** What it does with a data store would stand, although nothing has been deployed. */
+const NO_STORES = {
+  ask: async (): Promise<never> => {
+    throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
+  },
+};
 
 interface Asked<A extends Ask = Ask> {
   readonly self: object;
