@@ -74,6 +74,8 @@ export const LIMITS = {
   timeoutMs: 30 * SECOND_MS,
   scheduleTimeoutMs: 60 * SECOND_MS,
   hooksTimeoutMs: 60 * SECOND_MS,
+  /** How long hooks of a source are alone; from then on, a run that answers a caller may go beside them. */
+  hooksAloneMs: SECOND_MS,
   maxTimeoutMs: 750 * SECOND_MS,
   memoryMb: 256,
   maxMemoryMb: 4096,

@@ -50,6 +50,8 @@ export class StoreUnavailable extends Error {
 export interface Admission {
   takeRun(runnable: Runnable): boolean;
   dropRun(runnableId: string): void;
+  /** How many of its runs may be under way here at the moment beyond its concurrency; absent: none. */
+  readonly runsBeside?: (runnableId: string) => number;
   /** `webhook` is null for the owner's mail. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;

@@ -145,3 +145,41 @@ test('a source deleted while it runs leaves no db', async () => {
   assert.equal(ledger.runs.succeeded + ledger.runs.failed > 0, true);
   assert.equal((await errand.client.request('GET', `/v1/sources/${source.id}`)).status, 404);
 });
+
+/** Its hooks register it at a service that calls it back, and answers them only when it has an answer. */
+const CALLED_BACK = `export default {
+  props: { http: { type: '$.interface.http', customResponse: true }, db: '$.service.db' },
+  hooks: {
+    async activate() {
+      this.db.set('before', 1);
+      const headers = { 'content-type': 'application/json' };
+      const call = (n) => fetch(this.http.endpoint, { method: 'POST', headers, body: JSON.stringify({ challenge: n }) });
+      const calls = [1, 2].map(call);
+      const answers = await Promise.all(calls);
+      this.db.set('registered', await Promise.all(answers.map((answer) => answer.text())));
+    },
+  },
+  run({ body }) {
+    this.http.respond({ status: 200, body: 'c-' + body.challenge });
+    this.$emit({ registered: this.db.get('registered') ?? null, seen: [1, 2].map((n) => this.db.get('seen ' + n) ?? null) });
+    this.db.set('seen ' + body.challenge, true);
+  },
+};`;
+
+test('a hook may wait for its source’s own answer', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, CALLED_BACK);
+  assert.equal(await post(source, { challenge: 3 }), 'c-3');
+  await errand.client.put(`/v1/sources/${source.id}`, { name: 'another name' });
+  assert.equal(await post(source, { challenge: 4 }), 'c-4');
+  const events = eventsOf(await emissions(errand, source.id, 6));
+  const registered = ['c-1', 'c-2'];
+  assert.deepEqual(
+    events.map((event) => event.registered),
+    [null, null, registered, registered, registered, registered],
+  );
+  assert.deepEqual(events[1].seen.filter(Boolean).length, 1, 'one at a time beside the hook, each after the other');
+  assert.deepEqual(events[2].seen, [true, true], 'and all that was written is kept');
+  const { data } = await errand.client.get(`/v1/sources/${source.id}/$errors/event_summaries`);
+  assert.deepEqual(data, []);
+});
