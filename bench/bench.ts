@@ -7,6 +7,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { deliveryParts } from './delivery-parts.ts';
+import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     emissions: { type: 'string', default: '1000000' },
     jobs: { type: 'string', default: '20000' },
+    queued: { type: 'string', default: '50000' },
     deliveries: { type: 'string', default: '20000' },
     webhooks: { type: 'string', default: '10000' },
     listeners: { type: 'string', default: '5000' },
@@ -201,6 +203,31 @@ async function start(): Promise<void> {
   }
 }
 
+/** Goals are against the same workflow on an idle server. */
+async function fair(): Promise<void> {
+  const queued = Number(options.queued);
+  for (const [kind, concurrency] of FAIR) {
+    const { idle, flooded, left } = await fairness({ kind, queued, concurrency, requests: 200 });
+    const goal = 1.2 * idle.wall.p50 + 20;
+    const note = `idle ${idle.wall.p50.toFixed(1)} ms; server's thread ${flooded.cpu.p50.toFixed(1)} ms of CPU, p99 ${flooded.wall.p99.toFixed(0)} ms; ${left} runs left`;
+    add({
+      name: `20 single run beside ${queued} (${kind}, ${concurrency} at once)`,
+      value: flooded.wall.p50,
+      unit: 'ms',
+      note,
+      ...below(flooded.wall.p50, goal, 'ms'),
+    });
+  }
+}
+
+const FAIR: readonly (readonly [keyof typeof FLOODS, number])[] = [
+  ['trivial', 8],
+  ['waits', 8],
+  ['busy', 8],
+  ['trivial', 100],
+  ['trivial', 1000],
+];
+
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: stores,
   footprint: small,
@@ -209,6 +236,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   many: manyStored,
   throughput,
   start,
+  fairness: fair,
   ...postgresParts({
     rounds: ROUNDS,
     times: TIMES,

@@ -9,7 +9,7 @@ import { type ErrandProcess, spawnErrand } from '../test/support/process.ts';
 
 export const API_KEY = 'bench-key-bench-key-bench-key';
 /** Seals nothing worth keeping. */
-const SECRET_KEY = 'bench-secret-key-bench-secret-key-bench-secret-key';
+export const SECRET_KEY = 'bench-secret-key-bench-secret-key-bench-secret-key';
 
 export interface Bench extends AsyncDisposable {
   readonly client: Client;

@@ -1,7 +1,9 @@
-// A delivery: one emission on its way to one webhook, or one mail on its way to the owner.
+// A delivery: one emission on its way to one webhook, one mail on its way to the owner, or one request that code asked for.
 
 import type { Emission } from './emission.ts';
+import { msOf } from './ids.ts';
 import { LIMITS } from './limits.ts';
+import { isRequestListener } from './request.ts';
 import type { Via, Webhook } from './resource.ts';
 
 export type DeliveryState = 'pending' | 'sending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'cancelled';
@@ -16,8 +18,19 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   'cancelled',
 ];
 
+export type DeliveryKind = 'webhook' | 'mail' | 'http';
+
 /** The listener id of every mail delivery. */
 export const MAIL = 'mail';
+
+export function isWebhook(listenerId: string): boolean {
+  return listenerId.startsWith('wh_');
+}
+
+export function kindOf(listenerId: string): DeliveryKind {
+  if (listenerId === MAIL) return 'mail';
+  return isRequestListener(listenerId) ? 'http' : 'webhook';
+}
 
 export type AttemptTrigger = 'event' | 'retry' | 'resend' | 'test';
 
@@ -28,11 +41,11 @@ export interface DeliveryLease {
 
 /** A delivery that this node holds and must attempt or hand back. */
 export interface ClaimedDelivery extends DeliveryLease {
-  readonly kind: 'webhook' | 'mail';
+  readonly kind: DeliveryKind;
   readonly emission: Emission;
   readonly subscriptionId: string | null;
   readonly via: Via;
-  /** Null for a mail. */
+  /** Null for a mail and for a request. */
   readonly webhook: Webhook | null;
   /** Where a mail goes; null: only into the outbox folder. */
   readonly mailTo: string | null;
@@ -73,22 +86,29 @@ export type DueBy = 'event' | 'schedule' | 'retry_after' | 'resend';
 
 export type Decision =
   | { readonly state: 'delivered' }
-  /** `isPause`: the whole webhook waits that long, and the attempt does not count. */
+  /** `isPause`: all that goes to this listener waits that long, and the attempt does not count. */
   | { readonly state: 'retrying'; readonly inMs: number; readonly isPause: boolean }
   | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
 
 /** What follows from an attempt. `jitter` is uniform in [0, 1). */
-export function decide({ tries, webhook }: ClaimedDelivery, made: Attempt, jitter: number): Decision {
+export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number): Decision {
+  const { kind, tries, webhook } = delivery;
   if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
   if (made.outcome === 'answered' && made.status !== null) {
     if (made.status >= 200 && made.status < 300) return { state: 'delivered' };
-    if (made.status === 410) return { state: 'exhausted', code: 'WebhookGone' };
+    if (made.status === 410) return { state: 'exhausted', code: kind === 'http' ? 'DeliveryExhausted' : 'WebhookGone' };
   }
   if (made.permanent) return { state: 'exhausted', code: 'DeliveryExhausted' };
   // No jitter: never earlier than was asked for.
-  if (made.retryAfterMs) return { state: 'retrying', inMs: made.retryAfterMs, isPause: true };
+  const askedMs = made.retryAfterMs ?? 0;
+  if (askedMs > 0 && mayBePutOff(delivery, made)) return { state: 'retrying', inMs: askedMs, isPause: true };
   const delayMs = (webhook?.settings.retryDelaysMs ?? LIMITS.retryDelaysMs)[tries];
   if (delayMs === undefined) return { state: 'exhausted', code: 'DeliveryExhausted' };
-  const inMs = Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1)));
+  const inMs = Math.max(askedMs, Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1))));
   return { state: 'retrying', inMs, isPause: false };
+}
+
+/** A webhook that only ever puts off shows in its health; a place that requests go to has none, so there it has an end. */
+function mayBePutOff({ kind, delivery }: ClaimedDelivery, { startedAtMs }: Attempt): boolean {
+  return kind !== 'http' || startedAtMs - msOf(delivery) < LIMITS.requestPutOffMs;
 }

@@ -50,7 +50,7 @@ export interface NewEmission {
   /** For `$errors`: where `original_event` lies in the body, so that a replay can cut out its exact bytes. */
   readonly originalStart: number | null;
   readonly originalLength: number | null;
-  /** Only this workflow or source hears it (API run, replay, invoke); null: whoever is subscribed. */
+  /** Only this workflow or source hears it (API run, replay, invoke), or the request's own listener; null: whoever is subscribed. */
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;

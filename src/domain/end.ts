@@ -5,12 +5,15 @@ import { detailOf } from './detail.ts';
 import type { NewEmission } from './emission.ts';
 import { EMAIL, ERRORS, HTTP, RUN } from './emission.ts';
 import { emittedBy, failureOfRun } from './failure.ts';
+import { readRequest, requestListener } from './request.ts';
 import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
 import type { WaitStart } from './waiting.ts';
 
 /** Everything that one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
+  /** Whose run it was. */
+  readonly runnableId: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued' | 'waiting';
   readonly endedAtMs: number;
   /** With state `queued`: run it again, in a process to itself, and count that. */
@@ -84,7 +87,8 @@ function withLastAgain(steps: readonly StepResult[]): StepResult[] {
 function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
   const lease = { run: run.run, fence: run.fence };
   const { summary, answer } = outcome;
-  return { lease, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
+  const runnableId = run.runnable.id;
+  return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
 }
 
 function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }: Whole): NewEmission[] {
@@ -95,11 +99,21 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }:
       return { ...emittedBy(run, EMAIL, out.body), digestKey: digestKeyOf(run, place) };
     }
     if (out.kind === 'trigger') return { ...emittedBy(run, RUN, out.body), onlyListenerId: out.name };
-    if (out.kind === 'http') return emittedBy(run, HTTP, out.body);
-    const { summary, itemId, itemTs, deliverAtMs } = out;
-    const later = deliverAtMs !== undefined && run.runnable.id.startsWith('dc_') ? { deliverAtMs } : {};
-    return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later };
+    if (out.kind === 'http') {
+      const onlyListenerId = requestListener(run.emission.ownerId, readRequest(out.body));
+      return { ...emittedBy(run, HTTP, out.body), onlyListenerId };
+    }
+    return emittedItem(run, out);
   });
+}
+
+/** Only a source may put it off, and say that it has checked who sent the event. */
+function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
+  const { summary, itemId, itemTs, deliverAtMs } = out;
+  const isSource = run.runnable.id.startsWith('dc_');
+  const later = deliverAtMs !== undefined && isSource ? { deliverAtMs } : {};
+  const verified = out.isVerified === true && isSource;
+  return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
 }
 
 /** Mails of the global error workflow about one error are repeats of each other by emitter, code and place in the run. */

@@ -6,6 +6,7 @@ import type { Attempt, ClaimedDelivery } from './delivery.ts';
 import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, sourceTypeOf } from './emission.ts';
 import { msOf, prefixOf } from './ids.ts';
 import { LIMITS } from './limits.ts';
+import { hiddenBody, readRequest, titleOf } from './request.ts';
 import type { Runnable } from './resource.ts';
 import type { Fault } from './run.ts';
 import { VERSION } from './version.ts';
@@ -45,7 +46,8 @@ export function failureOfRun(
 }
 
 /**
- * The `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail. With `msg`:
+ * The `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail or asked for
+ * the request, which is told without what may be credentials. With `msg`:
  * of the webhook's health, told with the delivery that showed it.
  */
 export function failureOfDelivery(
@@ -54,7 +56,8 @@ export function failureOfDelivery(
   failed: { code: string; msg?: string },
 ): NewEmission {
   const { code } = failed;
-  const { emission, webhook } = delivery;
+  const { kind, webhook } = delivery;
+  const emission = kind === 'http' ? withHiddenBody(delivery.emission) : delivery.emission;
   const emitterId = webhook?.id ?? emission.emitterId;
   const context = {
     id: emission.emitId,
@@ -77,13 +80,22 @@ export function failureOfDelivery(
     code,
     msg:
       failed.msg ??
-      `${webhook ? 'Webhook' : 'Mail'} not delivered after ${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}: ${made.detail}`,
+      `${nameOf(delivery)} not delivered after ${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}: ${made.detail}`,
     cellId: '',
     namespace: '',
     tsMs: made.startedAtMs + made.tookMs,
     stack: '',
   };
   return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
+}
+
+function withHiddenBody(emission: Emission): Emission {
+  return { ...emission, body: hiddenBody(emission.body) };
+}
+
+function nameOf({ kind, emission }: ClaimedDelivery): string {
+  if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))} (${emission.emitId})`;
+  return kind === 'mail' ? 'Mail' : 'Webhook';
 }
 
 interface Failed {

@@ -122,6 +122,11 @@ export const LIMITS = {
   requestMethodChars: 32,
   requestUrlChars: 8 * KIB,
   requestBodyBytes: 1024 * KIB,
+  /** Of a name in DNS. */
+  hostChars: 253,
+  /** From the request on: how long an answer may put it off (Retry-After) without that counting as an attempt. */
+  requestPutOffMs: 3 * DAY_MS,
+
   // connections of code in a jail that reaches public addresses
   /** Of one process at a time. */
   outletConnections: 256,

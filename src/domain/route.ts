@@ -1,6 +1,7 @@
 // Who hears an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
 
-import { EMAIL, ERRORS, type NewEmission } from './emission.ts';
+import { MAIL } from './delivery.ts';
+import { EMAIL, ERRORS, HTTP, type NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
 
@@ -24,7 +25,14 @@ export interface RouteTable {
 export type Target =
   | { readonly kind: 'run'; readonly runnable: Runnable; readonly via: Via; readonly subscriptionId: string | null }
   | { readonly kind: 'webhook'; readonly webhook: Webhook; readonly via: Via; readonly subscriptionId: string | null }
-  | { readonly kind: 'mail'; readonly via: Via };
+  | { readonly kind: 'mail'; readonly via: Via }
+  | { readonly kind: 'http'; readonly listenerId: string; readonly via: Via };
+
+/** Of a delivery. */
+export function listenerOfTarget(target: Exclude<Target, { kind: 'run' }>): string {
+  if (target.kind === 'mail') return MAIL;
+  return target.kind === 'http' ? target.listenerId : target.webhook.id;
+}
 
 export interface Withheld {
   readonly listenerId: string;
@@ -64,6 +72,7 @@ export function hears(eventName: string, name: string): boolean {
 /** Names the targets of an emission, each listener at most once, and what is held back with the reason. */
 export function route(emission: NewEmission, table: RouteTable): Routed {
   if (emission.name === EMAIL) return { targets: [{ kind: 'mail', via: 'direct' }], withheld: [] };
+  if (emission.name === HTTP) return routeRequest(emission.onlyListenerId);
   if (emission.onlyListenerId !== null) return routeDirect(emission.onlyListenerId, table);
   const targets: Target[] = [];
   const withheld: Withheld[] = [];
@@ -81,6 +90,10 @@ export function route(emission: NewEmission, table: RouteTable): Routed {
     else if (reason !== null) withheld.push({ listenerId, subscriptionId: id, via, reason });
   }
   return { targets, withheld };
+}
+
+function routeRequest(listenerId: string | null): Routed {
+  return { targets: listenerId === null ? [] : [{ kind: 'http', listenerId, via: 'direct' }], withheld: [] };
 }
 
 function routeDirect(listenerId: string, table: RouteTable): Routed {

@@ -81,6 +81,8 @@ export interface Outgoing {
   readonly itemTs: number | null;
   /** Epoch milliseconds: to be emitted then. Sources only. */
   readonly deliverAtMs?: number;
+  /** The code has checked who sent the event. Sources only. */
+  readonly isVerified?: boolean;
 }
 
 /** What `$.respond` (or a source's `this.http.respond`) was given. */

@@ -24,6 +24,7 @@ export interface DeliveriesDeps {
   readonly slots: Slots;
   readonly lines: Lines;
   readonly dispatch: Dispatch;
+  /** Of a webhook's deliveries, and of requests that code asked for. */
   readonly post: Attempter;
   readonly mail: Attempter;
   readonly probe: Prober;
@@ -234,5 +235,6 @@ function isDelivered({ state, pauseUntilMs }: AttemptEnd): boolean | null {
 function nothing(): void {}
 
 function listenerOf({ webhook, emission, kind }: ClaimedDelivery): string {
-  return kind === 'mail' ? MAIL : (webhook?.id ?? emission.emitterId);
+  if (kind === 'mail') return MAIL;
+  return (kind === 'http' ? emission.onlyListenerId : webhook?.id) ?? emission.emitterId;
 }

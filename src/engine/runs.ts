@@ -47,7 +47,7 @@ export interface RunsDeps {
   readonly wakeTimes: (inMs: number) => void;
 }
 
-const CLAIMED_AT_ONCE = 256;
+const CLAIMED_AT_ONCE = 64;
 const POLL_MS = 1000;
 
 export class Runs {

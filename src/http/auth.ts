@@ -40,3 +40,8 @@ export function authorize(key: ApiKey, scope: Scope): void {
   const has = key.scopes.length > 0 ? key.scopes.join(', ') : 'none';
   throw new Refusal('forbidden', `This needs the scope "${scope}", but the key "${key.label}" has ${has}`);
 }
+
+/** Whether what was sent may be shown with the credentials in it. */
+export function maySeeSecrets({ scopes }: ApiKey): boolean {
+  return scopes.includes('write');
+}

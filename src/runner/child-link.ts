@@ -9,13 +9,15 @@ import type { Deployment } from '../domain/resource.ts';
 import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
-import { isOverMemory } from './memory.ts';
+import { isOverMemory, usedMemoryMb } from './memory.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
 const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
 /** Of answers that it does not read: beyond this it gets no next one. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
+const READ_AT_ONCE = 32;
 /** What Node says of a full heap is followed by a native stack of a few kilobytes. */
 const STDERR_KEPT_CHARS = 16 * 1024;
 
@@ -45,6 +47,8 @@ interface LinkEvents {
 }
 
 export class ChildLink {
+  /** Memory of its own, when it was last looked at. */
+  usedMb = 0;
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
   readonly #writer: FrameWriter;
@@ -53,6 +57,9 @@ export class ChildLink {
   #prepared: { close(): void } | null = null;
   /** Frames wait here until the code is written and the first message sent. */
   #held: Buffer[] | null = [];
+  #pipe: Socket | undefined;
+  /** What has come in, and was not looked at yet: by frame. */
+  readonly #unread: Generator<void>[] = [];
   #stderr = '';
   #garbage: string | null = null;
   #isOverMemory = false;
@@ -107,7 +114,9 @@ export class ChildLink {
   /** Ends it when it uses more memory than it may. True when it did, this once. */
   endIfOverMemory(): boolean {
     const { pid } = this;
-    if (this.#killed || pid === undefined || !isOverMemory(pid, this.#options.memoryMb)) return false;
+    if (this.#killed || pid === undefined) return false;
+    this.usedMb = usedMemoryMb(pid) ?? 0;
+    if (!isOverMemory(this.usedMb, this.#options.memoryMb)) return false;
     this.#isOverMemory = true;
     this.kill();
     return true;
@@ -138,21 +147,55 @@ export class ChildLink {
     });
     const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => this.#onFrame(messages, blobs));
     const pipe = child.stdio?.[3] as Socket | undefined;
+    this.#pipe = pipe;
     pipe?.on('data', (chunk: Buffer) => {
       if (this.#garbage !== null) return;
       try {
         reader.push(chunk);
       } catch (error) {
-        this.#garbage = String(error);
-        this.kill();
+        this.#onGarbage(error);
       }
     });
     // A pipe that the code has closed is as good as a dead process.
     pipe?.on('close', () => this.kill());
   }
 
+  #onGarbage(error: unknown): void {
+    this.#garbage ??= String(error);
+    this.kill();
+  }
+
   #onFrame(messages: unknown, blobs: Buffer): void {
     if (!Array.isArray(messages)) throw new TypeError('a frame without messages');
+    this.#unread.push(this.#messagesOf(messages, blobs));
+    if (this.#unread.length === 1) this.#read();
+  }
+
+  /** Some at a time: a thousand runs that end at once hold nobody else up. */
+  #read(): void {
+    for (let count = 0; count < READ_AT_ONCE && this.#readOne(); count++);
+    if (this.#unread.length === 0 || this.#garbage !== null) {
+      this.#pipe?.resume();
+      return;
+    }
+    this.#pipe?.pause();
+    setImmediate(() => this.#read());
+  }
+
+  /** False when there is nothing more. */
+  #readOne(): boolean {
+    const [first] = this.#unread;
+    if (first === undefined || this.#garbage !== null) return false;
+    try {
+      if (first.next().done) this.#unread.shift();
+    } catch (error) {
+      this.#onGarbage(error);
+    }
+    return true;
+  }
+
+  /** Takes a message with each step. */
+  *#messagesOf(messages: readonly unknown[], blobs: Buffer): Generator<void> {
     let at = 0;
     const take = (bytes: unknown): Buffer => {
       if (!Number.isSafeInteger(bytes) || (bytes as number) < 0 || at + (bytes as number) > blobs.length) {
@@ -161,9 +204,10 @@ export class ChildLink {
       at += bytes as number;
       return blobs.subarray(at - (bytes as number), at);
     };
-    for (const message of messages as unknown[]) {
+    for (const message of messages) {
       if (typeof message !== 'object' || message === null) throw new TypeError('no message');
       this.#events.onMessage(message as Record<string, unknown>, take);
+      yield;
     }
   }
 
@@ -179,6 +223,7 @@ export class ChildLink {
   }
 
   #onClose(code: number | null, signal: string | null): void {
+    while (this.#readOne()); // its last words
     const own = this.#garbage === null ? 'exit' : 'garbage';
     const kind = this.#isOverMemory ? 'memory' : own;
     const ending = this.#started?.ending({ code, signal }) ?? { code, signal };

@@ -2,8 +2,9 @@
 
 import { isResourceId, PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
+import type { AskedRequest } from '../domain/request.ts';
 import type { Outgoing } from '../domain/run.ts';
-import { faultOfRequest, type PreparedRequest } from './child/http-request.ts';
+import { faultOfRequest } from './child/http-request.ts';
 import type { Flight } from './flight.ts';
 import { integer, list, optional, record, shallowJson, text } from './inbound-values.ts';
 
@@ -16,7 +17,7 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
   const items = list(given, room.sends);
   room.sends -= items.length;
   return items.map((item) => {
-    const [kind, name, body, summary, itemId, itemTs, deliverAt] = list(item, 7);
+    const [kind, name, body, summary, itemId, itemTs, deliverAt, verified] = list(item, 8);
     if (!kinds.has(kind)) throw new TypeError('no such kind');
     const given = shallowJson(body, room.sendBytes);
     const bytes = Buffer.from(given);
@@ -31,6 +32,7 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
       itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
       itemTs: optional(itemTs, integer),
       ...(deliverAtMs === null ? {} : { deliverAtMs }),
+      ...(kind === 'emit' && verified === true ? { isVerified: true } : {}),
     };
   });
 }
@@ -49,7 +51,7 @@ function nameFor(kind: Outgoing['kind'], name: string): string {
 function checkRequest(given: unknown): void {
   const { method, url, headers, body } = record(given);
   for (const value of [method, url, ...Object.values(record(headers))]) text(value, LIMITS.resultBytes);
-  const fault = faultOfRequest(given as PreparedRequest, LIMITS);
+  const fault = faultOfRequest(given as AskedRequest, LIMITS);
   if (fault !== null) throw new RangeError(fault);
   if (body === undefined) return;
   const isBytes = typeof body === 'object';

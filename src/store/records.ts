@@ -1,6 +1,6 @@
 // What the store tells of the log: emissions, runs, deliveries, who was told, and counts.
 
-import type { Attempt, DeliveryState, DueBy } from '../domain/delivery.ts';
+import type { Attempt, DeliveryKind, DeliveryState, DueBy } from '../domain/delivery.ts';
 import type { Via, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { Wait } from '../domain/waiting.ts';
@@ -77,8 +77,8 @@ export interface Receipt {
 
 export interface DeliveryRecord {
   readonly delivery: number;
-  readonly kind: 'webhook' | 'mail';
-  /** `wh_…`, or `mail`. */
+  readonly kind: DeliveryKind;
+  /** `wh_…`, `mail`, or that of a request (domain/request.ts). */
   readonly listenerId: string;
   readonly subscriptionId: string | null;
   readonly entry: number;
@@ -110,8 +110,10 @@ export interface DeliveryWhole {
   readonly record: DeliveryRecord;
   /** All requests that were made, also those that did not count. */
   readonly attempts: readonly AttemptRecord[];
-  /** Null when it is over, for a mail, and when its webhook is gone. */
+  /** Null when it is over, for a mail or a request, and when its webhook is gone. */
   readonly standing: Standing | null;
+  /** Of a request that waits: nothing goes to that place before then. */
+  readonly pausedUntilMs?: number | null;
 }
 
 /** Why a delivery cannot be sent again now: it is on its way; its webhook is not active; its webhook is gone. */

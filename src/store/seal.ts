@@ -8,6 +8,8 @@ export interface Seal {
   seal(plain: string, place: string): string;
   /** Text that is not sealed, written by an older version, comes back as it is. Throws when it was changed or moved, or the key is another one. */
   open(text: string, place: string): string;
+  /** The same, for what is seldom opened twice, and may be long. */
+  openOnce(text: string, place: string): string;
   /** 32 bytes for that purpose and no other; the same for as long as the store lives. */
   derive(purpose: string): Uint8Array;
 }
@@ -42,13 +44,18 @@ export function createSeal(key: Uint8Array): Seal {
     if (!isSealed(text)) return text;
     const known = opened.get(text + place);
     if (known !== undefined) return known;
+    const plain = openOnce(text, place);
+    keep(text + place, plain);
+    return plain;
+  }
+
+  function openOnce(text: string, place: string): string {
+    if (!isSealed(text)) return text;
     const bytes = Buffer.from(text.slice(MARK.length), 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('what was sealed is not whole');
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
-    const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-    keep(text + place, plain);
-    return plain;
+    return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
 
   function keep(name: string, plain: string): void {
@@ -64,5 +71,5 @@ export function createSeal(key: Uint8Array): Seal {
     return new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
   }
 
-  return { seal, open, derive };
+  return { seal, open, openOnce, derive };
 }

@@ -10,7 +10,7 @@
 // - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
 
-import type { Attempt, ClaimedDelivery, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
+import type { Attempt, ClaimedDelivery, DeliveryKind, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
 import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
 import type { NewOperation, Operation, OperationOrder } from '../domain/operation.ts';
@@ -52,7 +52,7 @@ export interface Admission {
   dropRun(runnableId: string): void;
   /** How many of its runs may be under way here at the moment beyond its concurrency; absent: none. */
   readonly runsBeside?: (runnableId: string) => number;
-  /** `webhook` is null for the owner's mail. */
+  /** `webhook` is null for the owner's mail, and for requests that code asked for. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;
 }
@@ -128,7 +128,7 @@ export interface AttemptEnd {
   /** The decision of domain/delivery.ts, with the due time made absolute. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
-  /** Retry-After: nothing goes to this webhook before then, and the attempt does not count. Only with `retrying`. */
+  /** Retry-After: nothing goes to this listener before then, and the attempt does not count. Only with `retrying`. */
   readonly pauseUntilMs: number | null;
   /** The `$errors` emission of an exhausted delivery. */
   readonly error: NewEmission | null;
@@ -256,7 +256,7 @@ export interface DeliveryStore {
   /** Hands back what was not sent; the attempt is not counted. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
-    of: { ownerId: string; listenerId?: string; state?: DeliveryState },
+    of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState },
     page: PageQuery<number>,
   ): Promise<Page<DeliveryRecord>>;
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;

@@ -16,7 +16,7 @@ export type UrlJudgement = { readonly ok: true; readonly url: URL } | { readonly
 
 export interface Addresses {
   /** Judges what can be judged without asking DNS: a name may still resolve to what is forbidden. */
-  judgeUrl(url: string): UrlJudgement;
+  judgeUrl(url: string, maxChars?: number): UrlJudgement;
   /** Judges an IP address in any spelling. What is not an address is refused. */
   judgeAddress(ip: string): Judgement;
 }
@@ -38,7 +38,7 @@ export function createAddresses({ allowTargets }: { allowTargets: readonly strin
     return ip ? judge(ip, opened) : no('what was given is not an IP address');
   }
 
-  return { judgeAddress, judgeUrl: (url) => judgeUrl(url, judgeAddress) };
+  return { judgeAddress, judgeUrl: (url, maxChars) => judgeUrl(url, judgeAddress, maxChars) };
 }
 
 function judge(ip: Ip, opened: readonly Cidr[]): Judgement {
@@ -71,8 +71,12 @@ function tightestRange(ip: Ip) {
   return best;
 }
 
-function judgeUrl(text: string, judgeAddress: (ip: string) => Judgement): UrlJudgement {
-  if (text.length > LIMITS.urlChars) return no(`the URL is longer than ${LIMITS.urlChars} characters`);
+function judgeUrl(
+  text: string,
+  judgeAddress: (ip: string) => Judgement,
+  maxChars: number = LIMITS.urlChars,
+): UrlJudgement {
+  if (text.length > maxChars) return no(`the URL is longer than ${maxChars} characters`);
   if (BLANK.test(text)) return no('the URL contains white space or control characters');
   const url = URL.parse(text);
   if (!url) return no('it is not a URL');

@@ -1,18 +1,19 @@
-// One delivery, one POST, one Attempt. See exchange.ts for what happens on the wire.
+// One delivery, one request, one Attempt: a webhook's POST, or what code asked for (request.ts). See exchange.ts for what happens on the wire.
 
 import type { Attempt, ClaimedDelivery } from '../domain/delivery.ts';
 import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Probe } from '../domain/requests.ts';
 import type { Clock } from '../ports.ts';
 import type { GuardedClient } from './client.ts';
-import { type Exchanged, exchange } from './exchange.ts';
+import { type Exchanged, type ExchangeOptions, exchange } from './exchange.ts';
 import { type Failure, forbidden, Unsendable, unsent } from './failure.ts';
 import { asSent, headersOf } from './headers.ts';
+import { type Prepared, prepareRequest } from './request.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { createSigner } from './sign.ts';
 
 export interface Poster {
-  /** One POST. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
+  /** One request. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
   post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
   /** The same, and what was sent: the request as it was made, also when it then reached nobody; without headers when none was made. */
   probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed>;
@@ -28,12 +29,6 @@ export interface PosterOptions {
   readonly version: string;
   /** For the whole attempt, from the lookup to the last byte of the response, where a webhook has no time of its own. */
   readonly timeoutMs?: number;
-}
-
-interface Prepared {
-  readonly url: URL;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
 }
 
 const NOTHING: Exchanged = {
@@ -53,12 +48,15 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
 
   /** Judged here as well as before connecting: a URL that was good when it was set may have become forbidden. */
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
-    const { webhook } = delivery;
-    if (!webhook) return unsent(new Unsendable('the delivery has no webhook'));
-    const judged = client.addresses.judgeUrl(webhook.url);
-    if (!judged.ok) return forbidden(judged.reason);
+    const { webhook, kind } = delivery;
+    const { addresses } = client;
     try {
-      return { url: judged.url, headers: headersOf({ delivery, webhook, nowMs, userAgent, sign }) };
+      if (kind === 'http') return prepareRequest(delivery, { addresses, userAgent });
+      if (!webhook) return unsent(new Unsendable('the delivery has no webhook'));
+      const judged = addresses.judgeUrl(webhook.url);
+      if (!judged.ok) return forbidden(judged.reason);
+      const headers = headersOf({ delivery, webhook, nowMs, userAgent, sign });
+      return { method: 'POST', url: judged.url, headers, body: delivery.emission.body };
     } catch (error) {
       return unsent(error);
     }
@@ -66,8 +64,14 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
 
   function exchanged(prepared: Prepared, delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Exchanged> {
     const { origin, pathname, search } = prepared.url;
-    const headers = prepared.headers as string[];
-    const request = { origin, path: pathname + search, method: 'POST', headers, body: delivery.emission.body } as const;
+    const { method, body } = prepared;
+    const request: ExchangeOptions['request'] = {
+      origin,
+      path: pathname + search,
+      method: method as ExchangeOptions['request']['method'],
+      headers: prepared.headers as string[],
+      body,
+    };
     const ownTimeoutMs = delivery.webhook?.settings.timeoutMs ?? timeoutMs;
     const options = { dispatcher: client.dispatcher, request, timeoutMs: ownTimeoutMs, signal };
     return exchange(options).catch((error: unknown) => failed(unsent(error)));

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { text, utf8 } from '../../src/domain/bytes.ts';
 import type { Attempt } from '../../src/domain/delivery.ts';
 import { MINUTE_MS } from '../../src/domain/limits.ts';
+import type { AskedRequest } from '../../src/domain/request.ts';
 import type { Runnable, Webhook } from '../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../../src/domain/run.ts';
 import type { WaitAsked } from '../../src/domain/waiting.ts';
@@ -228,6 +229,11 @@ export function emit(name: string, value: unknown = {}, more: Partial<Outgoing> 
 
 export function mail(subject: string): Outgoing {
   return { ...emit('', { subject, text: `about ${subject}` }), kind: 'email' };
+}
+
+/** What code asks the server to send. */
+export function http(url: string, more: Partial<AskedRequest> = {}): Outgoing {
+  return { ...emit('', { method: 'POST', url, headers: {}, ...more }), kind: 'http' };
 }
 
 export function anAttempt(more: Partial<Attempt> = {}): Attempt {

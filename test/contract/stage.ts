@@ -3,7 +3,7 @@
 import { equal } from 'node:assert/strict';
 import { utf8 } from '../../src/domain/bytes.ts';
 import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery.ts';
-import { EMAIL, ERRORS, type NewEmission, RUN } from '../../src/domain/emission.ts';
+import { EMAIL, ERRORS, HTTP, type NewEmission, RUN } from '../../src/domain/emission.ts';
 import { endOf, endOfAttempt } from '../../src/domain/end.ts';
 import { failureOfDelivery } from '../../src/domain/failure.ts';
 import type {
@@ -55,7 +55,7 @@ export class Stage {
   /** Whatever can emit, and by which names it did; for counting by lists. */
   readonly emitterIds: string[] = [];
   readonly runnableIds: string[] = [];
-  readonly names = new Set(['', ERRORS, EMAIL, RUN]);
+  readonly names = new Set(['', ERRORS, EMAIL, HTTP, RUN]);
   /** Entries that were answered, whoever emitted them. */
   readonly appended = new Set<number>();
   readonly #seat: { readonly opened: Opened; store: Store };

@@ -16,6 +16,7 @@ import { finishingContract } from './finishing.ts';
 import type { Harness } from './fixtures.ts';
 import { goingOnContract } from './going-on.ts';
 import { healthContract } from './health.ts';
+import { httpSendsContract } from './http-sends.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { interleavingsContract } from './interleavings.ts';
 import { laterContract } from './later.ts';
@@ -77,6 +78,7 @@ export function storeContract(name: string, harness: Harness): void {
     standingContract(harness);
     queuesContract(harness);
     mailsContract(harness);
+    httpSendsContract(harness);
     schedulesContract(harness);
     pagesContract(harness);
     ledgerContract(harness);

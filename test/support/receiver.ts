@@ -20,7 +20,8 @@ export interface Receiver extends AsyncDisposable {
   wait(count: number): Promise<Received[]>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+/** At a free port, unless told otherwise. */
+export async function startReceiver(atPort = 0): Promise<Receiver> {
   const received: Received[] = [];
   let statusOf: (n: number) => number = () => 200;
   let more: Record<string, string> = {};
@@ -39,7 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
       response.writeHead(status, { 'content-type': 'text/plain', ...more }).end(text ?? `answered ${status}`);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(atPort, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/hook`,

@@ -5,11 +5,12 @@ import { numberOf, PREFIX } from '../../domain/ids.ts';
 import type { DeliveryRecord, Page } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import type { App } from '../app.ts';
+import { maySeeSecrets } from '../auth.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, type ListAnswer, type ListQuery, listAnswer, listOf, numberCursor, pageOf } from '../list.ts';
 import { dataOf, idIn, operation } from '../operation.ts';
-import { text } from '../schema.ts';
+import { oneOf, text } from '../schema.ts';
 import { DELIVERY, DELIVERY_STATE, DELIVERY_WHOLE, deliveryToWire, deliveryWholeToWire } from '../wire/deliveries.ts';
 
 const PARAMS = idIn(PREFIX.delivery, 'The delivery.');
@@ -45,14 +46,14 @@ function addList(app: App, { store }: HttpDeps): void {
     tag: 'deliveries',
     summary: 'List deliveries',
     description:
-      'To all webhooks, and mails, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
+      'To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
     query: {
       state: Type.Optional(DELIVERY_STATE),
       webhook_id: Type.Optional(text({ description: 'Only those to this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
       kind: Type.Optional(
-        Type.Literal('mail', {
-          description: 'Only mails.',
-          'x-expected': '"mail"; for the deliveries of a webhook send webhook_id',
+        Type.Unsafe<'mail' | 'http'>({
+          ...oneOf(['mail', 'http'], 'Only mails, or only requests that code asked for with `$.send.http`.'),
+          'x-expected': '"mail" or "http"; for the deliveries of a webhook send webhook_id',
         }),
       ),
       ...LIST_QUERY,
@@ -62,10 +63,11 @@ function addList(app: App, { store }: HttpDeps): void {
   app.get('/v1/deliveries', { schema: list }, async ({ query, caller }) => {
     const { kind, webhook_id: webhookId, state } = query;
     const { ownerId } = caller;
-    if (kind && webhookId !== undefined) throw new Refusal('malformed', 'kind=mail and webhook_id exclude each other');
+    if (kind && webhookId !== undefined)
+      throw new Refusal('malformed', `kind=${kind} and webhook_id exclude each other`);
     const page = pageOf(query, numberCursor(PREFIX.delivery));
-    const listenerId = kind ? MAIL : webhookId;
-    const listed = await store.listDeliveries({ ownerId, listenerId, state }, page);
+    const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId: webhookId, kind };
+    const listed = await store.listDeliveries({ ownerId, ...of, state }, page);
     return deliveriesAnswer(store, ownerId, { listed, query });
   });
 }
@@ -92,14 +94,18 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     id: 'getDelivery',
     tag: 'deliveries',
     summary: 'Read a delivery',
-    description: 'With every attempt: when, how long, what came back; and why it is due when it is.',
+    description:
+      'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.',
     params: PARAMS,
     answer: dataOf(DELIVERY_WHOLE),
   });
   app.get('/v1/deliveries/:id', { schema: get }, async ({ params, caller }) => {
     const delivery = found(numberOf(PREFIX.delivery, params.id), 'delivery', params.id);
     const whole = found(await store.getDelivery(caller.ownerId, delivery), 'delivery', params.id);
-    return { data: deliveryWholeToWire(whole, clock.nowMs()) };
+    const { kind, entry } = whole.record;
+    const emission = kind === 'http' ? await store.getEmission(caller.ownerId, entry) : undefined;
+    const request = emission ? { body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
+    return { data: deliveryWholeToWire(whole, clock.nowMs(), request) };
   });
 
   const resend = operation({
@@ -107,7 +113,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     tag: 'deliveries',
     summary: 'Send a delivery again',
     description:
-      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over begins its schedule of retries anew. Mails too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
+      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over begins its schedule of retries anew. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
     params: PARAMS,
     answer: dataOf(DELIVERY),
   });

@@ -6,6 +6,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { EmissionRecord } from '../../store/records.ts';
 import type { App } from '../app.ts';
+import { maySeeSecrets } from '../auth.ts';
 import type { HttpDeps } from '../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../list.ts';
 import { idIn, operation } from '../operation.ts';
@@ -48,7 +49,11 @@ export function addEventRoutes(app: App, { store }: HttpDeps): void {
       }
       const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '' };
       const listed = await store.listEmissions(channel, page, withEvent);
-      return listAnswer(listed, (record: EmissionRecord) => emissionToWire(record, withEvent), query);
+      return listAnswer(
+        listed,
+        (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)),
+        query,
+      );
     });
   }
 }

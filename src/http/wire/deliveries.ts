@@ -1,8 +1,9 @@
 // Deliveries and their attempts as they are shown.
 
 import { type Static, Type } from 'typebox';
-import { type Attempt, DELIVERY_STATES, MAIL } from '../../domain/delivery.ts';
+import { type Attempt, DELIVERY_STATES, isWebhook } from '../../domain/delivery.ts';
 import { msOf, numberedId, PREFIX } from '../../domain/ids.ts';
+import { originOfListener, readRequest, withoutSecrets } from '../../domain/request.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../schema.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
@@ -11,8 +12,11 @@ export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
 
 const DELIVERY_FIELDS = {
   id: id('dl_'),
-  kind: oneOf(['webhook', 'mail']),
-  webhook_id: nullable(id('wh_', 'Null for a mail.')),
+  kind: oneOf(['webhook', 'mail', 'http'], '`http`: a request that code asked for with `$.send.http`.'),
+  webhook_id: nullable(id('wh_', 'Null for a mail and for a request.')),
+  origin: Type.Optional(
+    text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
+  ),
   subscription_id: nullable(id('sub_')),
   emission_id: EMIT_ID,
   emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
@@ -59,17 +63,33 @@ export const ATTEMPT = Type.Object(
   { title: 'Attempt' },
 );
 
+const REQUEST = Type.Object(
+  {
+    method: text({ example: 'POST' }),
+    url: text({ example: 'https://api.example.com/orders' }),
+    headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'application/json' }] }),
+    body: Type.Optional(Type.Unknown({ description: 'A text, or `{"$base64": …}`.', examples: ['{"order": 12345}'] })),
+  },
+  {
+    title: 'AskedRequest',
+    description:
+      'Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
+  },
+);
+
 export const DELIVERY_WHOLE = Type.Object(
-  { ...DELIVERY_FIELDS, attempts: Type.Array(ATTEMPT) },
+  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), attempts: Type.Array(ATTEMPT) },
   { title: 'DeliveryWhole' },
 );
 
 /** `pausedUntilMs`: of its webhook. */
 export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
+  const origin = originOfListener(delivery.listenerId);
   return {
     id: numberedId(PREFIX.delivery, delivery.delivery),
     kind: delivery.kind,
-    webhook_id: delivery.listenerId === MAIL ? null : delivery.listenerId,
+    webhook_id: isWebhook(delivery.listenerId) ? delivery.listenerId : null,
+    ...(origin === null ? {} : { origin }),
     subscription_id: delivery.subscriptionId,
     emission_id: delivery.emitId,
     emitter_id: delivery.emitterId,
@@ -83,12 +103,28 @@ export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number |
   };
 }
 
-export function deliveryWholeToWire(whole: DeliveryWhole, nowMs: number): Static<typeof DELIVERY_WHOLE> {
+/** Of a delivery of the kind `http`. */
+export interface ShownRequest {
+  readonly body: Uint8Array;
+  readonly withSecrets: boolean;
+}
+
+export function deliveryWholeToWire(
+  whole: DeliveryWhole,
+  nowMs: number,
+  request: ShownRequest | null,
+): Static<typeof DELIVERY_WHOLE> {
   return {
     ...deliveryToWire(whole.record, whole.standing?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
+    ...(request ? { request: requestToWire(request) } : {}),
     attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
   };
+}
+
+function requestToWire({ body, withSecrets }: ShownRequest): Static<typeof REQUEST> {
+  const asked = readRequest(body);
+  return (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST>;
 }
 
 export function attemptToWire(

@@ -39,12 +39,16 @@ export function shortWhy(record: DeliveryRecord): string | null {
 }
 
 /** From everything that is known of it. Null when it is over. */
-export function wholeWhy({ record, attempts, standing }: DeliveryWhole, nowMs: number): string | null {
+export function wholeWhy({ record, attempts, standing, pausedUntilMs }: DeliveryWhole, nowMs: number): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
     case 'pending':
     case 'retrying': {
-      const sentences = [causeOf(record, attempts, standing), ...hindrances(record, standing, nowMs)];
+      const cause = causeOf(record, attempts, standing);
+      if (pausedUntilMs) {
+        return `${cause} The place that it goes to is paused (Retry-After): nothing goes there before ${instant(pausedUntilMs)}.`;
+      }
+      const sentences = [cause, ...hindrances(record, standing, nowMs)];
       return sentences.join(' ');
     }
     case 'sending': {

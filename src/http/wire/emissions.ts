@@ -1,8 +1,9 @@
 // Emissions as the event listings show them. The body goes out as the bytes that the store keeps.
 
 import { Type } from 'typebox';
-import { WAITING } from '../../domain/emission.ts';
+import { HTTP, WAITING } from '../../domain/emission.ts';
 import { msOf, recordId } from '../../domain/ids.ts';
+import { hiddenBody } from '../../domain/request.ts';
 import type { EmissionRecord } from '../../store/records.ts';
 import type { LaterRecord } from '../../store/resources.ts';
 import { Verbatim } from '../json.ts';
@@ -15,7 +16,10 @@ const ORIGINAL_CONTEXT = Type.Object(
     workflow_id: nullable(id('p_')),
     deployment_id: nullable(id('d_')),
     source_type: text({ description: 'HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API.', example: 'HTTP' }),
-    verified: Type.Boolean({ description: 'The trigger checked a token.', examples: [false] }),
+    verified: Type.Boolean({
+      description: 'The trigger checked a token, or the source a signature.',
+      examples: [false],
+    }),
     owner_id: id('u_'),
     platform_version: text({ example: '0.1.0' }),
     workflow_name: nullable(text({ example: 'Orders' })),
@@ -108,12 +112,12 @@ export interface EmissionWire {
   readonly metadata: object;
 }
 
-/** `withEvent`: the record's body is set and shall be shown. */
-export function emissionToWire(record: EmissionRecord, withEvent: boolean): EmissionWire {
+/** `withEvent`: the record's body is set and shall be shown; `withSecrets`: also what may be credentials of requests. */
+export function emissionToWire(record: EmissionRecord, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
     indexed_at_ms: msOf(record.entry),
-    ...(withEvent && record.body ? { event: new Verbatim(record.body) } : {}),
+    ...(withEvent && record.body ? { event: new Verbatim(shownBody(record.name, record.body, withSecrets)) } : {}),
     metadata: {
       emitter_id: record.emitterId,
       emit_id: record.emitId,
@@ -123,6 +127,10 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean): Emis
       ...(record.itemTs === null ? {} : { ts: record.itemTs }),
     },
   };
+}
+
+function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8Array {
+  return name === HTTP && !withSecrets ? hiddenBody(body) : body;
 }
 
 /** One that waits: its own channel and time are what is still to come. */

@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../domain/ids.ts';
+import { originOfListener } from '../../domain/request.ts';
 import { RUN_STATES } from '../../domain/run.ts';
 import { memberOf } from '../../domain/slice.ts';
 import { WAIT_KINDS } from '../../domain/waiting.ts';
@@ -18,7 +19,8 @@ export const RECEIPT = Type.Object(
     kind: oneOf(['run', 'delivery', 'mail', 'withheld']),
     id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
     listener_id: text({
-      description: 'Workflow, source or webhook; `mail` for a mail.',
+      description:
+        'Workflow, source or webhook; `mail` for a mail, `http:` and where it goes for a request that code asked for.',
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),
     subscription_id: nullable(id('sub_')),
@@ -29,13 +31,18 @@ export const RECEIPT = Type.Object(
   { title: 'Receipt', description: 'Who was told of an emission, and what became of it.' },
 );
 
+function listenerToWire(listenerId: string): string {
+  const origin = originOfListener(listenerId);
+  return origin === null ? listenerId : `http:${origin}`;
+}
+
 export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
   const { kind, number } = receipt;
   const prefix = kind === 'run' ? PREFIX.run : PREFIX.delivery;
   return {
     kind,
     id: number === null ? null : numberedId(prefix, number),
-    listener_id: receipt.listenerId,
+    listener_id: listenerToWire(receipt.listenerId),
     subscription_id: receipt.subscriptionId,
     // A run that was asked for by hand was triggered, too.
     via: receipt.via === 'direct' ? 'trigger' : receipt.via,

@@ -1,30 +1,19 @@
 // What `$.send.http` is given, as the request that the server makes when the run's end is durable.
 
+import { type AskedRequest, CONNECTION_HEADER } from '../../domain/request.ts';
 import { isHeader, pairsOf, tagOf } from './answer.ts';
 import { ConfigurationError, platformError } from './errors.ts';
 import { jsonOf } from './json-text.ts';
 import type { ChildLimits } from './protocol.ts';
 import { textOf } from './text.ts';
 
-/** As it is kept and sent; header names are in lower case. */
-export interface PreparedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Text goes out as UTF-8. */
-  readonly body?: string | { readonly $base64: string };
-}
-
 const METHOD = /^[A-Z][A-Z0-9-]*$/;
 /** They make no request to a resource, or ask for the request itself back. */
 const NO_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
-/** The connection's own. */
-const RESERVED =
-  /^(?:connection|content-length|expect|host|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/;
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Throws what user code should see. */
-export function requestOf(given: unknown, limits: ChildLimits): PreparedRequest {
+export function requestOf(given: unknown, limits: ChildLimits): AskedRequest {
   const { method, url, data, headers, params, auth } = (given ?? {}) as Record<string, unknown>;
   const hasData = data !== undefined && data !== null;
   const address = urlOf(url);
@@ -45,7 +34,7 @@ export function requestOf(given: unknown, limits: ChildLimits): PreparedRequest 
 }
 
 /** What is wrong with a prepared request and what would be right; null: it can be sent. Values of headers are not repeated: they may be credentials. */
-export function faultOfRequest({ method, url, headers }: PreparedRequest, limits: ChildLimits): string | null {
+export function faultOfRequest({ method, url, headers }: AskedRequest, limits: ChildLimits): string | null {
   if (!METHOD.test(method) || method.length > limits.requestMethodChars || NO_METHODS.has(method)) {
     return `a method is one as GET, POST, PUT, PATCH or DELETE, not ${method.slice(0, 40)}`;
   }
@@ -67,7 +56,7 @@ export function faultOfRequest({ method, url, headers }: PreparedRequest, limits
 }
 
 function faultOfHeader(name: string, value: string, limits: ChildLimits): string | null {
-  if (RESERVED.test(name)) return 'cannot be set: it is the connection’s own';
+  if (CONNECTION_HEADER.test(name)) return 'cannot be set: it is the connection’s own';
   if (name.length > limits.headerNameChars) return `has a name of more than ${limits.headerNameChars} characters`;
   if (value.length > limits.headerValueChars) return `has a value of more than ${limits.headerValueChars} characters`;
   return isHeader(name, value) ? null : 'has a name or a value that HTTP cannot carry';
@@ -135,7 +124,7 @@ function decode(text: string): string {
   }
 }
 
-function bodyOf(data: unknown, headers: Map<string, string>, limits: ChildLimits): PreparedRequest['body'] {
+function bodyOf(data: unknown, headers: Map<string, string>, limits: ChildLimits): AskedRequest['body'] {
   const bytes = bytesIn(data);
   const body = bytes ?? textIn(data, headers, limits.nestingDepth);
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;

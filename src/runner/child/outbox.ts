@@ -14,6 +14,8 @@ export interface EmitMetadata {
   readonly ts?: unknown;
   readonly name?: unknown;
   readonly delivery_ts?: unknown;
+  /** `true`: the code has checked who sent the event. */
+  readonly verified?: unknown;
 }
 
 export class Outbox {
@@ -82,7 +84,8 @@ export class Outbox {
     return items.map((item) => (typeof item[5] === 'number' ? (timed[next++] as OutgoingTuple) : item));
   }
 
-  #emitText(body: string, { id, summary, ts, name, delivery_ts: deliveryTs }: EmitMetadata): void {
+  #emitText(body: string, metadata: EmitMetadata): void {
+    const { id, summary, ts, name, delivery_ts: deliveryTs, verified } = metadata;
     const itemId = id === undefined || id === null ? null : cutChars(textOf(id), this.#limits.descriptionChars);
     const shown = summary === undefined || summary === null ? null : textOf(summary);
     this.#add([
@@ -93,6 +96,8 @@ export class Outbox {
       itemId,
       timeOf(ts),
       this.#deliverAt(deliveryTs),
+      // Not whatever is truthy: to claim it takes the word itself.
+      verified === true ? true : undefined,
     ]);
   }
 

@@ -107,7 +107,7 @@ export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
 /** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
 export type StepTuple = readonly [number, number, number, number, string | null, Record<string, string> | null];
 
-/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms). */
+/** Kind, name, body (JSON text), summary, item id, item time (epoch ms), when to deliver (epoch ms), whether its origin was checked. */
 export type OutgoingTuple = readonly [
   Outgoing['kind'],
   string,
@@ -116,6 +116,7 @@ export type OutgoingTuple = readonly [
   (string | null)?,
   (number | null)?,
   (number | null)?,
+  true?,
 ];
 
 /** Kind, duration (ms), context (JSON text or null). */

@@ -2,15 +2,16 @@
 // The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
-import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../domain/delivery.ts';
 import { msOf } from '../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun } from '../../domain/run.ts';
+import type { Seal } from '../seal.ts';
 import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
 import type { Tx } from './lane.ts';
 import { pairKey } from './needs.ts';
 import type { Grant, Pass } from './pass.ts';
-import { toEmission } from './rows.ts';
+import { type EmissionReader, toEmission } from './rows.ts';
 import type { Served } from './shares.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from './write.ts';
@@ -29,6 +30,7 @@ export interface Claiming {
   readonly node: number;
   readonly nowMs: number;
   readonly storeTag: string;
+  readonly seal: Seal;
 }
 
 /** At most `count` of the oldest queued runs of each. */
@@ -66,7 +68,7 @@ function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
     run: row.run as number,
     fence: row.fence as number,
     runnable: carried === null ? runnable : { ...runnable, deploymentId: row.deployment_id as string },
-    emission: toEmission(row, by.storeTag),
+    emission: toEmission(row, by),
     via: row.via as Via,
     subscriptionId: row.subscription_id as string | null,
     attempt: row.attempt as number,
@@ -152,14 +154,14 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
 
 export function toClaimedDelivery(
   { row, listenerId }: DeliveryClaim,
-  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null; storeTag: string },
+  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null } & EmissionReader,
 ): ClaimedDelivery {
   const standing = standingOf(row);
   return {
     delivery: row.delivery as number,
     fence: row.fence as number,
-    kind: listenerId === MAIL ? 'mail' : 'webhook',
-    emission: toEmission(row, of.storeTag),
+    kind: kindOf(listenerId),
+    emission: toEmission(row, of),
     subscriptionId: row.subscription_id as string | null,
     via: row.via as Via,
     webhook: of.webhook,
@@ -178,8 +180,8 @@ function triggerOf({ dueBy, requestsMade }: DeliveryStanding): ClaimedDelivery['
 /** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
 export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
   for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
-  const { node, storeTag, shares } = pass.core;
-  const by = { node: node.id, nowMs: pass.nowMs, storeTag };
+  const { node, storeTag, seal, shares } = pass.core;
+  const by = { node: node.id, nowMs: pass.nowMs, storeTag, seal };
   const runs = pass.grants.filter(({ runnable }) => runnable !== null);
   const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
   const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
@@ -207,7 +209,7 @@ const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count 
 const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
 
 function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
-  return line.listenerId === MAIL ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
+  return isWebhook(line.listenerId) ? (pass.webhook(line.ownerId, line.listenerId) ?? null) : null;
 }
 
 /** Nothing starts before it was created, and a number may be a little ahead of the clock. */
@@ -229,7 +231,7 @@ function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly Claime
 }
 
 function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, node, shares } = pass.core;
+  const { storeTag, seal, node, shares } = pass.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) shares.served(key, countByState(claims));
   for (const { line, hands, count } of grants) {
@@ -237,8 +239,8 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
     pass.leaveUnused(hands, line, count - given.length);
     if (given.length === 0) continue;
     const webhook = webhookOf(pass, line);
-    const mailTo = webhook ? null : (pass.owner(line.ownerId)?.email ?? null);
-    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag })));
+    const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
+    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })));
     line.change({ waiting: -given.length, taken: given.length }, node.id);
     for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
   }

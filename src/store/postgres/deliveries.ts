@@ -1,9 +1,10 @@
 // Deliveries: recording attempts, claiming what is due, handing back. What is read of them is in delivery-records.ts.
 
-import { MAIL } from '../../domain/delivery.ts';
+import { isWebhook, MAIL } from '../../domain/delivery.ts';
 import type { NewEmission } from '../../domain/emission.ts';
 import { failureOfDelivery } from '../../domain/failure.ts';
 import { HEALTHY, judgeHealth, type Notice, noticeText } from '../../domain/health.ts';
+import { isRequestListener } from '../../domain/request.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
 import type { AttemptEnd, Attempted, DeliveryStore } from '../store.ts';
 import type { Core } from './core.ts';
@@ -79,7 +80,8 @@ function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Attempted {
 
 /** What an attempt tells of its webhook's health; the line has it from now on. */
 function judge(pass: Pass, line: Line, end: AttemptEnd): Notice | null {
-  if (end.disableWebhook || line.listenerId === MAIL || closedStateOf(pass, line) !== null) return null;
+  if (isRequestListener(line.listenerId)) pauseFor(line, end);
+  if (end.disableWebhook || !isWebhook(line.listenerId) || closedStateOf(pass, line) !== null) return null;
   if (!isOfNow(pass, line, end)) return null;
   const { state, pauseUntilMs } = end;
   const judged = judgeHealth(line.health, { state, pauseUntilMs, nowMs: pass.nowMs });
@@ -87,9 +89,15 @@ function judge(pass: Pass, line: Line, end: AttemptEnd): Notice | null {
   return judged.notice;
 }
 
+/** All that goes to one place waits, as a webhook does; of its health nothing else is kept. */
+function pauseFor(line: Line, { pauseUntilMs }: AttemptEnd): void {
+  if (pauseUntilMs === null) return;
+  line.health = { ...HEALTHY, pausedUntilMs: Math.max(pauseUntilMs, line.health.pausedUntilMs ?? 0) };
+}
+
 /** An address that the webhook no longer has says nothing of it. */
 function isOfNow(pass: Pass, line: Line, { delivery }: AttemptEnd): boolean {
-  if (line.listenerId === MAIL) return false;
+  if (!isWebhook(line.listenerId)) return false;
   return pass.webhook(line.ownerId, line.listenerId)?.url === delivery.webhook?.url;
 }
 
@@ -121,8 +129,9 @@ function handOver(pass: Pass, hands: Hands, line: Line): void {
   if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
   if (!line.isFor(pass.core.node.id, pass.nowMs)) return;
   const isMail = line.listenerId === MAIL;
-  const webhook = isMail ? null : (pass.webhook(line.ownerId, line.listenerId) ?? null);
-  if (!isMail && !webhook?.active) return;
+  const isToWebhook = isWebhook(line.listenerId);
+  const webhook = isToWebhook ? (pass.webhook(line.ownerId, line.listenerId) ?? null) : null;
+  if (isToWebhook && !webhook?.active) return;
   // What a claim will tell with it is read by now.
   if (isMail) pass.owner(line.ownerId);
   let granted = pass.grantedTo(line);

@@ -32,11 +32,12 @@ const TABLES: Readonly<Record<DeliveryState, string>> = {
 export function deliveryReads(core: Core): Pick<DeliveryStore, 'listDeliveries' | 'getDelivery'> {
   const { pool, storeTag } = core;
   return {
-    listDeliveries: ({ ownerId, listenerId, state }, page) => {
+    listDeliveries: ({ ownerId, listenerId, kind, state }, page) => {
       const where = ['d.owner_id = $1'];
       const values: Value[] = [ownerId];
       const within =
         listenerId === undefined ? undefined : { column: 'd.listener_id', place: `$${values.push(listenerId)}` };
+      if (kind !== undefined) where.push(`d.kind = '${kind}'`);
       if (state !== undefined) where.push(`d.state = $${values.push(state)}`);
       const table = state === undefined ? 'all_deliveries' : TABLES[state];
       const listing = {
@@ -56,7 +57,9 @@ export function deliveryReads(core: Core): Pick<DeliveryStore, 'listDeliveries' 
       const rows = await pool.all(WHOLE, delivery, ownerId, core.clock.nowMs());
       if (!rows[0]) return undefined;
       const attempts = rows.filter(({ n }) => n !== null).map(toAttempt);
-      return { record: toDeliveryRecord(rows[0], storeTag), attempts, standing: toStanding(core, rows[0]) };
+      const [row] = rows;
+      const paused = row.kind === 'http' ? { pausedUntilMs: pausedUntilMs(core, row) } : {};
+      return { record: toDeliveryRecord(row, storeTag), attempts, standing: toStanding(core, row), ...paused };
     },
   };
 }
@@ -100,14 +103,18 @@ const WHOLE = `WITH d AS MATERIALIZED (
 
 function toStanding(core: Core, row: Row): Standing | null {
   if (row.webhook === null) return null;
-  const pausedUntilMs = row.paused_until_ms as number | null;
   return {
     webhook: toWebhook({ ...row, name: row.webhook_name as string | null }, core.seal),
-    pausedUntilMs: pausedUntilMs !== null && pausedUntilMs > core.clock.nowMs() ? pausedUntilMs : null,
+    pausedUntilMs: pausedUntilMs(core, row),
     sending: (row.taken as number | null) ?? 0,
     ahead: row.ahead as number,
     head: row.head === row.delivery ? null : (row.head as number | null),
   };
+}
+
+function pausedUntilMs({ clock }: Core, row: Row): number | null {
+  const untilMs = row.paused_until_ms as number | null;
+  return untilMs !== null && untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {

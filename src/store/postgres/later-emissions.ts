@@ -22,7 +22,7 @@ const NEVER = {
 } as const;
 
 export function laterVerbs(core: Core): LaterStore {
-  const { pool, storeTag } = core;
+  const { pool } = core;
   return {
     listLater: (ownerId, sourceId, page, withBody) => {
       const listing = {
@@ -33,7 +33,7 @@ export function laterVerbs(core: Core): LaterStore {
         values: [sourceId, ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      const map = (row: Row) => ({ ...toEmissionRecord(row, storeTag), dueAtMs: row.due_at_ms as number });
+      const map = (row: Row) => ({ ...toEmissionRecord(row, core), dueAtMs: row.due_at_ms as number });
       return readPage(pool, listing, { page, map });
     },
 
@@ -73,7 +73,7 @@ export function emitOrKeep(pass: Pass, hands: Hands, emissions: readonly NewEmis
 export function releaseLater(pass: Pass, hands: Hands): { claims: Claims; isMore: boolean } {
   const due = pass.first(pass.reads.dueLater);
   for (const row of due) {
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, pass.core.storeTag);
+    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, pass.core);
     // Its source was deleted meanwhile.
     if (pass.runnable(made.ownerId, made.emitterId)) writeEmission(pass, hands, { made });
   }

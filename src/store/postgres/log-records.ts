@@ -1,7 +1,7 @@
 // What is read of the log: its lists, the ledger, and who was told of an emission.
 
 import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
-import { EMAIL } from '../../domain/emission.ts';
+import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
@@ -12,6 +12,8 @@ import { readPage } from './pages.ts';
 import { toEmission, toEmissionRecord } from './rows.ts';
 import type { Row } from './values.ts';
 
+/** What runs send, and nobody is subscribed to. */
+const SENT = `('${EMAIL}', '${HTTP}')`;
 const RECORD_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
 /**
@@ -22,7 +24,7 @@ const NEWEST = `(SELECT * FROM emissions WHERE emitter_id = $1 AND name >= $2 AN
   ORDER BY name DESC, entry DESC LIMIT ${LIMITS.listedPerEmitterAndName}) AS newest`;
 
 export function logReads(core: Core): Omit<LogStore, 'append'> {
-  const { pool, storeTag } = core;
+  const { pool } = core;
   return {
     listEmissions: ({ ownerId, emitterId, name }, page, withBody) => {
       const listing = {
@@ -33,12 +35,12 @@ export function logReads(core: Core): Omit<LogStore, 'append'> {
         values: [emitterId, name, ownerId],
         countUpTo: LIMITS.listedPerEmitterAndName,
       };
-      return readPage(pool, listing, { page, map: (row) => toEmissionRecord(row, storeTag) });
+      return readPage(pool, listing, { page, map: (row) => toEmissionRecord(row, core) });
     },
 
     getEmission: async (ownerId, entry) => {
       const row = await pool.get('SELECT * FROM emissions WHERE entry = $1 AND owner_id = $2', entry, ownerId);
-      return row && toEmission(row, storeTag);
+      return row && toEmission(row, core);
     },
 
     receipts: (ownerId, entry) => receiptsOf(core, ownerId, entry),
@@ -57,7 +59,7 @@ export function parseAnswer(text: string): HttpAnswer {
   return { ...kept, body: Buffer.from(kept.body, 'base64') };
 }
 
-/** Every run, delivery and withheld listener of one emission; mails that its runs sent count as its own. */
+/** Every run, delivery and withheld listener of one emission; what its runs sent counts as its own. */
 export async function receiptsOf(core: Core, ownerId: string, entry: number): Promise<Receipt[]> {
   const rows = await core.pool.all(
     receiptsSql('SELECT entry, NULL::text AS via FROM emissions WHERE entry = $1 AND owner_id = $2'),
@@ -70,7 +72,7 @@ export async function receiptsOf(core: Core, ownerId: string, entry: number): Pr
 /** What the emissions of one run caused, of the first `limit` of them. */
 export async function causesOf(core: Core, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {
   const rows = await core.pool.all(
-    receiptsSql(`SELECT entry, CASE name WHEN '${EMAIL}' THEN (SELECT via FROM all_runs WHERE run = $1) END AS via
+    receiptsSql(`SELECT entry, CASE WHEN name IN ${SENT} THEN (SELECT via FROM all_runs WHERE run = $1) END AS via
       FROM emissions WHERE cause_run = $1 AND owner_id = $2 ORDER BY entry LIMIT $3`),
     of.run,
     of.ownerId,
@@ -81,14 +83,14 @@ export async function causesOf(core: Core, of: { ownerId: string; run: number },
 
 /**
  * One statement, so that it sees one moment: a run that is just ending stands in one of the two tables, and never in both
- * or none. `heard` selects entries. A mail among them has a `via`: it was sent by a run, so it reached its reader the way
- * that the run was reached.
+ * or none. `heard` selects entries. A mail or a request among them has a `via`: it was sent by a run, so it
+ * reached its receiver the way that the run was reached.
  */
 function receiptsSql(heard: string): string {
   return `WITH heard AS (${heard}),
-    mails AS (SELECT h.entry AS root, m.entry, r.via FROM heard AS h JOIN all_runs AS r ON r.entry = h.entry
-      JOIN emissions AS m ON m.cause_run = r.run WHERE h.via IS NULL AND m.name = '${EMAIL}'),
-    told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM mails)
+    sent AS (SELECT h.entry AS root, m.entry, r.via FROM heard AS h JOIN all_runs AS r ON r.entry = h.entry
+      JOIN emissions AS m ON m.cause_run = r.run WHERE h.via IS NULL AND m.name IN ${SENT}),
+    told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM sent)
     SELECT * FROM (
       SELECT h.entry AS root, h.entry, 1 AS place, 'run' AS kind, r.run AS number, r.runnable_id AS listener_id,
         r.subscription_id, r.via, r.state, r.error_code AS reason

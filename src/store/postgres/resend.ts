@@ -3,7 +3,7 @@
 //
 // Retention may be about to take the event of one that is over: so that is locked first, and before the line.
 
-import { MAIL } from '../../domain/delivery.ts';
+import { isWebhook } from '../../domain/delivery.ts';
 import { RESENDABLE } from '../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
 import type { DeliveryRecord, NotResendable } from '../records.ts';
@@ -54,10 +54,10 @@ async function resendIn(
     tx.query('SELECT active FROM webhooks WHERE id = $1 AND owner_id = $2', listener.id, ownerId),
     tx.query('SELECT state FROM all_deliveries WHERE delivery = $1', delivery),
   ]);
-  const isMail = listener.id === MAIL;
-  if (!line || (!isMail && !webhooks[0])) return 'gone';
+  const isToWebhook = isWebhook(listener.id);
+  if (!line || (isToWebhook && !webhooks[0])) return 'gone';
   if (states[0]?.state === 'sending') return 'sending';
-  if (states[0]?.state === 'held' || (!isMail && webhooks[0]?.active !== true)) return 'held';
+  if (states[0]?.state === 'held' || (isToWebhook && webhooks[0]?.active !== true)) return 'held';
   await sendAgain(core, tx, { line, deliveries: [delivery], states: BY_HAND, nowMs });
   const [row] = await tx.query(
     `SELECT ${DELIVERY_COLUMNS} FROM all_deliveries AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = $1`,

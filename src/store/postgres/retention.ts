@@ -92,13 +92,15 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   await pool.write('DELETE FROM answers WHERE at_ms <= $1::bigint', nowMs - LIMITS.answerKeptMs);
   await pool.write('DELETE FROM nodes WHERE gone_at_ms <= $1::bigint', nowMs - NODE_KEPT_MS);
   await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
-  // Of workflows, sources and webhooks that are gone; whoever is just using a line has it locked.
+  // Of workflows, sources and webhooks that are gone, and of places that requests went to; whoever is just using a line has it locked.
   await pool.write(
     `DELETE FROM lines AS l USING (SELECT owner_id, listener_id FROM lines AS i
-        WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^(p|dc|wh)_'
+        WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^((p|dc|wh)_|http:)'
+          AND (paused_until_ms IS NULL OR paused_until_ms <= $1::bigint)
           AND NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = i.listener_id)
           AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = i.listener_id) FOR UPDATE SKIP LOCKED) AS idle
       WHERE l.owner_id = idle.owner_id AND l.listener_id = idle.listener_id`,
+    nowMs,
   );
 }
 

@@ -295,7 +295,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
   pass.plan.closedRuns.push(run);
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
   line.change({ taken: -1 }, pass.core.node.id);
-  const emission = toEmission(row, pass.core.storeTag);
+  const emission = toEmission(row, pass.core);
   const times = { startedAtMs: startedBefore(row), endedAtMs: pass.nowMs };
   failRun(pass, hands, { emission, runnable, run, attempt, fault, cells: standingOf(row), ...times });
   if (isAwaitedElsewhere(pass, row)) pass.told.add('answers');

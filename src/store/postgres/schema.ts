@@ -10,9 +10,10 @@ import { WAITS } from './migrations/003-waits.ts';
 import { ACCOUNTS } from './migrations/004-accounts.ts';
 import { LATER } from './migrations/005-later.ts';
 import { PROPS } from './migrations/006-props.ts';
+import { REQUESTS } from './migrations/007-requests.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

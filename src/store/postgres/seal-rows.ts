@@ -43,6 +43,7 @@ export class Sealing {
     return {
       seal: (plain, place) => (this.#isOn ? this.#seal.seal(plain, place) : plain),
       open: (text, place) => this.#seal.open(text, place),
+      openOnce: (text, place) => this.#seal.openOnce(text, place),
       derive: (purpose) => this.#seal.derive(purpose),
     };
   }

@@ -16,7 +16,7 @@ import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { LAST_NUMBER_SQL } from './node.ts';
 import type { Pool } from './pool.ts';
-import { toEmissionRecord } from './rows.ts';
+import { type EmissionReader, toEmissionRecord } from './rows.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
@@ -140,11 +140,11 @@ const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
     SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
   WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;
 
-async function emissionsAfter({ pool, storeTag }: { pool: Pool; storeTag: string }, wanted: Wanted) {
+async function emissionsAfter(core: EmissionReader & { readonly pool: Pool }, wanted: Wanted) {
   const { channel, stretch, withBody } = wanted;
   const isAll = channel.name === '*';
   const step = isAll ? ALL_NAMES : ONE_NAME;
-  const rows = await pool.planned(
+  const rows = await core.pool.planned(
     withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`,
     channel.emitterId,
     isAll ? '' : channel.name,
@@ -152,5 +152,5 @@ async function emissionsAfter({ pool, storeTag }: { pool: Pool; storeTag: string
     stretch.upTo,
     channel.ownerId,
   );
-  return rows.map((row): EmissionRecord => toEmissionRecord(row, storeTag));
+  return rows.map((row): EmissionRecord => toEmissionRecord(row, core));
 }

@@ -82,7 +82,7 @@ function closeDigest(pass: Pass, hands: Hands, row: Row): void {
     closesAtMs: row.closes_at_ms as number,
     repeats: row.repeats as number,
   };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core.storeTag);
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
   const written = writeEmission(pass, hands, { made: { ...mail, body, digestKey: null, causeRun: null } });

@@ -2,7 +2,7 @@
 // starve new events; but a busy webhook's retries have their share of what it gets (shares.ts). Of an ordered webhook the
 // lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
 
-import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import { type ClaimedDelivery, isWebhook, MAIL } from '../../domain/delivery.ts';
 import type { Admission, Claims } from '../store.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
@@ -129,7 +129,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const found: Candidate[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
-    if (of.listenerId === MAIL || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
+    if (!isWebhook(of.listenerId) || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
     else await moveStray(core, tx, { ...of, to: row.id === null ? 'cancelled' : 'held', nowMs });
   }
   const isCut = rows.length === most;
@@ -137,11 +137,10 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
 }
 
 function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string }): Omit<Candidate, 'due'> {
-  const isMail = of.listenerId === MAIL;
   return {
     ...of,
-    webhook: isMail ? null : toWebhook(row, core.seal),
-    mailTo: isMail ? (row.email as string | null) : null,
+    webhook: isWebhook(of.listenerId) ? toWebhook(row, core.seal) : null,
+    mailTo: of.listenerId === MAIL ? (row.email as string | null) : null,
   };
 }
 
@@ -175,7 +174,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     retries: counts.retrying,
     isOrdered: webhook?.settings.ordered ?? false,
   }));
-  const by = { node: core.node.id, nowMs, storeTag: core.storeTag };
+  const by = { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal };
   const claims = await claimDeliveryRows(tx, wanted, by);
   const ledger = new Ledger();
   const byLine = Map.groupBy(claims, keyOf);
@@ -202,7 +201,7 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
   const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
   return claims.map((claimed) => {
     const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
-    return toClaimedDelivery(claimed, { webhook, mailTo, storeTag: core.storeTag });
+    return toClaimedDelivery(claimed, { webhook, mailTo, storeTag: core.storeTag, seal: core.seal });
   });
 }
 
@@ -224,7 +223,7 @@ async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidat
       LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND ${isReady('$4::bigint')}
         AND ${isFor('$3', '$4::bigint')} AND (l.taken = 0 OR w.is_ordered IS NOT TRUE)
-        AND (w.active OR l.listener_id = '${MAIL}')
+        AND (w.active OR NOT starts_with(l.listener_id, 'wh_'))
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
     arrayLiteral(wanted.map(({ ownerId }) => ownerId)),
     arrayLiteral(wanted.map(({ listenerId }) => listenerId)),

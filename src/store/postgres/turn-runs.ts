@@ -202,7 +202,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const { granted, lines, nowMs, admission, isMoreWaiting } = of;
   if (granted.size === 0 && lines.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
   const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
-  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag });
+  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
   const ledger = new Ledger();
   for (const { runnable, count } of wanted) {
     const mine = runs.filter((run) => run.runnable.id === runnable.id);

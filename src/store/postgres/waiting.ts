@@ -1,7 +1,8 @@
 // What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The line is locked before
 // any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
 
-import { MAIL } from '../../domain/delivery.ts';
+import { isWebhook, MAIL } from '../../domain/delivery.ts';
+import { isRequestListener } from '../../domain/request.ts';
 import type { Tx } from './lane.ts';
 import { LINE_COLUMNS, Line, toLineRow } from './line.ts';
 import type { Row } from './values.ts';
@@ -11,7 +12,7 @@ export interface Listener {
   readonly id: string;
 }
 
-const isRunLine = (id: string): boolean => !id.startsWith('wh_') && id !== MAIL;
+const isRunLine = (id: string): boolean => !isWebhook(id) && id !== MAIL && !isRequestListener(id);
 
 /** Deliveries in `gone`, as they are kept. `at`: a parameter, when. */
 export const keepCancelled = (at: string): string =>
@@ -52,6 +53,7 @@ function touchLine(tx: Tx, { ownerId, id }: Listener, change: string): void {
       WHERE EXISTS (SELECT 1 FROM runnables WHERE id = $2 AND owner_id = $1)
         OR EXISTS (SELECT 1 FROM webhooks WHERE id = $2 AND owner_id = $1)
         OR EXISTS (SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2) OR $2 = '${MAIL}'
+        OR EXISTS (SELECT 1 FROM all_deliveries WHERE owner_id = $1 AND listener_id = $2 AND kind = 'http')
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET ${change}`,
     ownerId,
     id,

@@ -8,9 +8,10 @@ import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
-import { route, type Target, type Withheld } from '../../domain/route.ts';
+import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run.ts';
 import type { Carried } from '../../domain/waiting.ts';
+import { asKept } from '../sealed-requests.ts';
 import type { AppendOptions } from '../store.ts';
 import type { Cells } from './inserts.ts';
 import type { Hands, Pass } from './pass.ts';
@@ -52,7 +53,7 @@ export function writeEmission(pass: Pass, hands: Hands, of: Making): Written {
   const entry = pass.numbers.next();
   const id = emitId(pass.core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
-  pass.plan.emissions.push(emission);
+  pass.plan.emissions.push(asKept(emission, pass.core.seal));
   pass.ledger.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) pass.ledger.count(made.ownerId, 'errors', 1);
   const { targets, withheld } = route(made, pass.table(made.ownerId, made.emitterId, made.onlyListenerId));
@@ -214,7 +215,7 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
   const { ownerId } = emission;
   const node = pass.core.node.id;
   const webhook = target.kind === 'webhook' ? target.webhook : null;
-  const listenerId = webhook?.id ?? MAIL;
+  const listenerId = listenerOfTarget(target);
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const line = pass.line(ownerId, listenerId, false);
   const isHeld = webhook !== null && (!webhook.active || pass.isGone(line));
@@ -251,7 +252,7 @@ function writeDelivery(pass: Pass, hands: Hands, { emission, target }: CausedDel
     if (mayGo) pass.told.add('deliveries');
     return;
   }
-  const mailTo = webhook ? null : (pass.owner(ownerId)?.email ?? null);
+  const mailTo = target.kind === 'mail' ? (pass.owner(ownerId)?.email ?? null) : null;
   const { kind, via } = target;
   const claimed = { kind, emission, subscriptionId, via, webhook, mailTo, attempt: 1, tries: 0 };
   hands.deliveries.push({ delivery, fence: 1, trigger: 'event', ...claimed });

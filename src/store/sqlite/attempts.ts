@@ -1,6 +1,6 @@
 // The end of an attempt, in one transaction: what it came to, what it says of the webhook, and what both cause.
 
-import type { DueBy } from '../../domain/delivery.ts';
+import { type DueBy, kindOf } from '../../domain/delivery.ts';
 import { failureOfDelivery } from '../../domain/failure.ts';
 import { type Notice, noticeText } from '../../domain/health.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
@@ -24,12 +24,19 @@ export function recordAttempt(core: Core, w: Writing, end: AttemptEnd): Attempte
   );
   if (!row) return { held: false, claims: claimsOf(w), errorEntry: null, isDisabled: false };
   const listenerId = row.listener_id as string;
+  if (kindOf(listenerId) === 'http') pauseFor(core, listenerId, end);
   const { notice, isDisabled } = judge(core, w, { listenerId, end });
   writeAttempt(core, w, { row, end });
   const errorEntry = end.error ? writeEmission(core, w, end.error).emission.entry : null;
   if (notice) writeNotice(core, w, { notice, end });
   handOver(core, w, listenerId);
   return { held: true, claims: claimsOf(w), errorEntry, isDisabled };
+}
+
+/** Of a webhook its health has it. This is forgotten with the process, and then told anew by the next answer. */
+function pauseFor({ turns }: Core, listenerId: string, { pauseUntilMs }: AttemptEnd): void {
+  if (pauseUntilMs === null) return;
+  turns.pause(listenerId, Math.max(pauseUntilMs, turns.find(listenerId)?.pausedUntilMs ?? 0));
 }
 
 /** What it says of the webhook. Of one that is gone or not active, and of the owner's mail: nothing. */

@@ -108,7 +108,7 @@ function claimRun(core: Core, w: Writing, found: { row: Row; runnable: Runnable 
     run,
     fence,
     runnable,
-    emission: toEmission(emission, core.storeTag),
+    emission: toEmission(emission, core),
     via: row.via as Via,
     subscriptionId: row.subscription_id as string | null,
     attempt: row.attempt as number,

@@ -33,13 +33,14 @@ export function deliveryVerbs(core: Core): DeliveryStore {
     resendDelivery: (ownerId, delivery) => core.batch.write((tx) => resendDelivery(core, tx, { ownerId, delivery })),
     getDelivery: async (ownerId, delivery) => getDelivery(core, ownerId, delivery),
 
-    listDeliveries: async ({ ownerId, listenerId, state }, page) => {
+    listDeliveries: async ({ ownerId, listenerId, kind, state }, page) => {
       const where = ['deliveries.owner_id = ?'];
       const values: Value[] = [ownerId];
       if (listenerId !== undefined) {
         where.push('listener_id = ?');
         values.push(listenerId);
       }
+      if (kind !== undefined) where.push(`deliveries.kind = '${kind}'`);
       if (state !== undefined) {
         where.push('state = ?');
         values.push(state);
@@ -71,7 +72,13 @@ function getDelivery(core: Core, ownerId: string, delivery: number): DeliveryWho
     record: toDeliveryRecord(row, core.storeTag),
     attempts: attempts.map(toAttempt),
     standing: standingOf(core, row),
+    ...(row.kind === 'http' ? { pausedUntilMs: pausedUntilMs(core, row) } : {}),
   };
+}
+
+function pausedUntilMs({ turns, clock }: Core, row: Row): number | null {
+  const untilMs = turns.find(row.listener_id as string)?.pausedUntilMs ?? 0;
+  return untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {

@@ -31,7 +31,7 @@ export function laterVerbs(core: Core): LaterStore {
         values: [sourceId, ownerId],
         countUpTo: LIMITS.countedRecords,
       };
-      const map = (row: Row) => ({ ...toEmissionRecord(row, core.storeTag), dueAtMs: row.due_at_ms as number });
+      const map = (row: Row) => ({ ...toEmissionRecord(row, core), dueAtMs: row.due_at_ms as number });
       return readPage(core.reader, listing, { page, map });
     },
 
@@ -94,7 +94,7 @@ export function releaseLater(core: Core, w: Writing): { claims: Claims; isMore: 
   );
   for (const row of due) {
     core.writer.run('DELETE FROM later_emissions WHERE entry = ?', row.entry as number);
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, core.storeTag);
+    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, core);
     writeEmission(core, w, made);
   }
   return { claims: claimsOf(w), isMore: due.length === LIMITS.laterStep };

@@ -1,7 +1,7 @@
 // The log: accepting emissions, listing them, and telling who heard of one.
 
 import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
-import { EMAIL } from '../../domain/emission.ts';
+import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { emitId as emitIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
@@ -28,7 +28,7 @@ export function logVerbs(core: Core): LogStore {
         const written = writeEmission(core, w, emission, options?.goingOn);
         if (idempotency) rememberKey(core, w, { idempotency, written });
         return appendedOf(w, written);
-      }),
+      }, emission.emitterId),
 
     listEmissions: async ({ ownerId, emitterId, name }, page, withBody) => {
       // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.
@@ -46,12 +46,12 @@ export function logVerbs(core: Core): LogStore {
         values: [emitterId, name, (oldest?.entry as number | undefined) ?? 0, ownerId],
         countUpTo: LIMITS.listedPerEmitterAndName,
       };
-      return readPage(reader, listing, { page, map: (row) => toEmissionRecord(row, core.storeTag) });
+      return readPage(reader, listing, { page, map: (row) => toEmissionRecord(row, core) });
     },
 
     getEmission: async (ownerId, entry) => {
       const row = reader.get('SELECT * FROM emissions WHERE entry = ? AND owner_id = ?', entry, ownerId);
-      return row && toEmission(row, core.storeTag);
+      return row && toEmission(row, core);
     },
 
     receipts: async (ownerId, entry) => {
@@ -111,7 +111,7 @@ function parseAnswer(text: string): HttpAnswer {
   return { ...kept, body: Buffer.from(kept.body, 'base64') };
 }
 
-/** Every run, delivery and withheld listener of one emission; mails that its runs sent count as its own. */
+/** Every run, delivery and withheld listener of one emission; what its runs sent counts as its own. */
 export function receiptsOf(core: Core, entry: number): Receipt[] {
   const runs = core.reader.all(
     'SELECT run, runnable_id, subscription_id, via, state, error_code FROM runs WHERE entry = ?',
@@ -119,18 +119,19 @@ export function receiptsOf(core: Core, entry: number): Receipt[] {
   );
   const receipts = [...runs.map(runReceipt), ...deliveryReceipts(core, entry), ...withheldReceipts(core, entry)];
   for (const row of runs) {
-    const mails = core.reader.all(
-      'SELECT entry FROM emissions WHERE cause_run = ? AND name = ?',
+    const sent = core.reader.all(
+      'SELECT entry FROM emissions WHERE cause_run = ? AND name IN (?, ?)',
       row.run as number,
       EMAIL,
+      HTTP,
     );
-    for (const mail of mails) receipts.push(...mailReceipts(core, mail.entry as number, row.via as Via));
+    for (const { entry } of sent) receipts.push(...sentReceipts(core, entry as number, row.via as Via));
   }
   return receipts;
 }
 
-/** A mail was sent by a run, so it reached its reader the way that the run was reached. */
-function mailReceipts(core: Core, entry: number, via: Via): Receipt[] {
+/** A mail or a request was sent by a run, so it reached its receiver the way that the run was reached. */
+function sentReceipts(core: Core, entry: number, via: Via): Receipt[] {
   return [...deliveryReceipts(core, entry), ...withheldReceipts(core, entry)].map((r) => ({ ...r, via }));
 }
 
@@ -138,7 +139,7 @@ function mailReceipts(core: Core, entry: number, via: Via): Receipt[] {
 export function causesOf(core: Core, run: { run: number; via: Via }, limit: number): Receipt[] {
   const emitted = core.reader.all('SELECT entry, name FROM emissions WHERE cause_run = ? LIMIT ?', run.run, limit);
   return emitted.flatMap(({ entry, name }) =>
-    name === EMAIL ? mailReceipts(core, entry as number, run.via) : receiptsOf(core, entry as number),
+    name === EMAIL || name === HTTP ? sentReceipts(core, entry as number, run.via) : receiptsOf(core, entry as number),
   );
 }
 

@@ -1,6 +1,6 @@
 // Sending again: a delivery is made due at once, whatever it was due by, and whether or not it was over.
 
-import type { DeliveryState } from '../../domain/delivery.ts';
+import { type DeliveryState, isWebhook } from '../../domain/delivery.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
 import type { DeliveryRecord, NotResendable } from '../records.ts';
 import type { Core } from './core.ts';
@@ -34,8 +34,8 @@ export function resendDelivery(
 
 function reasonAgainst(core: Core, row: Row): NotResendable | null {
   const listenerId = row.listener_id as string;
-  const webhook = core.routes.webhook(listenerId);
-  if (listenerId.startsWith('wh_') && !webhook) return 'gone';
+  const webhook = isWebhook(listenerId) ? core.routes.webhook(listenerId) : undefined;
+  if (isWebhook(listenerId) && !webhook) return 'gone';
   if (row.state === 'sending') return 'sending';
   return webhook?.active === false || row.state === 'held' ? 'held' : null;
 }

@@ -1,6 +1,6 @@
 // Rows to records.
 
-import type { DeliveryState, DueBy } from '../../domain/delivery.ts';
+import type { DeliveryKind, DeliveryState, DueBy } from '../../domain/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
 import {
@@ -28,6 +28,7 @@ import type { WaitKind } from '../../domain/waiting.ts';
 import type { DeliveryRecord, EmissionRecord, RunRecord } from '../records.ts';
 import type { Seal } from '../seal.ts';
 import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
+import { openBody } from '../sealed-requests.ts';
 import { withProps } from '../step-props.ts';
 import type { Row } from './database.ts';
 
@@ -50,16 +51,24 @@ export function flagsOf(emission: { verified: boolean; replay: boolean; test: bo
   );
 }
 
-export function toEmission(row: Row, storeTag: string): Emission {
+/** What reading an emission takes. */
+export interface EmissionReader {
+  readonly storeTag: string;
+  readonly seal: Seal;
+}
+
+export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emission {
   const flags = row.flags as number;
+  const entry = row.entry as number;
+  const name = row.name as string;
   const lineage = row.lineage as string;
   return {
-    entry: row.entry as number,
-    emitId: emitId(storeTag, row.entry as number),
+    entry,
+    emitId: emitId(storeTag, entry),
     ownerId: row.owner_id as string,
     emitterId: row.emitter_id as string,
-    name: row.name as string,
-    body: row.body as Uint8Array,
+    name,
+    body: openBody({ entry, name, body: row.body as Uint8Array }, seal),
     sourceType: row.source_type as SourceType,
     originId: row.origin_id as string,
     verified: (flags & VERIFIED) !== 0,
@@ -81,17 +90,20 @@ export function toEmission(row: Row, storeTag: string): Emission {
   };
 }
 
-export function toEmissionRecord(row: Row, storeTag: string): EmissionRecord {
+export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): EmissionRecord {
+  const entry = row.entry as number;
+  const name = row.name as string;
+  const body = (row.body as Uint8Array | null | undefined) ?? null;
   return {
-    entry: row.entry as number,
-    emitId: emitId(storeTag, row.entry as number),
+    entry,
+    emitId: emitId(storeTag, entry),
     emitterId: row.emitter_id as string,
-    name: row.name as string,
+    name,
     summary: row.summary as string | null,
     itemId: row.item_id as string | null,
     itemTs: row.item_ts as number | null,
     code: row.code as string | null,
-    body: (row.body as Uint8Array | null | undefined) ?? null,
+    body: body && openBody({ entry, name, body }, seal),
   };
 }
 
@@ -123,7 +135,7 @@ export const DELIVERY_COLUMNS = `delivery, deliveries.kind, listener_id, subscri
 export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   return {
     delivery: row.delivery as number,
-    kind: row.kind as 'webhook' | 'mail',
+    kind: row.kind as DeliveryKind,
     listenerId: row.listener_id as string,
     subscriptionId: row.subscription_id as string | null,
     entry: row.entry as number,

@@ -25,7 +25,8 @@ const MAX_CAUSES = 100;
 export function runVerbs(core: Core): RunStore {
   return {
     ...waitVerbs(core),
-    finishRun: (end, admission) => core.batch.write((tx) => finishRun(core, writing(tx, admission), end)),
+    finishRun: (end, admission) =>
+      core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId),
     claimRuns: (limit, admission) => core.batch.write((tx) => claimRuns(core, writing(tx, admission), limit)),
     releaseRuns: (leases) => core.batch.write((tx) => releaseRuns(core, tx, leases)),
     rescue: (admission) => core.batch.write((tx) => rescue(core, tx, admission)),
@@ -133,7 +134,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     stack: '',
   };
   const attempt = row.attempt as number;
-  failRun(core, w, { emission: toEmission(emission, core.storeTag), runnable, run, attempt, fault });
+  failRun(core, w, { emission: toEmission(emission, core), runnable, run, attempt, fault });
 }
 
 function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: number }): RunState | undefined {

@@ -53,7 +53,7 @@ function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: bool
   );
   if (names.length > 1) rows.sort((a, b) => (a.entry as number) - (b.entry as number));
   const step = rows.slice(0, LIMITS.streamRecords);
-  if (!withBody) return step.map((row) => toEmissionRecord(row, core.storeTag));
+  if (!withBody) return step.map((row) => toEmissionRecord(row, core));
   return withBodies(core, step);
 }
 
@@ -64,7 +64,7 @@ function withBodies(core: Core, rows: readonly Row[]): EmissionRecord[] {
     if (bytes >= LIMITS.streamBytes) break;
     bytes += row.bytes as number;
     const whole = core.reader.get('SELECT body FROM emissions WHERE entry = ?', row.entry as number);
-    records.push(toEmissionRecord({ ...row, ...whole }, core.storeTag));
+    records.push(toEmissionRecord({ ...row, ...whole }, core));
   }
   return records;
 }

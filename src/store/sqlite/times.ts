@@ -85,7 +85,7 @@ function closeDigest(core: Core, w: Writing, row: Row): void {
     closesAtMs: row.closes_at_ms as number,
     repeats: row.repeats as number,
   };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core.storeTag);
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
   writeEmission(core, w, { ...mail, body, digestKey: null, causeRun: null });

@@ -6,7 +6,7 @@
 // A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
 // turns.ts. Whoever was served goes to the end of the line.
 
-import { type AttemptTrigger, type ClaimedDelivery, type DueBy, MAIL } from '../../domain/delivery.ts';
+import { type AttemptTrigger, type ClaimedDelivery, type DueBy, isWebhook, kindOf } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via, Webhook } from '../../domain/resource.ts';
 import type { Claims } from '../store.ts';
@@ -167,7 +167,7 @@ class Taker {
   take(line: Line, phase: Waiting): 'taken' | 'refused' | 'nothing' {
     const { turns, routes } = this.#core;
     if (this.refused.has(line)) return 'nothing';
-    const webhook = line.id === MAIL ? null : (routes.webhook(line.id) ?? null);
+    const webhook = isWebhook(line.id) ? (routes.webhook(line.id) ?? null) : null;
     const isOrdered = webhook?.settings.ordered ?? false;
     const head = isOrdered ? this.#head(line, phase) : undefined;
     const state = isOrdered ? (head ? phase : null) : this.#stateOf(line, phase);
@@ -274,16 +274,16 @@ function claimDelivery(core: Core, w: Writing, { row, webhook, listenerId }: Fou
   );
   w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as Waiting, to: 'sending' });
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
-  const isMail = listenerId === MAIL;
+  const kind = kindOf(listenerId);
   return {
     delivery,
     fence,
-    kind: isMail ? 'mail' : 'webhook',
-    emission: toEmission(emission, core.storeTag),
+    kind,
+    emission: toEmission(emission, core),
     subscriptionId: row.subscription_id as string | null,
     via: row.via as Via,
     webhook,
-    mailTo: isMail ? (core.routes.owner(ownerId)?.email ?? null) : null,
+    mailTo: kind === 'mail' ? (core.routes.owner(ownerId)?.email ?? null) : null,
     attempt: (row.attempts_made as number) + 1,
     tries: row.tries as number,
     trigger: triggerOf(row),

@@ -9,8 +9,9 @@ import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.t
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { route, type Target, type Withheld } from '../../domain/route.ts';
+import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
+import { asKept } from '../sealed-requests.ts';
 import type { Admission, AppendOptions, Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import { flagsOf, isListed } from './rows.ts';
@@ -55,7 +56,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, goingOn
   const entry = w.tx.number();
   const id = emitId(core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
-  insertEmission(core, emission);
+  insertEmission(core, asKept(emission, core.seal));
   if (isListed(emission.emitterId)) w.tx.emitted();
   w.tx.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) w.tx.count(made.ownerId, 'errors', 1);
@@ -225,7 +226,7 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
   const { emission, target } = caused;
   if (target.kind === 'mail' && isRepeat(core, w, emission)) return;
   const webhook = target.kind === 'webhook' ? target.webhook : null;
-  const listenerId = webhook?.id ?? MAIL;
+  const listenerId = listenerOfTarget(target);
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
   const isHeld = webhook !== null && !webhook.active;
   const isFirst = core.turns.mayGoAtOnce(listenerId, webhook?.settings.ordered ?? false);
@@ -260,7 +261,7 @@ function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; tar
     subscriptionId,
     via: target.via,
     webhook,
-    mailTo: webhook ? null : (core.routes.owner(emission.ownerId)?.email ?? null),
+    mailTo: target.kind === 'mail' ? (core.routes.owner(emission.ownerId)?.email ?? null) : null,
     attempt: 1,
     tries: 0,
     trigger: 'event',

@@ -12,12 +12,14 @@ import {
   aStep,
   defined,
   emit,
+  http,
   mail,
   none,
   strongRandom,
   succeeded,
   type TestClock,
   timesInTurn,
+  upTo,
   waits,
 } from '../../contract/fixtures.ts';
 import { aSecret } from '../../contract/maker.ts';
@@ -56,6 +58,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   const triggerKeys = await fillRuns(stage, LARGE_BYTES);
   await fillDeliveries(stage);
   await fillMails(stage);
+  await fillRequests(stage);
   const source = await fillSource(stage);
   for (const each of [stage, other]) {
     await fillAccounts(each);
@@ -139,6 +142,16 @@ async function fillMails(stage: Stage): Promise<void> {
       await stage.end(run, succeeded({ outgoing: [mail('it failed')] }));
     }
   });
+}
+
+/** Requests that code asked for: one delivered, one tried again, the others on their way and waiting. */
+async function fillRequests(stage: Stage): Promise<void> {
+  const urls = ['https://a.example/', 'https://b.example/', 'https://c.example/', 'https://c.example/'];
+  const outgoing = urls.map((url) => http(url, { headers: { authorization: 'é' }, body: ODD }));
+  const { claims } = await stage.end(await stage.started(await stage.workflow()), succeeded({ outgoing }), upTo(3));
+  const [delivered, retried] = claims.deliveries;
+  await stage.delivered(defined(delivered));
+  await stage.retrying(defined(retried), HOUR_MS);
 }
 
 async function fillSource(stage: Stage): Promise<string> {

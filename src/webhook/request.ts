@@ -1,0 +1,38 @@
+// A request that code asked for, as it goes out: its own head, and what of ours it does not say itself.
+
+import type { ClaimedDelivery } from '../domain/delivery.ts';
+import { LIMITS } from '../domain/limits.ts';
+import { CONNECTION_HEADER, readRequest } from '../domain/request.ts';
+import type { Addresses } from './address.ts';
+import { type Failure, forbidden, Unsendable } from './failure.ts';
+
+export interface Prepared {
+  readonly method: string;
+  readonly url: URL;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+}
+
+/** Throws `Unsendable`. The address is judged here as well as before connecting; credentials in it are refused. */
+export function prepareRequest(
+  { emission }: ClaimedDelivery,
+  { addresses, userAgent }: { addresses: Addresses; userAgent: string },
+): Prepared | Failure {
+  const { method, url, headers, body } = readRequest(emission.body);
+  const judged = addresses.judgeUrl(url, LIMITS.requestUrlChars);
+  if (!judged.ok) return forbidden(judged.reason);
+  const own = Object.entries(headers);
+  const reserved = own.find(([name]) => CONNECTION_HEADER.test(name.toLowerCase()));
+  if (reserved) throw new Unsendable(`the header ${JSON.stringify(reserved[0])} is the connection’s own`);
+  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  // The same with each attempt, so that a receiver that knows it takes the request once.
+  const ours = { 'user-agent': userAgent, 'accept-encoding': 'identity', 'idempotency-key': emission.emitId };
+  const missing = Object.entries(ours).filter(([name]) => !names.has(name));
+  return { method, url: judged.url, headers: [...missing, ...own].flat(), body: bytesOf(body) };
+}
+
+function bytesOf(body: ReturnType<typeof readRequest>['body']): Uint8Array | null {
+  if (body === undefined) return null;
+  return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.$base64, 'base64');
+}
