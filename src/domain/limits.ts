@@ -74,8 +74,6 @@ export const LIMITS = {
   timeoutMs: 30 * SECOND_MS,
   scheduleTimeoutMs: 60 * SECOND_MS,
   hooksTimeoutMs: 60 * SECOND_MS,
-  /** How long hooks of a source are alone; from then on, a run that answers a caller may go beside them. */
-  hooksAloneMs: SECOND_MS,
   maxTimeoutMs: 750 * SECOND_MS,
   memoryMb: 256,
   maxMemoryMb: 4096,
@@ -93,7 +91,7 @@ export const LIMITS = {
   maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
-  /** Of arrays and objects within each other, in what a run returns, exports and sends. */
+  /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
   nestingDepth: 256,
   uniqueIds: 100,
   /** How far ahead a source may set `delivery_ts`. */

@@ -10,10 +10,9 @@ import type { Deployment } from '../domain/resource.ts';
 import { retryInMs } from '../domain/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log, Random } from '../ports.ts';
-import type { Runner, RunRequest } from '../runner/runner.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { Finished, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
-import { executeHooks } from './beside-hooks.ts';
 import { answerData, dataStoresIn } from './data-asks.ts';
 import { Deployments } from './deployments.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -177,7 +176,7 @@ export class Runs {
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const stepProps = isSource ? null : await insist(() => stepPropsInput(propStores, deployment), signal);
       if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      const request: RunRequest = {
+      const outcome = await runner.run({
         run: run.run,
         deployment,
         timeoutMs: timeoutOf(run),
@@ -201,13 +200,7 @@ export class Runs {
           ownerId: runnable.ownerId,
           storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
         }),
-      };
-      const isHook = source !== null && source.input.call !== 'run';
-      const beside = { slots: this.#deps.slots, wakeRuns: () => this.wake() };
-      const outcome =
-        isHook && source.isAwaited
-          ? await executeHooks(beside, runnable.id, () => runner.run(request))
-          : await runner.run(request);
+      });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {
       this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be started');

@@ -41,7 +41,6 @@ export interface Hands {
 
 export class Slots implements Admission {
   readonly #runs = new Counter(MAX_RUNS);
-  readonly #beside = new Set<string>();
   readonly #lines: Lines;
   readonly #hands: Hands;
   #isOpen = false;
@@ -52,9 +51,8 @@ export class Slots implements Admission {
     this.#lines = lines;
     this.#hands = hands;
     this.inTurn = {
-      takeRun: (runnable) => this.takeRun(runnable),
+      takeRun: (runnable, besideHooks) => this.takeRun(runnable, besideHooks),
       dropRun: (id) => this.dropRun(id),
-      runsBeside: (id) => this.runsBeside(id),
       takeDelivery: (id, webhook) => this.#isOpen && hands.deliveries && lines.takeInTurn(id, webhook),
       dropDelivery: (id) => this.dropDelivery(id),
     };
@@ -65,23 +63,8 @@ export class Slots implements Admission {
     this.#isOpen = true;
   }
 
-  takeRun(runnable: Runnable): boolean {
-    if (!this.#isOpen || !this.#hands.runs) return false;
-    return this.#runs.take(runnable.id, concurrencyOf(runnable) + this.runsBeside(runnable.id));
-  }
-
-  /** One more of its runs may be under way here than its concurrency says, until that is taken back. */
-  letBeside(runnableId: string): void {
-    this.#beside.add(runnableId);
-  }
-
-  /** False: none was let. Who runs already goes on. */
-  endBeside(runnableId: string): boolean {
-    return this.#beside.delete(runnableId);
-  }
-
-  runsBeside(runnableId: string): number {
-    return this.#beside.has(runnableId) ? 1 : 0;
+  takeRun(runnable: Runnable, besideHooks = false): boolean {
+    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable.id, concurrencyOf(runnable, besideHooks));
   }
 
   dropRun(runnableId: string): void {

@@ -1,6 +1,6 @@
 // What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
 
-import type { Dedupe, Deployment, Source, Trigger } from '../domain/resource.ts';
+import type { Dedupe, Deployment, Source } from '../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock } from '../ports.ts';
 import type { SourceInput } from '../runner/runner.ts';
@@ -9,33 +9,26 @@ import { propsInput } from './component-props.ts';
 import { hooksOf } from './hooks.ts';
 import type { PropStores } from './prop-stores.ts';
 
-/** `isAwaited`: callers of the source wait for what its runs answer. */
 export async function sourceInput(
   deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,
   publicUrl: string,
-): Promise<{ input: SourceInput; dedupe: Dedupe | null; isAwaited: boolean } | null> {
+): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
   const source = await store.getSource(ownerId, sourceId);
   if (!source) return null;
-  const triggers = await store.listTriggers(ownerId, sourceId);
-  const endpoints = endpointsIn(triggers, source, publicUrl);
-  const call: SourceInput['call'] = hooksOf(run.emission) ?? 'run';
+  const endpoints = await endpointsOf(store, source, publicUrl);
+  const call = hooksOf(run.emission) ?? 'run';
   const { configuredProps: configured, additionalProps: additional, dedupe } = source;
   const props = await propsInput(propStores, ownerId, { configured, additional });
-  const input = { ...props, sourceId, call, endpoints, db: await store.readSourceDb(sourceId) };
-  return { input, dedupe, isAwaited: triggers.some(({ customResponse }) => customResponse) };
+  return { input: { ...props, sourceId, call, endpoints, db: await store.readSourceDb(sourceId) }, dedupe };
 }
 
 /** Name of an `$.interface.http` prop → the address of its endpoint. */
 export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
-  return endpointsIn(await store.listTriggers(source.ownerId, source.id), source, publicUrl);
-}
-
-function endpointsIn(triggers: readonly Trigger[], source: Source, publicUrl: string): Record<string, string> {
   const endpoints: Record<string, string> = {};
-  for (const trigger of triggers) {
+  for (const trigger of await store.listTriggers(source.ownerId, source.id)) {
     if (trigger.key === null) continue;
     for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
   }

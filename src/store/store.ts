@@ -48,10 +48,9 @@ export class StoreUnavailable extends Error {
  * (when the transaction did not commit).
  */
 export interface Admission {
-  takeRun(runnable: Runnable): boolean;
+  /** `besideHooks`: it begins although its source's hooks are under way. */
+  takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
   dropRun(runnableId: string): void;
-  /** How many of its runs may be under way here at the moment beyond its concurrency; absent: none. */
-  readonly runsBeside?: (runnableId: string) => number;
   /** `webhook` is null for the owner's mail, and for requests that code asked for. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;

@@ -250,14 +250,13 @@ function handOver(pass: Pass, hands: Hands, line: Line): void {
   if (!runnable) return;
   let granted = pass.grantedTo(line);
   const room = line.roomAt(runnable.settings.throttle, pass.nowMs);
-  const limit = concurrencyOf(runnable) + (hands.admission.runsBeside?.(runnable.id) ?? 0);
   for (let taken = 0; taken < HANDED_OVER && line.waiting > granted; taken++) {
     if (room <= granted) {
       // The next claim tells when.
       hands.runsWaiting = true;
       return;
     }
-    if (line.taken + granted >= limit || !pass.takeRun(hands, runnable)) return;
+    if (line.taken + granted >= concurrencyOf(runnable) || !pass.takeRun(hands, runnable)) return;
     pass.grants.push({ line, hands, count: 1, runnable });
     granted++;
   }

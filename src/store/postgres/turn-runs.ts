@@ -171,8 +171,7 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
       const count = granted.get(runnable) ?? 0;
       // What its throttle holds back waits for its time, and not for hands.
       if (count >= waiting || count >= room) return false;
-      const mayBegin = free + (admission.runsBeside?.(runnable.id) ?? 0);
-      if (rest === 0 || count >= mayBegin || !admission.takeRun(runnable)) {
+      if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
         isMoreWaiting = true;
         return false;
       }

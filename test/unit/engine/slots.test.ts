@@ -47,17 +47,3 @@ test('a workflow takes no more hands than it may', () => {
   slots.dropRun(single.id);
   assert.equal(slots.takeRun(single), true);
 });
-
-test('one more is let beside, until taken back', () => {
-  const slots = opened({ runs: true, deliveries: true });
-  const source = { ...runnable, id: 'dc_1' };
-  assert.deepEqual([slots.takeRun(source), slots.takeRun(source)], [true, false]);
-  slots.letBeside('dc_1');
-  assert.deepEqual([slots.runsBeside('dc_1'), slots.inTurn.runsBeside?.('dc_1'), slots.runsBeside('dc_2')], [1, 1, 0]);
-  assert.deepEqual([slots.takeRun(source), slots.takeRun(source)], [true, false]);
-  assert.deepEqual([slots.endBeside('dc_1'), slots.endBeside('dc_1')], [true, false]);
-  slots.dropRun('dc_1');
-  assert.equal(slots.takeRun(source), false, 'the one that is left has the only place');
-  slots.dropRun('dc_1');
-  assert.equal(slots.takeRun(source), true);
-});
