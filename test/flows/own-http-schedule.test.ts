@@ -17,15 +17,14 @@ test('our own components are listed', async () => {
     const { data: one } = await errand.client.get(`/v1/components/${component.key}`);
     assert.deepEqual(one, component);
     assert.ok(component.name && component.description && /^\d+\.\d+\.\d+$/.test(component.version), component.key);
-    for (const [name, prop] of Object.entries<{ type: string; description?: string }>(component.props)) {
-      if (!['$.interface.http', '$.service.db'].includes(prop.type))
-        assert.ok(prop.description, `${component.key} ${name}`);
+    for (const { name, type, description } of component.configurable_props) {
+      if (!['$.interface.http', '$.service.db'].includes(type)) assert.ok(description, `${component.key} ${name}`);
     }
   }
   assertProblem(await errand.client.request('GET', '/v1/components/none'), 404);
   const none = await tryOwn(errand, 'feeds');
   assertProblem(none, 422);
-  assert.match(none.json.detail, /there is no component "feeds"; there are .*http/);
+  assert.match(none.json.detail, /component names "feeds", and there is no such component; there are .*http/);
 });
 
 test('any request is an event', async () => {
