@@ -22,7 +22,9 @@ export function isolationOf({ isolation, jailNetwork, codeUser }: Config): Isola
 export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet'>): ProcessRunner {
   const isolation = isolationOf(config);
   try {
-    return createRunner({ ...ports, isolation, tmpDir: tmpDirOf(config, isolation) });
+    const { runnerMemoryMb } = config;
+    const bound = runnerMemoryMb === null ? {} : { poolMb: runnerMemoryMb };
+    return createRunner({ ...ports, ...bound, isolation, tmpDir: tmpDirOf(config, isolation) });
   } catch (error) {
     if (isolation.user === null) throw error;
     throw new ConfigError(`ERRAND_CODE_USER: ${(error as Error).message}`);

@@ -39,6 +39,8 @@ export interface Config {
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
   readonly jailNetwork: 'none' | 'public' | 'full';
+  /** Null: the runner's own default. */
+  readonly runnerMemoryMb: number | null;
   /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
   readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
 }
@@ -136,6 +138,13 @@ export const SETTINGS: readonly Setting[] = [
     read: readCodeUser,
   },
   {
+    name: 'ERRAND_RUNNER_MEMORY_MB',
+    fallback: '',
+    about:
+      'What all processes of user code keep together while they have nothing to do, in MB; none: half of the memory',
+    read: readInteger(64, 1024 * 1024),
+  },
+  {
     name: 'ERRAND_ROLES',
     fallback: ROLES.join(),
     about: 'What this process does, by commas; with SQLite, all of it',
@@ -199,6 +208,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: of('ERRAND_LOG_LEVEL'),
     isolation: of('ERRAND_ISOLATION'),
     jailNetwork: of('ERRAND_JAIL_NETWORK'),
+    runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),
   };
   if (config.databaseUrl === null && config.roles.size < ROLES.length) {

@@ -37,20 +37,6 @@ export function isRecent(timestamp, nowMs) {
   return Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= TOLERANCE_S;
 }
 
-/**
- * The payload, or undefined when it is no JSON. Numbers that JavaScript cannot hold, or would write otherwise, are emitted
- * as they came: ids beyond 2^53 are common.
- */
-export function payloadOf(text) {
-  try {
-    return JSON.parse(text, (_, value, { source }) =>
-      typeof value === 'number' && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
-    );
-  } catch {
-    return undefined;
-  }
-}
-
 /** None wanted: all are. `invoice.*` stands for all that begin with `invoice.`. */
 export function isWanted(name, wanted) {
   if (wanted === undefined || wanted.length === 0) return true;

@@ -1,7 +1,8 @@
 // GitHub calls its address; what GitHub has signed is emitted.
 
 import { ConfigurationError } from '@pipedream/platform';
-import { accept, bytesOf, http, isWanted, pass, payloadOf, refuse } from '../common/signed.mjs';
+import { parseExact } from '../common/exact-json.mjs';
+import { accept, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
 import { faultOf } from './signature.mjs';
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
@@ -42,7 +43,7 @@ export default {
     const fault = faultOf({ bytes, header: headers['x-hub-signature-256'], secret: this.secret });
     if (fault !== null) return await refuse(this, event, { status: 401, reason: fault });
     const { 'x-github-event': name, 'x-github-delivery': delivery, 'content-type': type } = headers;
-    const payload = payloadOf(textOf(bytes, type));
+    const payload = parseExact(textOf(bytes, type));
     if (typeof payload !== 'object' || payload === null || !NAME.test(name ?? '') || !delivery) {
       return await refuse(this, event, { status: 400, reason: 'it is no event of GitHub' });
     }

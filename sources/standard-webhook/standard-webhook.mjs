@@ -1,7 +1,8 @@
 // Whoever sends Standard Webhooks calls its address; what is signed right is emitted.
 
 import { ConfigurationError } from '@pipedream/platform';
-import { accept, bytesOf, http, isWanted, pass, payloadOf, refuse } from '../common/signed.mjs';
+import { parseExact } from '../common/exact-json.mjs';
+import { accept, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
 import { faultOf, keysOf } from './signature.mjs';
 
 export default {
@@ -42,7 +43,7 @@ export default {
     const bytes = bytesOf(event);
     const fault = faultOf({ bytes, headers, keys: keysOf(this.secrets), nowMs: Date.now() });
     if (fault !== null) return await refuse(this, event, fault);
-    const payload = payloadOf(bytes.toString());
+    const payload = parseExact(bytes.toString());
     if (payload === undefined) return await refuse(this, event, { status: 400, reason: 'the body is no JSON' });
     const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers;
     const type = payload?.type;

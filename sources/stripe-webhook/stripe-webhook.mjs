@@ -1,7 +1,8 @@
 // Stripe calls its address; what Stripe has signed is emitted.
 
 import { ConfigurationError } from '@pipedream/platform';
-import { accept, bytesOf, http, isWanted, pass, payloadOf, refuse } from '../common/signed.mjs';
+import { parseExact } from '../common/exact-json.mjs';
+import { accept, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
 import { faultOf } from './signature.mjs';
 
 export default {
@@ -38,7 +39,7 @@ export default {
     const header = event.headers['stripe-signature'];
     const fault = faultOf({ bytes, header, secret: this.secret, nowMs: Date.now() });
     if (fault !== null) return await refuse(this, event, { status: 400, reason: fault });
-    const payload = payloadOf(bytes.toString());
+    const payload = parseExact(bytes.toString());
     if (typeof payload?.id !== 'string' || typeof payload.type !== 'string') {
       return await refuse(this, event, { status: 400, reason: 'it is no event of Stripe' });
     }

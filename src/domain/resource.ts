@@ -1,5 +1,6 @@
 // What owners make: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
 
+import type { SourceType } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
 
@@ -58,6 +59,8 @@ export interface Settings {
   /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** Of a source: true while a change of it runs its hooks. */
+  readonly inHooks?: boolean;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -82,9 +85,18 @@ export interface Runnable {
   readonly settings: Settings;
 }
 
-/** Runs of it at a time. A source's are serialised, so that its db has no races. */
-export function concurrencyOf(runnable: Runnable): number {
-  return runnable.id.startsWith('dc_') ? 1 : runnable.settings.concurrency;
+/** Runs of it at a time. A source's are serialised, so that its db has no races; `besideHooks`: but for this one. */
+export function concurrencyOf(runnable: Runnable, besideHooks = false): number {
+  if (!runnable.id.startsWith('dc_')) return runnable.settings.concurrency;
+  return besideHooks ? LIMITS.concurrency : 1;
+}
+
+/**
+ * Whether a run begins although its source's hooks are under way: one whose caller waits for the answer. Many vendors call
+ * the address that `activate` names to them, and answer the hook only when they have been answered.
+ */
+export function isBesideHooks({ settings }: Runnable, call: { sourceType: SourceType; isAwaited: boolean }): boolean {
+  return settings.inHooks === true && call.isAwaited && call.sourceType === 'HTTP';
 }
 
 export interface Workflow extends Runnable {

@@ -51,7 +51,7 @@ export class Slots implements Admission {
     this.#lines = lines;
     this.#hands = hands;
     this.inTurn = {
-      takeRun: (runnable) => this.takeRun(runnable),
+      takeRun: (runnable, besideHooks) => this.takeRun(runnable, besideHooks),
       dropRun: (id) => this.dropRun(id),
       takeDelivery: (id, webhook) => this.#isOpen && hands.deliveries && lines.takeInTurn(id, webhook),
       dropDelivery: (id) => this.dropDelivery(id),
@@ -63,8 +63,8 @@ export class Slots implements Admission {
     this.#isOpen = true;
   }
 
-  takeRun(runnable: Runnable): boolean {
-    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable.id, concurrencyOf(runnable));
+  takeRun(runnable: Runnable, besideHooks = false): boolean {
+    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable.id, concurrencyOf(runnable, besideHooks));
   }
 
   dropRun(runnableId: string): void {

@@ -42,7 +42,9 @@ export function createSources(deps: SourceDeps) {
     const hooks: Hook[] = isActive ? ['deploy', 'activate'] : ['deploy'];
     return changes.do(id, async () => {
       // Its endpoints exist before the first hook, and nothing ticks before the last one.
-      await store.createSource(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, false));
+      await store.createSource(
+        written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
+      );
       try {
         await runHooks(deps, planned, hooks);
       } catch (error) {
@@ -67,7 +69,8 @@ export function createSources(deps: SourceDeps) {
     if (before.source.active) await runHooks(deps, standing, ['deactivate']);
     // Read again: ticks have fired while the hook ran, and must not fire again if all goes back to how it was.
     const triggers = await standingTriggers(store, ownerId, id);
-    await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, false));
+    const phase = isActive ? 'in hooks' : 'off';
+    await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, phase));
     if (planned.deployment) runner.retire(before.source.deploymentId);
     if (!isActive) return switchOn({ ...planned, deployment: null }, false);
     try {
@@ -82,9 +85,9 @@ export function createSources(deps: SourceDeps) {
   /** As it was before the change, switched on again by its own hook; where that throws, the run's error tells of it. */
   async function goBack(standing: Standing): Promise<void> {
     const { active } = standing.source;
-    await store.updateSource(written(deps, { ...standing, deployment: null }, false));
+    await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
     if (active) await runHooks(deps, standing, ['activate']).catch(() => undefined);
-    await store.updateSource(written(deps, { ...standing, deployment: null }, active));
+    await store.updateSource(written(deps, { ...standing, deployment: null }, active ? 'on' : 'off'));
     deps.wakeTimes();
   }
 
@@ -110,7 +113,7 @@ export function createSources(deps: SourceDeps) {
 
   async function switchOn(planned: PlannedSource, isActive: boolean): Promise<WholeSource> {
     const source = { ...planned.source, active: isActive };
-    await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive));
+    await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
     deps.wakeTimes();
     return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
   }
@@ -131,13 +134,18 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
-/** What the store writes; schedules tick only with `ticking`. */
+/** Schedules tick only when it is on; while hooks run, callers who wait are answered beside them. */
+type Phase = 'in hooks' | 'on' | 'off';
+
+/** What the store writes. */
 function written(
   deps: SourceDeps,
   planned: WholeSource & { deployment: Deployment | null },
-  ticking: boolean,
+  phase: Phase,
 ): SourceWrite {
-  const { source, deployment } = planned;
-  const listener = { ownerId: source.ownerId, id: source.id, active: ticking };
+  const { deployment } = planned;
+  const settings = { ...planned.source.settings, inHooks: phase === 'in hooks' };
+  const source = { ...planned.source, settings };
+  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' };
   return { source, deployment, ...partsOf(reschedule(deps, listener, planned.triggers)) };
 }

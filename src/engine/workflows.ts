@@ -97,7 +97,11 @@ export function createWorkflows(deps: WorkflowDeps) {
     const isSameProcess =
       before.deployment.id === workflow.deploymentId &&
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
-    if (!isSameProcess) runner.retire(before.deployment.id);
+    const { memoryMb, env } = workflow.settings;
+    // Whoever had a process there does not wait for the new one to start. (A workflow that nobody has called has none, and
+    // gets none: a hundred that are deployed at once would be a hundred processes.)
+    const wasThere = !isSameProcess && runner.retire(before.deployment.id);
+    if (wasThere && workflow.active) runner.warm(after.deployment, memoryMb, env);
     deps.wakeTimes();
   }
 

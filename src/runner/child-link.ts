@@ -9,7 +9,7 @@ import type { Deployment } from '../domain/resource.ts';
 import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
-import { isOverMemory } from './memory.ts';
+import { isOverMemory, usedMemoryMb } from './memory.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
@@ -47,6 +47,8 @@ interface LinkEvents {
 }
 
 export class ChildLink {
+  /** Memory of its own, when it was last looked at. */
+  usedMb = 0;
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
   readonly #writer: FrameWriter;
@@ -112,7 +114,9 @@ export class ChildLink {
   /** Ends it when it uses more memory than it may. True when it did, this once. */
   endIfOverMemory(): boolean {
     const { pid } = this;
-    if (this.#killed || pid === undefined || !isOverMemory(pid, this.#options.memoryMb)) return false;
+    if (this.#killed || pid === undefined) return false;
+    this.usedMb = usedMemoryMb(pid) ?? 0;
+    if (!isOverMemory(this.usedMb, this.#options.memoryMb)) return false;
     this.#isOverMemory = true;
     this.kill();
     return true;

@@ -3,6 +3,7 @@
 // reserves half a gigabyte of address space before it runs anything, and RLIMIT_DATA counts that.)
 
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 
 /** A look costs 20 µs a process. In between, code can take some 100 MB more than it may. */
 export const MEMORY_LOOK_MS = 50;
@@ -10,10 +11,22 @@ export const MEMORY_LOOK_MS = 50;
 const NODE_MB = 96;
 const KIB_PER_MB = 1024;
 
-/** Whether a process uses more than `memoryMb` and what Node needs. False where the system does not tell (no Linux). */
-export function isOverMemory(pid: number, memoryMb: number): boolean {
+/** Half of what the machine, or the container, has. */
+export function defaultPoolMb(): number {
+  const limit = process.constrainedMemory();
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.max(256, Math.floor(bytes / 2 / KIB_PER_MB / KIB_PER_MB));
+}
+
+/** Whether a process that uses so much uses more than `memoryMb` and what Node needs. */
+export function isOverMemory(usedMb: number, memoryMb: number): boolean {
+  return usedMb > memoryMb + NODE_MB;
+}
+
+/** Null where the system does not tell (no Linux), and of a process that is gone. */
+export function usedMemoryMb(pid: number): number | null {
   const usedKib = anonymousKib(pid);
-  return usedKib !== null && usedKib > (memoryMb + NODE_MB) * KIB_PER_MB;
+  return usedKib === null ? null : usedKib / KIB_PER_MB;
 }
 
 /** Resident and not backed by a file. */

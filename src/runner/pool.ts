@@ -14,7 +14,7 @@ import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
 import type { Isolation, IsolationSettings, OpenOutlet } from './isolation.ts';
 import { Jails } from './jail.ts';
-import { MEMORY_LOOK_MS } from './memory.ts';
+import { defaultPoolMb, MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
 import type { Ask, Described, Runner, RunnerStats, RunRequest, Told } from './runner.ts';
 import { PlainProcesses } from './spawn.ts';
@@ -31,6 +31,8 @@ export interface RunnerOptions {
   /** Needed for jails that reach public addresses. */
   readonly openOutlet?: OpenOutlet | undefined;
   readonly maxProcesses?: number;
+  /** What all processes may use together: beyond it, those leave that run nothing. */
+  readonly poolMb?: number;
   /** A process that has had no run for so long is ended. */
   readonly idleMs?: number;
   /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
@@ -77,7 +79,13 @@ class Pool implements ProcessRunner {
   #onEmpty: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
-    this.#options = { maxProcesses: MAX_PROCESSES, idleMs: IDLE_MS, graceMs: GRACE_MS, ...options };
+    this.#options = {
+      maxProcesses: MAX_PROCESSES,
+      poolMb: defaultPoolMb(),
+      idleMs: IDLE_MS,
+      graceMs: GRACE_MS,
+      ...options,
+    };
     const { isolation, tmpDir, openOutlet } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
     this.#isolation =
@@ -129,9 +137,9 @@ class Pool implements ProcessRunner {
     return flight !== undefined;
   }
 
-  retire(deploymentId: string): void {
+  retire(deploymentId: string): boolean {
     this.#open.get(deploymentId)?.drain();
-    this.#open.delete(deploymentId);
+    return this.#open.delete(deploymentId);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -223,8 +231,7 @@ class Pool implements ProcessRunner {
     const staying = all.filter(({ takesRuns }) => takesRuns);
     const gone = all.filter(({ takesRuns, inFlight }) => !takesRuns && inFlight === 0).length;
     let missing = this.#waiting.processes - gone;
-    const idle = staying.filter(({ inFlight }) => inFlight === 0).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
-    for (const process of idle) if (missing-- > 0) process.drain();
+    for (const process of this.#idle()) if (missing-- > 0) process.drain();
     missing -= all.length - staying.length - gone;
     const had = performance.now() - TURN_MS;
     const busy = staying.filter(({ inFlight, bornAt }) => inFlight > 0 && bornAt < had);
@@ -239,6 +246,21 @@ class Pool implements ProcessRunner {
   #lookAtMemory(): void {
     for (const process of this.#processes) process.lookAtMemory();
     this.#describer.lookAtMemory();
+    let overMb = -this.#options.poolMb;
+    // Without those that are ending and about to give theirs back.
+    for (const { usedMb, takesRuns, inFlight } of this.#processes) if (takesRuns || inFlight > 0) overMb += usedMb;
+    if (overMb <= 0) return;
+    for (const process of this.#idle()) {
+      process.drain();
+      overMb -= process.usedMb;
+      if (overMb <= 0) return;
+    }
+  }
+
+  /** Those that run nothing and could, the one that has been idle longest first. */
+  #idle(): RunProcess[] {
+    const idle = [...this.#processes].filter(({ takesRuns, inFlight }) => takesRuns && inFlight === 0);
+    return idle.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
   }
 
   #endIdle(): void {

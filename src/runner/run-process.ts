@@ -80,6 +80,10 @@ export class RunProcess {
     return this.#flights.size;
   }
 
+  get usedMb(): number {
+    return this.#link.usedMb;
+  }
+
   get takesRuns(): boolean {
     return !this.#draining && (this.#broken === null || performance.now() - this.#broken.at < BROKEN_MS);
   }

@@ -133,8 +133,8 @@ export interface Runner {
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
   /** Asks a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */
   cancel(run: number): boolean;
-  /** No new runs for this deployment's process; it ends when the last one in flight has. */
-  retire(deploymentId: string): void;
+  /** No new runs for this deployment's process; it ends when the last one in flight has. False when it has none. */
+  retire(deploymentId: string): boolean;
   /** Waits up to `graceMs` for runs in flight, then kills; what was cut off ends as `returned`. May be called twice. */
   stop(graceMs: number): Promise<void>;
   stats(): RunnerStats;

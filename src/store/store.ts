@@ -48,7 +48,8 @@ export class StoreUnavailable extends Error {
  * (when the transaction did not commit).
  */
 export interface Admission {
-  takeRun(runnable: Runnable): boolean;
+  /** `besideHooks`: it begins although its source's hooks are under way. */
+  takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
   dropRun(runnableId: string): void;
   /** `webhook` is null for the owner's mail, and for requests that code asked for. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;

@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { createComponents } from '../support/components.ts';
 import { startErrand } from '../support/errand.ts';
 import { createOwn, emitted, startAsked, tryOwn } from '../support/own-sources.ts';
+import { newDatabaseOn } from '../support/postgres/fresh.ts';
+import { sharedPostgres } from '../support/postgres/shared.ts';
 import { assertProblem } from '../support/problem.ts';
 import { noJail } from '../unit/runner/jail-kit.ts';
 
@@ -32,6 +34,17 @@ test('with a network a feed is read in a jail', { skip }, async () => {
   feed.says({ body: FEED });
   const source = await createOwn(errand, 'rss', { url: feed.url });
   assert.equal((await emitted(errand, source))[0].id, '1');
+});
+
+test('with a network Postgres is read in a jail', { skip }, async () => {
+  const { url, drop } = await newDatabaseOn(await sharedPostgres(), { isBlank: true });
+  try {
+    await using errand = await startErrand({ ERRAND_ISOLATION: 'jail', ERRAND_JAIL_NETWORK: 'full' });
+    const source = await createOwn(errand, 'postgres-rows', { url, query: 'SELECT 1 AS id', column: 'id' });
+    assert.deepEqual(await emitted(errand, source), [{ id: 1 }]);
+  } finally {
+    await drop();
+  }
 });
 
 test('a component by path runs in a jail', { skip }, async () => {

@@ -1,6 +1,6 @@
 // What a component is asked while it is being configured: the options of a prop, or its additional props.
 
-import type { PropDefinitions } from '../../domain/props.ts';
+import type { PropDefinition, PropDefinitions } from '../../domain/props.ts';
 import type { Ask } from '../runner.ts';
 import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
@@ -11,30 +11,56 @@ import { sourceDb } from './source-db.ts';
 /** The answer, as JSON values. Rejects with what the component's code throws. */
 export async function answerTo(given: unknown, ask: Ask, maxBytes: number): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
-  const self = bindComponent(component, {
-    props: ask.props,
-    respond: async () => undefined,
-    endpoints: ask.endpoints,
-    db: sourceDb(ask.db ?? {}, new Map(), maxBytes),
-    emit: () => undefined,
-  });
-  if (ask.what === 'props') return { props: await additionalProps(component, { self, ask }) };
-  return await optionsOf(component, { self, ask });
+  const bind = (additionalProps: PropDefinitions): object =>
+    bindComponent(component, {
+      props: { ...ask.props, additionalProps },
+      respond: async () => undefined,
+      endpoints: ask.endpoints,
+      db: sourceDb(ask.db ?? {}, new Map(), maxBytes),
+      emit: () => undefined,
+    });
+  if (ask.what === 'props') {
+    const { answered } = await additionalProps(component, { bind, ask });
+    return { props: definitionsAsJson(answered, component) };
+  }
+  return await optionsOf(component, { bind, ask });
 }
 
 interface Asked<A extends Ask = Ask> {
-  readonly self: object;
+  /** The component's `this`, with these additional props. */
+  readonly bind: (additional: PropDefinitions) => object;
   readonly ask: A;
 }
 
-async function additionalProps(component: Component, { self, ask }: Asked): Promise<PropDefinitions> {
-  return definitionsAsJson(await liveAdditional(component, { self, ask }), component);
+interface Additional {
+  readonly answered: Record<string, unknown>;
+  readonly known: PropDefinitions;
 }
 
-async function liveAdditional(component: Component, { self, ask }: Asked): Promise<Record<string, unknown>> {
-  if (typeof component.additionalProps !== 'function') return {};
-  const previous = previousDefinitions(component, ask.props.additionalProps ?? {});
-  const answered: unknown = await component.additionalProps.call(self, previous);
+/** Each prop that is added may have a value that adds more: forms ask again with every one that is filled in. */
+const MAX_PASSES = 32;
+
+async function additionalProps(component: Component, { bind, ask }: Asked): Promise<Additional> {
+  let known = ask.props.additionalProps ?? {};
+  if (typeof component.additionalProps !== 'function') return { answered: {}, known };
+  const seen = new Set([...Object.keys(component.props ?? {}), ...Object.keys(known)]);
+  for (let pass = 1; ; pass++) {
+    const previous = previousDefinitions(component, known);
+    const answered = membersOf(await component.additionalProps.call(bind(known), previous));
+    known = definitionsAsJson(answered, component);
+    const fresh = Object.entries(known).filter(([name]) => !seen.has(name));
+    for (const [name] of fresh) seen.add(name);
+    const isMore = fresh.some(([name, definition]) => hasValue(definition, ask.props.configuredProps[name]));
+    if (!isMore || pass === MAX_PASSES) return { answered, known };
+  }
+}
+
+function hasValue({ reloadProps, default: standing }: PropDefinition, configured: unknown): boolean {
+  if (configured !== undefined && configured !== null) return true;
+  return reloadProps === true && standing !== undefined && standing !== null;
+}
+
+function membersOf(answered: unknown): Record<string, unknown> {
   if (answered === undefined || answered === null) return {};
   if (typeof answered === 'object' && !Array.isArray(answered)) return answered as Record<string, unknown>;
   throw new ConfigurationError('additionalProps must return an object of props, by name');
@@ -42,29 +68,29 @@ async function liveAdditional(component: Component, { self, ask }: Asked): Promi
 
 async function optionsOf(
   component: Component,
-  { self, ask }: Asked<Extract<Ask, { what: 'options' }>>,
+  { bind, ask }: Asked<Extract<Ask, { what: 'options' }>>,
 ): Promise<unknown> {
-  const given = Object.hasOwn(component.props ?? {}, ask.prop)
-    ? component.props?.[ask.prop]
-    : (await liveAdditional(component, { self, ask }))[ask.prop];
+  const isOwn = Object.hasOwn(component.props ?? {}, ask.prop);
+  const { answered, known } = isOwn
+    ? { answered: component.props ?? {}, known: ask.props.additionalProps ?? {} }
+    : await additionalProps(component, { bind, ask });
+  const given = Object.hasOwn(answered, ask.prop) ? answered[ask.prop] : undefined;
   if (given === undefined) throw new ConfigurationError(`The component has no prop "${ask.prop}"`);
   const { definition, links } = resolve(given);
   if (typeof definition.options !== 'function') return { options: definition.options ?? [], context: null };
+  const self = bind(known);
   const { page, prevContext, query } = ask;
-  const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, ask) });
-  const answered = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
-  if (typeof answered !== 'object' || answered === null || Array.isArray(answered)) {
-    return { options: answered ?? [], context: null };
+  const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, known) });
+  const listed = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
+  if (typeof listed !== 'object' || listed === null || Array.isArray(listed)) {
+    return { options: listed ?? [], context: null };
   }
-  const { options, context } = answered as { options?: unknown; context?: unknown };
+  const { options, context } = listed as { options?: unknown; context?: unknown };
   return { options: options ?? [], context: context ?? null };
 }
 
-function valuesOf(self: object, ask: Ask): Record<string, unknown> {
-  const names = new Set([
-    ...Object.keys((self as Component).props ?? {}),
-    ...Object.keys(ask.props.additionalProps ?? {}),
-  ]);
+function valuesOf(self: object, additional: PropDefinitions): Record<string, unknown> {
+  const names = new Set([...Object.keys((self as Component).props ?? {}), ...Object.keys(additional)]);
   const values = [...names].map((name) => [name, (self as Record<string, unknown>)[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }

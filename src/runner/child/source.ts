@@ -16,7 +16,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     props: input,
     endpoints: input.endpoints,
     db: sourceDb(input.db, run.dbWrites, run.program.limits.resultBytes),
-    respond: (answer) => step.respond(answer),
+    respond: (answer) => step.respondAtOnce(answer),
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
     emit: (event, metadata) => {
       if (!run.ended) run.outbox.emitItem(event, metadata as EmitMetadata | undefined);

@@ -63,7 +63,15 @@ export class StepRun {
 
   /** Settles when the answer is on its way; the step does not end before that. */
   respond(given: unknown): Promise<void> {
-    const answering = this.#respond(given);
+    return this.#await(this.#respond(given, Boolean((given as { immediate?: unknown } | null)?.immediate)));
+  }
+
+  /** As a source does: its callers have little patience, and what they sent is on disk. */
+  respondAtOnce(given: unknown): Promise<void> {
+    return this.#await(this.#respond(given, true));
+  }
+
+  #await(answering: Promise<void>): Promise<void> {
     // It is awaited at the end of the step, so that an answer which cannot be sent fails the step there at the latest.
     answering.catch(() => {});
     this.#answering ??= [];
@@ -71,9 +79,9 @@ export class StepRun {
     return answering;
   }
 
-  async #respond(given: unknown): Promise<void> {
+  async #respond(given: unknown, immediate: boolean): Promise<void> {
     const answer = await answerOf(given, this.run.program.limits.resultBytes);
-    this.run.answer(answer, Boolean((given as { immediate?: unknown } | null)?.immediate));
+    this.run.answer(answer, immediate);
   }
 
   /** The code has returned: records what it gave. Rejects as the step's code would, on what cannot be kept. */

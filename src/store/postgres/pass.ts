@@ -145,9 +145,9 @@ export class Pass {
     return left;
   }
 
-  takeRun(hands: Hands, runnable: Runnable): boolean {
+  takeRun(hands: Hands, runnable: Runnable, besideHooks = false): boolean {
     if (!this.isWhole) return true;
-    if (!hands.admission.takeRun(runnable)) return false;
+    if (!hands.admission.takeRun(runnable, besideHooks)) return false;
     this.#taken.push(() => hands.admission.dropRun(runnable.id));
     return true;
   }

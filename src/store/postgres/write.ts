@@ -7,7 +7,7 @@ import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.t
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../domain/limits.ts';
-import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
+import { concurrencyOf, isBesideHooks, type Runnable } from '../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run.ts';
 import type { Carried } from '../../domain/waiting.ts';
@@ -97,10 +97,11 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited, going
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
   const { throttle } = runnable.settings;
   const room = line.roomAt(throttle, pass.nowMs);
-  const mayBegin = room > 0 && line.taken < concurrencyOf(runnable);
-  const isFirst = line.waiting === 0;
+  const besideHooks = isBesideHooks(runnable, { sourceType: emission.sourceType, isAwaited });
+  const mayBegin = room > 0 && line.taken < concurrencyOf(runnable, besideHooks);
+  const isFirst = line.waiting === 0 || besideHooks;
   const isFree = isFirst && mayBegin;
-  const taken = isFree && pass.takeRun(hands, runnable);
+  const taken = isFree && pass.takeRun(hands, runnable, besideHooks);
   const isFull = !taken && line.waiting >= runnable.settings.queueLimit;
   const attempt = goingOn?.attempt ?? 1;
   const cells = {

@@ -25,7 +25,7 @@ export function logVerbs(core: Core): LogStore {
         const w = writing(tx, admission);
         const repeated = idempotency && findRepeated(core, w, idempotency);
         if (repeated) return repeated;
-        const written = writeEmission(core, w, emission, options?.goingOn);
+        const written = writeEmission(core, w, emission, options);
         if (idempotency) rememberKey(core, w, { idempotency, written });
         return appendedOf(w, written);
       }, emission.emitterId),

@@ -8,7 +8,7 @@ import { judgeRepeat } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
-import type { Webhook } from '../../domain/resource.ts';
+import { isBesideHooks, type Webhook } from '../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
 import { asKept } from '../sealed-requests.ts';
@@ -48,11 +48,13 @@ interface Made {
 }
 
 type GoingOn = AppendOptions['goingOn'];
+type Caused = Pick<AppendOptions, 'goingOn' | 'isAwaited'>;
 
 type RunTarget = Extract<Target, { kind: 'run' }>;
 
-/** Writes an emission and what it causes. `goingOn`: of the run that it causes. */
-export function writeEmission(core: Core, w: Writing, made: NewEmission, goingOn?: GoingOn): Written {
+/** Writes an emission and what it causes; the options are of the run that it causes. */
+export function writeEmission(core: Core, w: Writing, made: NewEmission, options: Caused = {}): Written {
+  const { goingOn, isAwaited = false } = options;
   const entry = w.tx.number();
   const id = emitId(core.storeTag, entry);
   const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
@@ -64,7 +66,7 @@ export function writeEmission(core: Core, w: Writing, made: NewEmission, goingOn
   let firstRun: Made | null = null;
   for (const target of targets) {
     if (target.kind === 'run') {
-      const run = writeRun(core, w, { emission, target, goingOn });
+      const run = writeRun(core, w, { emission, target, goingOn, isAwaited: isAwaited && firstRun === null });
       firstRun ??= run;
     } else {
       writeDelivery(core, w, { emission, target });
@@ -118,9 +120,10 @@ interface CausedRun {
   readonly emission: Emission;
   readonly target: RunTarget;
   readonly goingOn: GoingOn;
+  readonly isAwaited: boolean;
 }
 
-function writeRun(core: Core, w: Writing, { emission, target, goingOn }: CausedRun): Made {
+function writeRun(core: Core, w: Writing, { emission, target, goingOn, isAwaited }: CausedRun): Made {
   const { runnable, via, subscriptionId } = target;
   const run = w.tx.number();
   // The numbers' clock may be a little ahead of the wall's: nothing starts before it was created.
@@ -128,7 +131,8 @@ function writeRun(core: Core, w: Writing, { emission, target, goingOn }: CausedR
   const waiting = w.tx.runsWaiting(runnable.id);
   // Nobody overtakes: while some of its runs wait, a new one waits behind them.
   const room = core.throttles.room(runnable, w.tx.nowMs);
-  const taken = waiting === 0 && room > 0 && takeRun(w, runnable);
+  const besideHooks = isBesideHooks(runnable, { sourceType: emission.sourceType, isAwaited });
+  const taken = (waiting === 0 || besideHooks) && room > 0 && takeRun(w, runnable, besideHooks);
   const isFull = !taken && waiting >= runnable.settings.queueLimit;
   const state = taken ? 'running' : isFull ? 'failed' : 'queued';
   core.writer.run(
@@ -187,8 +191,8 @@ function putBehind(core: Core, run: number, of: { goingOn: NonNullable<GoingOn>;
   );
 }
 
-export function takeRun(w: Writing, runnable: ClaimedRun['runnable']): boolean {
-  if (!w.admission.takeRun(runnable)) return false;
+export function takeRun(w: Writing, runnable: ClaimedRun['runnable'], besideHooks = false): boolean {
+  if (!w.admission.takeRun(runnable, besideHooks)) return false;
   w.tx.onRollback(() => w.admission.dropRun(runnable.id));
   return true;
 }

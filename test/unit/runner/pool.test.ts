@@ -50,6 +50,33 @@ test('the longest idle process makes room', async (t) => {
   assert.notEqual(returned(await run(b)), pidB);
 });
 
+test('idle processes leave when memory is short', async (t) => {
+  const { run, runner } = kit(t, { poolMb: 1 });
+  const { came, onAnswer } = signal();
+  const busy = run(HANG, { onAnswer, timeoutMs: 3000 });
+  await came;
+  const idle = await deploymentOf(PID);
+  const first = returned(await run(idle));
+  await until(() => runner.stats().processes === 1);
+  assert.equal(runner.stats().inFlight, 1, 'what runs something stays');
+  assert.notEqual(returned(await run(idle)), first);
+  await busy;
+});
+
+test('the longest idle leaves first for memory', async (t) => {
+  const MEMORY = 'export default () => { globalThis.kept = Buffer.alloc(150e6, 1); return process.pid }';
+  const { run, runner } = kit(t, { poolMb: 450 });
+  const [a, b] = await Promise.all([deploymentOf(MEMORY), deploymentOf(MEMORY)]);
+  const pidA = returned(await run(a));
+  const pidB = returned(await run(b));
+  assert.equal(returned(await run(a)), pidA);
+  await run(MEMORY);
+  await until(() => runner.stats().processes === 2);
+  assert.equal(returned(await run(a)), pidA);
+  await until(() => runner.stats().processes === 2);
+  assert.notEqual(returned(await run(b)), pidB);
+});
+
 test('an idle process makes room before a leaving one', async (t) => {
   const { run } = kit(t, { maxProcesses: 2 });
   const { came, onAnswer } = signal();

@@ -1,0 +1,4 @@
+export default {
+  id: '1',
+  name: 'A task',
+};
