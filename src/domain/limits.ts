@@ -91,7 +91,7 @@ export const LIMITS = {
   maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
-  /** Of arrays and objects within each other, in what a run returns, exports and sends. */
+  /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
   nestingDepth: 256,
   uniqueIds: 100,
   /** How far ahead a source may set `delivery_ts`. */

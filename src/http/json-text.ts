@@ -1,4 +1,4 @@
-// Whether bytes are JSON text, without making anything of them.
+// Whether bytes are JSON text, and how deep it is nested, without making anything of them.
 //
 // JSON.parse would say the same, but builds the whole value only to throw it away: for 1 KB it takes 3.8 µs and this
 // 2.5, for 350 KB 1.5 ms and this 0.85, and this leaves nothing to collect. Both must agree on every input: a property
@@ -40,38 +40,44 @@ function tableOf(bytes: Iterable<number>): Uint8Array {
   return table;
 }
 
-export function isJsonText(json: Uint8Array): boolean {
-  return isUtf8(json) && isGrammatical(json);
+/**
+ * How many arrays and objects are within each other in JSON text; null when the bytes are none. Found out on the way:
+ * a second walk over what is refused but for its depth would cost every large body half as much again.
+ */
+export function jsonDepth(json: Uint8Array): number | null {
+  return isUtf8(json) ? depthOf(json) : null;
 }
 
 // All walks return the place after what they walked over, or -1 when it is not there. Loops check the end themselves:
 // reading beyond it would be right too (undefined equals no byte), but makes every read of that loop twice as slow.
 
-function isGrammatical(json: Uint8Array): boolean {
+function depthOf(json: Uint8Array): number | null {
   /** The closing bytes that are still to come. */
   const open: number[] = [];
+  let deepest = 0;
   let at = 0;
   for (;;) {
     at = afterSpace(json, at);
-    if (at >= json.length) return false;
+    if (at >= json.length) return null;
     const byte = json[at];
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       const close = byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      if (open.length >= deepest) deepest = open.length + 1;
       at = afterSpace(json, at + 1);
       if (json[at] === close) at++;
       else {
         open.push(close);
         if (close === CLOSE_BRACE) at = afterKey(json, at);
-        if (at < 0) return false;
+        if (at < 0) return null;
         continue;
       }
     } else {
       at = afterScalar(json, at);
-      if (at < 0) return false;
+      if (at < 0) return null;
     }
     at = afterClosings(json, at, open);
-    if (open.length === 0) return at === json.length;
-    if (at < 0) return false;
+    if (open.length === 0) return at === json.length ? deepest : null;
+    if (at < 0) return null;
   }
 }
 

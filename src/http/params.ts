@@ -6,10 +6,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { TSchema } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
+import { LIMITS } from '../domain/limits.ts';
 import { memberOf } from '../domain/slice.ts';
 import { isRecord } from './json.ts';
+import { jsonDepth } from './json-text.ts';
+import { checkDepth } from './nesting.ts';
 
-/** Members nest no deeper than this (the `event` member apart, which nobody walks). */
+/** Members nest no deeper than this, the member `event` apart: for that see `eventOf`. */
 const MAX_NESTING = 100;
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
@@ -120,9 +123,12 @@ interface JsonRequest {
   readonly rawBody: Buffer | null;
 }
 
-/** The exact bytes of the parameter `event`; undefined when there is none. */
+/** The exact bytes of the parameter `event`; undefined when there is none. Throws for one that is nested too deep. */
 export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
-  return jsonOf(request, { name: 'event', maxBytes });
+  const event = jsonOf(request, { name: 'event', maxBytes });
+  // It was parsed before, so it is JSON. A closing byte for each opening one: what is shorter than that is not walked.
+  if (event && event.byteLength > 2 * LIMITS.nestingDepth) checkDepth(jsonDepth(event) ?? 0);
+  return event;
 }
 
 /**

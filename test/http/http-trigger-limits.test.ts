@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
+import { LIMITS } from '../../src/domain/limits.ts';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { type RawAnswer, sendRaw } from '../support/raw-http.ts';
 
 const ECHO = 'export default ({ steps }) => steps.trigger.event.body.length';
+const TOO_DEEP = `The event is nested deeper than ${LIMITS.nestingDepth} levels`;
 const DEFAULT_LIMIT = 512 * 1024;
 
 async function call(
@@ -124,6 +126,53 @@ test('a body cut short is 400', async () => {
   const badChunk = await rawCall(workflow, ['Transfer-Encoding: chunked'], 'zz\r\nhello\r\n0\r\n\r\n');
   assert.equal(badChunk.status, 400, badChunk.text);
   await assertNothingRan(errand, workflow);
+});
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+test('JSON nested too deep is 400', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(ECHO);
+  const type = { 'content-type': 'application/json' };
+  for (const levels of [LIMITS.nestingDepth + 1, 250_000]) {
+    assert.equal(await call(workflow, nested(levels), type), 400);
+    assert.equal(await call(workflow, gzipSync(nested(levels)), { ...type, 'content-encoding': 'gzip' }), 400);
+  }
+  await assertNothingRan(errand, workflow);
+  assert.equal(await call(workflow, nested(LIMITS.nestingDepth), type), 200);
+  // What only looks like JSON is text.
+  assert.equal(await call(workflow, '['.repeat(1000), type), 200);
+  assert.equal(await call(workflow, nested(1000)), 200);
+  const [newest] = await errand.runs(workflow.id, 4);
+  assert.equal(newest.state, 'succeeded');
+});
+
+test('events over the API are judged alike', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default ({ steps }) => { if (steps.trigger.event.body) throw 1 }');
+  await errand.send(workflow, true);
+  const [error] = await errand.errors(workflow.id, 1);
+  const source = await client.post('/v1/sources', { component_code: 'export default { run() {} }' });
+  const webhook = await client.post('/v1/webhooks', { url: 'http://127.0.0.1:9/' });
+  const paths = [
+    `/v1/workflows/${workflow.id}/runs`,
+    `/v1/workflows/${workflow.id}/$errors/${error.id}/replay`,
+    `/v1/sources/${source.id}/invoke`,
+    `/v1/webhooks/${webhook.id}/test`,
+  ];
+  const ask = (path: string, levels: number) => client.request('POST', path, `{"event":${nested(levels)}}`);
+  for (const path of paths) {
+    for (const levels of [LIMITS.nestingDepth + 1, 200_000]) {
+      const { status, json } = await ask(path, levels);
+      assert.deepEqual([status, json.type, json.error], [400, '/docs/errors#malformed', TOO_DEEP], path);
+    }
+    assert.equal((await ask(path, LIMITS.nestingDepth)).status, 200, path);
+  }
+  const inQuery = await client.request('POST', `${paths[0]}?event=${nested(LIMITS.nestingDepth + 1)}`);
+  assert.deepEqual([inQuery.status, inQuery.json.error], [400, TOO_DEEP]);
+  await errand.settled();
+  assert.equal((await errand.runs(workflow.id, 3)).length, 3);
 });
 
 test('a request with two lengths is 400', async () => {

@@ -2,7 +2,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { isJsonText } from '../json-text.ts';
+import { jsonDepth } from '../json-text.ts';
+import { checkDepth } from '../nesting.ts';
 import { formJson } from './form.ts';
 
 export interface EventOptions {
@@ -17,7 +18,7 @@ export interface EventOptions {
 
 const MAPPED_IPV4 = '::ffff:';
 
-/** `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. */
+/** `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. Throws `Refusal` for a body nested too deep. */
 export function eventBytes(req: IncomingMessage, body: Buffer, options: EventOptions): Buffer {
   const head = headOf(req, options);
   const shown = bodyJson(body, req.headers['content-type']);
@@ -46,11 +47,15 @@ function clientIp(req: IncomingMessage): string {
   return address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
 }
 
-/** The member `body`: the bytes themselves when they are JSON and say so, else JSON text made of them. */
+/** The member `body`: the bytes themselves when they are JSON and say so, else JSON text made of them. Throws for JSON nested too deep. */
 function bodyJson(body: Buffer, contentType: string | undefined): Buffer | string {
   if (body.length === 0) return 'null';
   const type = mediaTypeOf(contentType);
-  if (isJsonType(type) && isJsonText(body)) return body;
+  const depth = isJsonType(type) ? jsonDepth(body) : null;
+  if (depth !== null) {
+    checkDepth(depth);
+    return body;
+  }
   if (!isUtf8(body)) return base64Json(body);
   const text = body.toString();
   return type === 'application/x-www-form-urlencoded' ? formJson(text) : JSON.stringify(text);

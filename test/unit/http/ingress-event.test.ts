@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { LIMITS } from '../../../src/domain/limits.ts';
 import { idOf, trigger } from './fake-store.ts';
 import type { Harness } from './harness.ts';
 import { startServer } from './harness.ts';
 
 const BODY = '"body":';
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
 function lastEvent(harness: Harness): string {
   return Buffer.from(harness.accepted.at(-1)?.body ?? []).toString();
@@ -61,10 +64,23 @@ test('valid JSON bodies go in byte for byte', async (t) => {
     '"é😀\u2028"',
   ];
   for (const body of odd) assert.equal((await posted(harness, body)).body, body);
-  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
-  assert.equal((await posted(harness, deep)).body, deep);
+  for (const deep of [nested(LIMITS.nestingDepth), JSON.stringify(nested(50_000))]) {
+    assert.equal((await posted(harness, deep)).body, deep);
+  }
   const large = JSON.stringify('x'.repeat(500 * 1024));
   assert.equal((await posted(harness, large)).body, large);
+});
+
+test('JSON nested too deep is refused', async (t) => {
+  const harness = await started(t);
+  for (const levels of [LIMITS.nestingDepth + 1, 50_000]) {
+    const headers = { 'content-type': 'application/json' };
+    const { status, json } = await harness.call('POST', '/e/key1', { key: null, headers, body: nested(levels) });
+    assert.deepEqual([status, json.error], [400, `The event is nested deeper than ${LIMITS.nestingDepth} levels`]);
+  }
+  assert.deepEqual(harness.accepted, []);
+  const text = await posted(harness, nested(50_000), 'text/plain');
+  assert.equal(text.event.body, nested(50_000));
 });
 
 test('any JSON goes in byte for byte', async (t) => {

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isJsonText } from '../../../src/http/json-text.ts';
+import { jsonDepth } from '../../../src/http/json-text.ts';
 
-function parses(text: string): boolean {
+/** JSON.parse says whether it is JSON; the depth is counted in what is left without the strings. */
+function depthOf(text: string): number | null {
   try {
     JSON.parse(text);
-    return true;
   } catch {
-    return false;
+    return null;
   }
+  let depth = 0;
+  const depths = text.replace(/"(\\.|[^"\\])*"/g, '').match(/[[\]{}]/g) ?? [];
+  return Math.max(0, ...depths.map((char) => (char === '[' || char === '{' ? ++depth : --depth)));
 }
 
 function agrees(text: string): void {
-  assert.equal(isJsonText(Buffer.from(text)), parses(text), JSON.stringify(text));
+  assert.equal(jsonDepth(Buffer.from(text)), depthOf(text), JSON.stringify(text));
 }
 
 test('the odd corners agree with JSON.parse', () => {
@@ -122,11 +125,11 @@ test('heaps of JSON pieces agree with JSON.parse', () => {
 });
 
 test('bytes that are no UTF-8 are no JSON', () => {
-  assert.equal(isJsonText(Buffer.from([0x22, 0xff, 0x22])), false);
-  assert.equal(isJsonText(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), false);
+  assert.equal(jsonDepth(Buffer.from([0x22, 0xff, 0x22])), null);
+  assert.equal(jsonDepth(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), null);
 });
 
 test('deep nesting does not overflow the stack', () => {
-  assert.equal(isJsonText(Buffer.from('['.repeat(300_000) + ']'.repeat(300_000))), true);
-  assert.equal(isJsonText(Buffer.from('[{"a":'.repeat(100_000))), false);
+  assert.equal(jsonDepth(Buffer.from('['.repeat(300_000) + ']'.repeat(300_000))), 300_000);
+  assert.equal(jsonDepth(Buffer.from('[{"a":'.repeat(100_000))), null);
 });
