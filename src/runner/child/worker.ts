@@ -70,7 +70,7 @@ export class Worker {
       if (mode === 'source') this.#instances = new Instances(steps);
       else program.steps = await loadSteps(steps, mode);
       if (ask !== undefined) {
-        const answer = await answerTo(program.steps[0]?.component, ask, limits.resultBytes);
+        const answer = await answerTo(program.steps[0]?.component, ask, limits);
         return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
