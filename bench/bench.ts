@@ -32,6 +32,7 @@ const { values: options } = parseArgs({
     webhooks: { type: 'string', default: '10000' },
     listeners: { type: 'string', default: '5000' },
     readers: { type: 'string', default: '2000' },
+    sources: { type: 'string', default: '5000' },
   },
 });
 const ROUNDS = Number(options.rounds);
@@ -250,7 +251,12 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     webhooks: Number(options.webhooks),
     listeners: Number(options.listeners),
   }),
-  ...streamParts({ rounds: ROUNDS, readers: Number(options.readers) }),
+  ...streamParts({
+    rounds: ROUNDS,
+    readers: Number(options.readers),
+    seconds: TIMES.seconds,
+    sources: Number(options.sources),
+  }),
 };
 
 const wanted = options.only?.split(',') ?? Object.keys(PARTS);

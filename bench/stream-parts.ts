@@ -4,12 +4,18 @@ import { bareInserts, emitting } from './emissions.ts';
 import { add, addSpread } from './figures.ts';
 import { median } from './stats.ts';
 import { reading } from './streams.ts';
+import { ticking } from './timers.ts';
 
 const ROWS = 100_000;
 const MANY = { runs: 30, perRun: 1000 };
 const SINGLE = { runs: 3000, perRun: 1 };
 
-export function streamParts(of: { rounds: number; readers: number }): Record<string, () => Promise<void>> {
+export function streamParts(of: {
+  rounds: number;
+  readers: number;
+  seconds: number;
+  sources: number;
+}): Record<string, () => Promise<void>> {
   return {
     emissions: async () => {
       const rounds: { bare: number; many: number; single: number; cpu: readonly [number, number] }[] = [];
@@ -48,6 +54,20 @@ export function streamParts(of: { rounds: number; readers: number }): Record<str
       add({ name: '19   … CPU of the server', value: idleCpu * 100, unit: '%', note });
       addSpread('19 POST → one reader beside them', one, {});
       addSpread('19 POST → all of them', all, {});
+    },
+
+    timers: async () => {
+      const { create, createPerSecond, late, worstMs, expected, ...costs } = await ticking(of.sources, of.seconds);
+      addSpread(`20 ${of.sources} timer sources made, one`, create, {});
+      add({ name: '20   … by the second, at most 4 at once', value: createPerSecond, unit: '/s' });
+      addSpread('20 tick due → its run, one minute each', late, {});
+      add({ name: '20   … the latest', value: worstMs, unit: 'ms', note: `${late.count} ran, ${expected} were due` });
+      add({ name: '20   … CPU of the server', value: costs.serverCpu * 100, unit: '%' });
+      add({ name: '20   … CPU of its children', value: costs.childrenCpu * 100, unit: '%' });
+      add({ name: '20   … server, resident', value: costs.serverMb, unit: 'MB', note: 'at the most' });
+      const note = `${costs.children} of them, of their own, at the most`;
+      add({ name: '20   … children', value: costs.childrenMb, unit: 'MB', note });
+      add({ name: '20   … the store', value: costs.storeMb, unit: 'MB' });
     },
   };
 }

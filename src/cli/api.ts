@@ -42,7 +42,11 @@ interface Call {
 
 async function call({ url, key, method, body }: Call): Promise<unknown> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const response = await fetch(url, init).catch((error: Error) => {
+    const { cause } = error as { cause?: { message?: string; code?: string } };
+    throw new CliError(`${new URL(url).origin} cannot be reached: ${cause?.message || cause?.code || error.message}`);
+  });
   const answer = (await response.json().catch(() => ({}))) as { data?: unknown; detail?: string };
   if (!response.ok)
     throw new CliError(`the server answered ${response.status}: ${answer.detail ?? response.statusText}`);

@@ -58,7 +58,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
         } catch (error) {
           if (!(error instanceof CliError)) throw error;
           failed++;
-          deps.complain(`${path}: ${error.message}`);
+          deps.complain(error.message.startsWith(`${path}:`) ? error.message : `${path}: ${error.message}`);
         }
       }
       if (failed > 0) process.exitCode = 1;

@@ -43,7 +43,8 @@ export function wholeOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>, outcome: R
   const { steps, logs, logBytesDropped, summary } = outcome;
   const carried = carriedOf(run);
   if (!carried) return { steps, logs, logBytesDropped, summary, carried };
-  const data = carried.kind === 'rerun' ? resumeDataOf(run.resumed) : undefined;
+  // Of a step that is executed again, by request, and of one that has failed since then and is tried again.
+  const data = carried.reruns === null ? undefined : resumeDataOf(callbackOf(run, carried));
   const own = data === undefined ? steps : steps.map((step, i) => (i === 0 ? { ...step, resumeData: data } : step));
   return {
     steps: [...stepsBefore(carried, run.resumed), ...own],

@@ -23,6 +23,8 @@ export const LIMITS = {
   nameChars: 255,
   descriptionChars: 4096,
   urlChars: 2048,
+  /** Of one name in the path of a request: the longest is a key of a data store. */
+  pathPartChars: 256,
   eventNameChars: 128,
   stepsPerWorkflow: 64,
   triggersPerWorkflow: 32,

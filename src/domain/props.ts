@@ -60,6 +60,8 @@ export function mergedDefinitions(own: PropDefinitions, additional: PropDefiniti
 /** What stands in for a prop: what was configured, or its default. Undefined: nothing does. */
 export function givenValue(definition: PropDefinition, configured: unknown): unknown {
   if (definition.disabled === true) return undefined;
+  // Whoever configures it says which data stores code may reach, and not the code.
+  if (definition.type === 'data_store') return plainValue(configured) ?? undefined;
   if (definition.static !== undefined && definition.static !== null) return definition.static;
   return plainValue(configured) ?? plainValue(definition.default) ?? undefined;
 }

@@ -54,7 +54,7 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
   async function fromKey(key: string): Promise<ReadyCode> {
     const keys = await listKeys();
     if (!keys.includes(key)) {
-      refuse('component', `there is no component ${JSON.stringify(key)}; there are ${keys.join(', ')}`);
+      refuse('component', `names ${JSON.stringify(key)}, and there is no such component; there are ${keys.join(', ')}`);
     }
     return await ready(fileOf(key), { kind: 'component', name: key }, 'component');
   }
@@ -137,7 +137,7 @@ async function whatIsThere(dir: string, path: string): Promise<string> {
   const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
   const near = nearest(files, path);
   const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
-  return `there is no file ${show(path)} in the folder of components; ${end}`;
+  return `names ${show(path)}, and there is no such file in the folder of components; ${end}`;
 }
 
 function show(path: string): string {

@@ -4,7 +4,7 @@
 import type { DataRecord } from '../domain/data.ts';
 import { isResourceId, PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { PropValues } from '../domain/props.ts';
+import { givenValue, type PropValues } from '../domain/props.ts';
 import type { Question, Reply } from '../runner/runner.ts';
 import type { DataPlace } from '../store/data.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
@@ -71,16 +71,18 @@ const READS: ReadonlySet<string> = new Set(['get', 'has', 'size', 'keys', 'entri
 /** For one run, of that owner's, whose props name these stores. Rejects for bugs alone. */
 export function answerData(
   deps: DataAskDeps,
-  of: { ownerId: string; storeIds: ReadonlySet<string> },
+  of: { ownerId: string; storeIds: () => ReadonlySet<string> },
 ): (question: Question) => Promise<Reply> {
   // Most runs ask nothing.
   let turns: Turns | undefined;
+  let storeIds: ReadonlySet<string> | undefined;
   return async (question) => {
     try {
       const { store: storeId } = question.args;
       const verb = Object.hasOwn(VERBS, question.verb) ? VERBS[question.verb] : undefined;
       if (!verb || typeof storeId !== 'string') throw malformed();
-      if (!of.storeIds.has(storeId)) {
+      storeIds ??= of.storeIds();
+      if (!storeIds.has(storeId)) {
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
       const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, question);
@@ -116,9 +118,8 @@ class Turns {
 /** The data stores that props name. */
 export function dataStoresIn(propsOfAll: readonly PropValues[]): ReadonlySet<string> {
   const values = propsOfAll.flatMap((props) => Object.values(props));
-  return new Set(
-    values.map(dataStoreIdOf).filter((id) => id !== null && isResourceId(id, PREFIX.dataStore)) as string[],
-  );
+  const ids = values.map((value) => dataStoreIdOf(givenValue({ type: 'data_store' }, value)));
+  return new Set(ids.filter((id) => id !== null && isResourceId(id, PREFIX.dataStore)) as string[]);
 }
 
 function ignore(): void {}

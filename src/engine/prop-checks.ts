@@ -71,7 +71,7 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
   }
   const base = type.endsWith('[]') ? type.slice(0, -2) : type;
   const check = SHAPES[type] ?? JSON_TYPES[base];
-  if (!check) refuse(place, prop, `prop "${prop}" has type ${type}, which is not known`);
+  if (!check) refuse(place, prop, `prop "${prop}" has type ${type}, which is not known: see docs/components.md`);
   if (hasStatic(definition) && configured !== undefined && !isSame(configured, definition.static)) {
     refuse(place, prop, `prop "${prop}" has a value of its own (static), and takes no other`);
   }
@@ -83,14 +83,14 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
   }
   const isList = type !== base;
   const isRight = isList ? Array.isArray(value) && value.every((item) => check(item)) : check(value);
-  if (!isRight)
-    refuse(
-      place,
-      prop,
-      `prop "${prop}" is ${shown(definition, value)}; ${NEEDED[type] ?? `a value of type ${type}`} is needed`,
-    );
+  if (!isRight) refuse(place, prop, `prop "${prop}" ${whyWrong(type, definition, value)}`);
   checkBounds(place, { prop, definition, configured: value });
   return value;
+}
+
+function whyWrong(type: string, definition: PropDefinition, value: unknown): string {
+  if (type === 'app') return `is no account: ${whyNotApp(value)}`;
+  return `is ${shown(definition, value)}; ${NEEDED[type] ?? `a value of type ${type}`} is needed`;
 }
 
 function refuseMissing(place: PropsPlace, prop: string, type: string): never {
@@ -121,7 +121,6 @@ const SHAPES: Readonly<Record<string, Check>> = {
 };
 
 const NEEDED: Readonly<Record<string, string>> = {
-  app: '{"authProvisionId": "apn_…"}, or {"$auth": {…}}',
   data_store: 'the id of a data store ("ds_…")',
   http_request: '{"url": "https://…", "method", "headers": [{"name", "value"}], "params", "auth", "body"}',
   sql: '{"value": "SELECT …", "params": […]}',

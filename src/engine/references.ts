@@ -7,7 +7,9 @@ export function whyNotApp(value: unknown): string | null {
   const { authProvisionId, $auth } = (value ?? {}) as { authProvisionId?: unknown; $auth?: unknown };
   if (typeof $auth === 'object' && $auth !== null && !Array.isArray($auth)) return null;
   if (typeof authProvisionId === 'string' && isResourceId(authProvisionId, PREFIX.account)) return null;
-  return 'an account is needed, {"authProvisionId": "apn_…"}, or its fields, {"$auth": {…}}';
+  const needed = '{"authProvisionId": "apn_…"} names an account, {"$auth": {…}} gives its fields';
+  if (typeof authProvisionId !== 'string') return needed;
+  return `authProvisionId is no account's id ("apn_" and 16 letters or digits); ${needed}`;
 }
 
 /** A data store's id may also come as `{id}`. */

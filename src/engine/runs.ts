@@ -198,7 +198,7 @@ export class Runs {
         onAnswer,
         ask: answerData(this.#deps, {
           ownerId: runnable.ownerId,
-          storeIds: dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
+          storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
         }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;

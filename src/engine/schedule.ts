@@ -10,16 +10,36 @@ import type { Schedule } from '../domain/resource.ts';
 export function checkSchedule(schedule: Schedule, nowMs: number): void {
   if (schedule.cron === null) return;
   const { cron, timezone } = schedule;
-  let next: Date | null;
+  if (!isTimezone(timezone)) {
+    refuse(`timezone ${JSON.stringify(timezone)} is not known: it is a name like "Europe/Berlin", or "UTC"`);
+  }
+  let next: Date | null = null;
   try {
     next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(nowMs));
   } catch (error) {
-    const message = `cron "${cron}" in timezone "${timezone}" cannot be read: ${(error as Error).message}`;
-    throw new Refusal('impossible', message, { errors: [{ parameter: 'triggers', message }] });
+    refuse(`cron ${JSON.stringify(cron)} cannot be read: ${whyNoCron(cron, error as Error)}`);
   }
-  if (next) return;
-  const message = `cron "${cron}" never comes`;
+  if (!next) refuse(`cron ${JSON.stringify(cron)} never comes`);
+}
+
+function refuse(message: string): never {
   throw new Refusal('impossible', message, { errors: [{ parameter: 'triggers', message }] });
+}
+
+/** The library's own words about it name no such thing until a date is made of it, and then many others. */
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function whyNoCron(cron: string, { message }: Error): string {
+  const fields = cron.trim().split(/\s+/).length;
+  if (fields === 5 || fields === 6) return message.replace(/^Cron\w+: /, '');
+  return `it has five fields, like "0 9 * * 1-5", or six with seconds before them, but here are ${fields}`;
 }
 
 /**

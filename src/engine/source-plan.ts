@@ -92,8 +92,16 @@ export async function shapeOfSource(runner: Runner, deployment: Deployment): Pro
   throw new Refusal('impossible', wrong, { errors: [{ parameter: 'component_code', message: wrong }] });
 }
 
+/** What belongs elsewhere, and where. */
+const OTHER_TYPES: Readonly<Record<string, string>> = {
+  action: 'of type action, which is a step of a workflow; a source has no type',
+  app: 'of type app, which is for the props of other components; a source has no type',
+  function: 'a function, which is a step of a workflow; a source is an object with props and run(event)',
+};
+
 function whyNoSource(shape: ComponentShape): string | null {
-  if (shape.type !== 'source') return `the component is of type ${shape.type}, and a source has no type`;
+  if (shape.type !== 'source')
+    return `the component is ${OTHER_TYPES[shape.type] ?? `of type ${shape.type}; a source has none`}`;
   if (shape.dedupe !== null && !(DEDUPES as readonly string[]).includes(shape.dedupe)) {
     return `dedupe "${shape.dedupe}" is not known: it is one of ${DEDUPES.join(', ')}`;
   }
@@ -118,6 +126,9 @@ interface InterfaceValue {
   readonly triggerId?: string;
 }
 
+/** Of an http prop as callers are shown it. */
+const WRITTEN = new Set(['triggerId', 'endpoint_url']);
+
 /** What the service itself wrote into an http prop is not part of the configuration that a caller sends back. */
 function withoutInterfaces(configured: PropValues, definitions: PropDefinitions): PropValues {
   const isHttp = ([prop, value]: [string, unknown]): boolean =>
@@ -128,7 +139,9 @@ function withoutInterfaces(configured: PropValues, definitions: PropDefinitions)
 /** Of code that asks for it no more, too. */
 function isWritten(value: unknown): boolean {
   const id = (value as InterfaceValue | null | undefined)?.triggerId;
-  return typeof id === 'string' && id.startsWith('hi_') && Object.keys(value as object).length === 1;
+  return (
+    typeof id === 'string' && id.startsWith('hi_') && Object.keys(value as object).every((name) => WRITTEN.has(name))
+  );
 }
 
 function interfaceProps(

@@ -16,18 +16,22 @@ export async function sourceInput(
 ): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
-  const source = await store.getSource(ownerId, sourceId);
+  // On Postgres each of these is a round trip.
+  const [source, db] = await Promise.all([store.getSource(ownerId, sourceId), store.readSourceDb(sourceId)]);
   if (!source) return null;
-  const endpoints = await endpointsOf(store, source, publicUrl);
-  const call = hooksOf(run.emission) ?? 'run';
   const { configuredProps: configured, additionalProps: additional, dedupe } = source;
-  const props = await propsInput(propStores, ownerId, { configured, additional });
-  return { input: { ...props, sourceId, call, endpoints, db: await store.readSourceDb(sourceId) }, dedupe };
+  const [endpoints, props] = await Promise.all([
+    endpointsOf(store, source, publicUrl),
+    propsInput(propStores, ownerId, { configured, additional }),
+  ]);
+  const call = hooksOf(run.emission) ?? 'run';
+  return { input: { ...props, sourceId, call, endpoints, db }, dedupe };
 }
 
 /** Name of an `$.interface.http` prop → the address of its endpoint. */
 export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
   const endpoints: Record<string, string> = {};
+  if (Object.values(source.configuredProps).every((value) => triggerIdIn(value) === undefined)) return endpoints;
   for (const trigger of await store.listTriggers(source.ownerId, source.id)) {
     if (trigger.key === null) continue;
     for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
@@ -38,8 +42,12 @@ export async function endpointsOf(store: Store, source: Source, publicUrl: strin
 /** Names of the `$.interface.http` props that this trigger serves: their configured value is `{triggerId}`. */
 function httpProps(configuredProps: Readonly<Record<string, unknown>>, triggerId: string): string[] {
   return Object.entries(configuredProps)
-    .filter(([, value]) => (value as { triggerId?: unknown } | null)?.triggerId === triggerId)
+    .filter(([, value]) => triggerIdIn(value) === triggerId)
     .map(([name]) => name);
+}
+
+function triggerIdIn(value: unknown): unknown {
+  return (value as { triggerId?: unknown } | null | undefined)?.triggerId;
 }
 
 /** Under a dedupe strategy an emission without an id is an error, never a silent drop. */

@@ -1,6 +1,6 @@
 // Subscriptions: what may be linked, and to what.
 
-import { ERRORS } from '../domain/emission.ts';
+import { ERRORS, HEARD_BY_NAME } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX, prefixOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
@@ -81,9 +81,17 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
   if (eventName.length > LIMITS.eventNameChars) {
     refuse('event_name', `event_name has ${eventName.length} characters; at most ${LIMITS.eventNameChars} are allowed`);
   }
+  checkEventName(eventName);
   if (emitterId === listenerId && eventName === ERRORS && listenerId.startsWith('p_')) {
     throw new Refusal('impossible', `workflow ${listenerId} cannot listen to its own ${ERRORS}`);
   }
+}
+
+/** Throws `Refusal`: what is misspelt would never be heard, and nobody would be told. */
+export function checkEventName(eventName: string, parameter = 'event_name'): void {
+  if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
+  const message = `nothing is heard as ${JSON.stringify(eventName)}: of the names that begin with $ there is ${ERRORS}`;
+  throw new Refusal('impossible', message, { errors: [{ parameter, message }] });
 }
 
 function refuse(parameter: string, message: string): never {

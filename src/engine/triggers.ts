@@ -10,6 +10,7 @@ import type { Subscription, Trigger } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Store } from '../store/store.ts';
 import { checkSchedule, nextTickMs } from './schedule.ts';
+import { checkEventName } from './subscriptions.ts';
 
 export interface TriggerDeps {
   readonly store: Store;
@@ -87,6 +88,7 @@ async function checkEmitter(store: Store, listener: Listener, [emitterId, eventN
   if (emitterId === listener.id && eventName === ERRORS) {
     throw new Refusal('impossible', `workflow ${listener.id} cannot listen to its own ${ERRORS}`);
   }
+  checkEventName(eventName, 'triggers');
   if (emitterId === listener.id || (await store.exists(listener.ownerId, emitterId))) return;
   const message = `there is no emitter ${emitterId}`;
   throw new Refusal('not_found', message, { errors: [{ parameter: 'triggers', message }] });

@@ -18,6 +18,8 @@ export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly runner: Runner;
   /** A schedule was made or changed. */
   readonly wakeTimes: () => void;
+  /** More of its runs may begin, or sooner. */
+  readonly wakeRuns: () => void;
   readonly waiters: Waiters;
 }
 
@@ -103,6 +105,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     const wasThere = !isSameProcess && runner.retire(before.deployment.id);
     if (wasThere && workflow.active) runner.warm(after.deployment, memoryMb, env);
     deps.wakeTimes();
+    deps.wakeRuns();
   }
 
   async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {

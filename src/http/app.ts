@@ -58,7 +58,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
     },
     return503OnClosing: false,
     bodyLimit: LIMITS.apiBodyBytes,
-    routerOptions: { maxParamLength: 256 },
+    routerOptions: { maxParamLength: LIMITS.pathPartChars },
   });
   await app.register(swagger, openApiOptions());
   addRequestParts(app, deps);

@@ -3,7 +3,10 @@
 import { Refusal } from '../domain/fault.ts';
 
 export function notFound(noun: string, id: string): Refusal {
-  return new Refusal('not_found', `There is no ${noun} ${JSON.stringify(id.slice(0, 80))}`);
+  return new Refusal(
+    'not_found',
+    `there is no ${noun} ${/^[\w-]{1,80}$/.test(id) ? id : JSON.stringify(id.slice(0, 80))}`,
+  );
 }
 
 /** `thing`, or the 404 that says what was asked for. */

@@ -26,9 +26,9 @@ const PROBLEM = Type.Object(
     status: Type.Integer({ examples: [404] }),
     detail: text({
       description: 'What was wrong, with which value, and what would be right.',
-      example: 'There is no webhook "wh_0"',
+      example: 'there is no webhook wh_0',
     }),
-    error: text({ description: 'The same as `detail`.', example: 'There is no webhook "wh_0"' }),
+    error: text({ description: 'The same as `detail`.', example: 'there is no webhook wh_0' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
@@ -49,8 +49,8 @@ const PROBLEM = Type.Object(
         type: '/docs/errors#not_found',
         title: FAULTS.not_found.title,
         status: 404,
-        detail: 'There is no webhook "wh_0"',
-        error: 'There is no webhook "wh_0"',
+        detail: 'there is no webhook wh_0',
+        error: 'there is no webhook wh_0',
       },
     ],
   },

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
+import { LIMITS } from '../domain/limits.ts';
 import type { Log } from '../ports.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { discard } from './body.ts';
@@ -36,6 +37,8 @@ export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_')) return null;
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return new Refusal('malformed', `A part of the path is longer than ${LIMITS.pathPartChars} characters`);
   const known = FASTIFY_FAULTS[code];
   if (known) return new Refusal(known, error.message);
   const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;

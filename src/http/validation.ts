@@ -191,6 +191,8 @@ function expectation(schema: TSchema): string {
       return 'null';
     case 'object':
       return `an object${range(undefined, shape.maxProperties, ' members')}`;
+    case undefined:
+      return 'any JSON value';
     default:
       return 'something else';
   }
@@ -198,6 +200,7 @@ function expectation(schema: TSchema): string {
 
 function range(from: number | undefined, to: number | undefined, unit: string): string {
   if (from !== undefined && to !== undefined) return ` ${unit === '' ? 'from' : 'of'} ${from} to ${to}${unit}`;
-  if (from !== undefined) return ` of at least ${from}${unit}`;
-  return to === undefined ? '' : ` of at most ${to}${unit}`;
+  const counted = (count: number): string => `${count}${count === 1 ? unit.replace(/s$/, '') : unit}`;
+  if (from !== undefined) return ` of at least ${counted(from)}`;
+  return to === undefined ? '' : ` of at most ${counted(to)}`;
 }

@@ -52,7 +52,17 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
-  return readResult(await bundleWith(options), { file, roots, base });
+  const read = readResult(await bundleWith(options), { file, roots, base });
+  return read.ok || isFile
+    ? read
+    : { ok: false, problems: read.problems.map((problem) => inCode(problem, source.code)) };
+}
+
+/** Code that ends too early is wrong at its end, not in the line that we put behind it. */
+function inCode(problem: CodeProblem, code: string): CodeProblem {
+  const lines = code.split('\n');
+  if (problem.line <= lines.length) return problem;
+  return { ...problem, line: lines.length, column: (lines.at(-1) as string).length + 1 };
 }
 
 function fileOf(source: StepSource): string {

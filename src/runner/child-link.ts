@@ -10,6 +10,7 @@ import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
+import { isSource } from './sharing.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
@@ -124,7 +125,8 @@ export class ChildLink {
 
   async #start(): Promise<void> {
     const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
-    const sourceId = deployment.runnableId.startsWith('dc_') ? deployment.runnableId : null;
+    // A process that runs sources knows whose code is running (child/instances.ts).
+    const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
     this.#prepared = await isolation.prepare(dir);

@@ -32,8 +32,12 @@ export class Flight {
   readonly room: Room;
   /** Since when the step now running runs, as far as known (epoch ms). */
   stepStartedAtMs: number;
+  /** Runs with the same one share a process. */
+  key: string;
   /** How far the service's clock is ahead of the machine's, by which the child tells the time. */
   aheadMs = 0;
+  /** Its process did not answer when it was told to end. */
+  isSilent = false;
   /** Only the first immediate answer counts. */
   answered = false;
   /** What its code asks; null: nothing so far. */
@@ -44,6 +48,7 @@ export class Flight {
 
   constructor(request: RunRequest, nowMs: number, settle: (outcome: RunOutcome) => void) {
     this.request = request;
+    this.key = request.deployment.id;
     this.firstIndex = request.goingOn?.steps.length ?? 0;
     this.room = roomOf(request);
     this.stepStartedAtMs = nowMs;

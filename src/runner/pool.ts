@@ -1,13 +1,15 @@
 // The runner: which process a run goes to, and how many there are.
 //
-// One warm process per deployment, started on first use; a process to itself for a run that is `alone`. At most
-// `maxProcesses`: beyond that the one that has been idle longest makes room, and when all are busy, the one that has lived
-// longest takes no more runs and makes room when its last has ended. A run that still waits when its time is up goes back
-// untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its memory limit.)
+// One warm process per deployment, or for sources of the same code (sharing.ts), started on first use; a process to itself
+// for a run that is `alone`. At most `maxProcesses`: beyond that the one that has been idle longest makes room, and when all
+// are busy, the one that has lived longest takes no more runs and makes room when its last has ended. A run that still waits
+// when its time is up goes back untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its
+// memory limit.)
 
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
+import { Backlog } from './backlog.ts';
 import { CPU_LOOK_MS } from './cpu.ts';
 import { DescribedBefore } from './described.ts';
 import { Describer } from './describer.ts';
@@ -17,6 +19,7 @@ import { Jails } from './jail.ts';
 import { defaultPoolMb, MEMORY_LOOK_MS } from './memory.ts';
 import { RunProcess } from './run-process.ts';
 import type { Ask, Described, Runner, RunnerStats, RunRequest, Told } from './runner.ts';
+import { type Placed, Sharing } from './sharing.ts';
 import { PlainProcesses } from './spawn.ts';
 import { tryOut } from './trial.ts';
 import { Waiting } from './waiting.ts';
@@ -70,9 +73,11 @@ class Pool implements ProcessRunner {
   /** In which process a flight is; none: it waits. */
   readonly #places = new Map<Flight, RunProcess>();
   readonly #waiting = new Waiting();
+  readonly #backlog = new Backlog();
   /** All that exist, also those that are ending. */
   readonly #processes = new Set<RunProcess>();
-  /** By deployment: the one that takes its runs. */
+  readonly #sharing = new Sharing();
+  /** By key: the one that takes the runs that have it. */
   readonly #open = new Map<string, RunProcess>();
   #turn: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -107,14 +112,15 @@ class Pool implements ProcessRunner {
       const flight = new Flight(request, this.#options.clock.nowMs(), (outcome) => {
         this.#flights.delete(request.run);
         this.#places.delete(flight);
+        this.#sharing.ended(flight, outcome);
         resolve(outcome);
+        this.#startNext(flight.key);
       });
+      flight.key = this.#sharing.keyOf(request);
       flight.aheadMs = aheadOfMachine(this.#options.clock);
       this.#flights.set(request.run, flight);
       flight.setTimer(request.timeoutMs, () => this.#stopFlight(flight, 'timeout'));
-      if (this.#place(flight)) return;
-      this.#waiting.add(flight);
-      this.#makeRoom();
+      this.#placeOrWait(flight);
     });
   }
 
@@ -127,8 +133,10 @@ class Pool implements ProcessRunner {
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {
-    if (this.#stopping || this.#open.has(deployment.id) || this.#processes.size >= this.#options.maxProcesses) return;
-    this.#open.set(deployment.id, this.#startProcess(deployment, memoryMb, env));
+    const placed = { deployment, memoryMb, env };
+    const key = this.#sharing.keyOf(placed);
+    if (this.#stopping || this.#open.has(key) || this.#processes.size >= this.#options.maxProcesses) return;
+    this.#open.set(key, this.#startProcess(key, placed));
   }
 
   cancel(run: number): boolean {
@@ -138,8 +146,9 @@ class Pool implements ProcessRunner {
   }
 
   retire(deploymentId: string): boolean {
-    this.#open.get(deploymentId)?.drain();
-    return this.#open.delete(deploymentId);
+    const before = this.#open.size;
+    for (const [key, process] of this.#open) if (process.retire(deploymentId)) this.#open.delete(key);
+    return this.#open.size < before;
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -147,6 +156,7 @@ class Pool implements ProcessRunner {
     clearInterval(this.#sweep);
     clearTimeout(this.#turn);
     while (this.#waiting.processes > 0) for (const flight of this.#waiting.take()) flight.end(RETURNED);
+    for (const flight of this.#backlog.takeAll()) flight.end(RETURNED);
     for (const process of this.#processes) process.drain();
     const cut = setTimeout(() => {
       for (const process of this.#processes) process.abandon();
@@ -166,18 +176,32 @@ class Pool implements ProcessRunner {
     return { processes: this.#processes.size, inFlight: this.#flights.size };
   }
 
-  /** False when it must wait. */
+  #placeOrWait(flight: Flight): void {
+    if (this.#place(flight)) return;
+    this.#waiting.add(flight);
+    this.#makeRoom();
+  }
+
+  /** A run has ended, maybe in a process that others wait for. */
+  #startNext(key: string): void {
+    if (this.#stopping || this.#open.get(key)?.isFull) return;
+    const next = this.#backlog.take(key);
+    if (next !== undefined) this.#placeOrWait(next);
+  }
+
+  /** False when it must wait for a process. */
   #place(flight: Flight): boolean {
-    const { deployment, alone, memoryMb, env } = flight.request;
-    const open = alone ? undefined : this.#open.get(deployment.id);
+    const { alone } = flight.request;
+    const open = alone ? undefined : this.#open.get(flight.key);
     if (open?.takesRuns && open.fits(flight.request)) {
-      this.#startIn(open, flight);
+      if (open.isFull) this.#backlog.add(flight);
+      else this.#startIn(open, flight);
       return true;
     }
     open?.drain();
     if (this.#processes.size >= this.#options.maxProcesses) return false;
-    const process = this.#startProcess(deployment, memoryMb, env);
-    if (!alone) this.#open.set(deployment.id, process);
+    const process = this.#startProcess(flight.key, flight.request);
+    if (!alone) this.#open.set(flight.key, process);
     this.#startIn(process, flight);
     if (alone) process.drain();
     return true;
@@ -188,10 +212,11 @@ class Pool implements ProcessRunner {
     process.start(flight);
   }
 
-  #startProcess(deployment: Deployment, memoryMb: number, env: Env): RunProcess {
+  #startProcess(key: string, { deployment, memoryMb, env }: Placed): RunProcess {
     const { clock, log, graceMs } = this.#options;
     const process = new RunProcess({
       deployment,
+      key,
       memoryMb,
       env,
       workdirs: this.#workdirs,
@@ -210,8 +235,8 @@ class Pool implements ProcessRunner {
 
   #onGone(process: RunProcess): void {
     this.#processes.delete(process);
-    const { id } = process.options.deployment;
-    if (this.#open.get(id) === process) this.#open.delete(id);
+    const { key } = process.options;
+    if (this.#open.get(key) === process) this.#open.delete(key);
     while (this.#waiting.processes > 0 && this.#processes.size < this.#options.maxProcesses) {
       for (const flight of this.#waiting.take()) if (!this.#place(flight)) this.#waiting.add(flight);
     }
@@ -222,7 +247,8 @@ class Pool implements ProcessRunner {
   #stopFlight(flight: Flight, why: 'timeout' | 'cancelled'): void {
     const process = this.#places.get(flight);
     if (process !== undefined) process.halt(flight, why);
-    else if (this.#waiting.remove(flight)) flight.end(why === 'timeout' ? RETURNED : CANCELLED);
+    else if (this.#waiting.remove(flight) || this.#backlog.remove(flight))
+      flight.end(why === 'timeout' ? RETURNED : CANCELLED);
   }
 
   /** As many processes leave as are waited for: idle ones at once, then busy ones that have had their turn. */

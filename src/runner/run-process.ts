@@ -1,4 +1,4 @@
-// One warm child process of one deployment, and the runs in flight in it.
+// One warm child process of one deployment, or of sources that share it, and the runs in flight in it.
 //
 //   takes runs ──drain()──▶ draining ──last run ends──▶ killed ──▶ gone (onGone)
 //
@@ -17,16 +17,23 @@ import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inb
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
 import type { Reply, RunRequest } from './runner.ts';
+import { isSource, SOURCES_AT_ONCE, sourcesPerProcess } from './sharing.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** A deployment that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
 const BROKEN_MS = 10_000;
 
+/** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
+const RETIRED_MS = 10_000;
+
 const NOBODY = async (): Promise<Reply> => ({ ok: false, name: 'Error', message: 'Nobody answers questions here' });
 
 interface ProcessOptions {
+  /** What it was started for: of sources that share it (sharing.ts), the first. */
   readonly deployment: Deployment;
+  /** Runs that have it share the process. */
+  readonly key: string;
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly workdirs: Workdirs;
@@ -55,6 +62,10 @@ export class RunProcess {
   lastUsedAt = performance.now();
   readonly #link: ChildLink;
   readonly #flights = new Map<number, Flight>();
+  /** By id: those whose code it may have loaded. */
+  readonly #deployments = new Set<string>();
+  readonly #maxDeployments: number;
+  #retiring: NodeJS.Timeout | undefined;
   #draining = false;
   #killed = false;
   #broken: Broken | null = null;
@@ -66,7 +77,9 @@ export class RunProcess {
   constructor(options: ProcessOptions) {
     this.options = options;
     const { deployment, memoryMb, env, workdirs, isolation } = options;
-    const mode = deployment.runnableId.startsWith('dc_') ? 'source' : 'workflow';
+    const mode = isSource(deployment) ? 'source' : 'workflow';
+    this.#deployments.add(deployment.id);
+    this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
       { deployment, memoryMb, env, workdirs, isolation, mode },
       {
@@ -88,8 +101,14 @@ export class RunProcess {
     return !this.#draining && (this.#broken === null || performance.now() - this.#broken.at < BROKEN_MS);
   }
 
-  /** Settings may change without a new deployment. */
-  fits({ memoryMb, env }: Pick<RunRequest, 'memoryMb' | 'env'>): boolean {
+  /** Whether it has as many runs as it takes at once. */
+  get isFull(): boolean {
+    return this.#flights.size >= SOURCES_AT_ONCE && isSource(this.options.deployment);
+  }
+
+  /** Settings may change without a new deployment, and there may be as many sources in it as it takes. */
+  fits({ deployment, memoryMb, env }: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean {
+    if (!this.#deployments.has(deployment.id) && this.#deployments.size >= this.#maxDeployments) return false;
     return memoryMb === this.options.memoryMb && (env === this.options.env || sameEntries(env, this.options.env));
   }
 
@@ -98,13 +117,16 @@ export class RunProcess {
     this.lastUsedAt = performance.now();
     this.#idleCpuMs = null;
     this.#flights.set(run, flight);
+    this.#deployments.add(flight.request.deployment.id);
     this.#runs++;
     if (this.#broken !== null) {
       this.#end(flight, this.#brokenOutcome());
       return;
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
-    const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey };
+    // A source cannot wait; and its key is nothing for those that it shares the process with.
+    const key = source === null ? resumeKey : '';
+    const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey: key };
     this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 
@@ -115,6 +137,18 @@ export class RunProcess {
     this.#draining = true;
     this.#link.post({ t: 'halt', run: flight.request.run });
     flight.setTimer(this.options.graceMs, () => this.#condemn());
+  }
+
+  /**
+   * No more runs of this deployment; what its code has left behind ends with the process. True: at once. A process that
+   * others use lives for a while: whoever deletes a thousand sources would have it started anew after each.
+   */
+  retire(deploymentId: string): boolean {
+    if (!this.#deployments.has(deploymentId)) return false;
+    const leftMs = this.#deployments.size === 1 ? 0 : this.bornAt + RETIRED_MS - performance.now();
+    if (leftMs <= 0) this.drain();
+    else this.#retiring ??= setTimeout(() => this.drain(), leftMs).unref();
+    return leftMs <= 0;
   }
 
   /** No new runs; it ends when the last one in flight has. */
@@ -205,12 +239,20 @@ export class RunProcess {
 
   #onBroken(message: Message): void {
     const { deployment } = this.options;
+    if (message.run !== undefined) {
+      const flight = this.#flights.get(message.run as number);
+      if (flight) this.#end(flight, this.#failed(readBroken(message.fault, flight.request.deployment)));
+      return;
+    }
     this.#broken = { fault: readBroken(message.fault, deployment), at: performance.now() };
     for (const flight of [...this.#flights.values()]) this.#end(flight, this.#brokenOutcome());
   }
 
   #brokenOutcome(): RunOutcome {
-    const fault = (this.#broken as Broken).fault;
+    return this.#failed((this.#broken as Broken).fault);
+  }
+
+  #failed(fault: Fault): RunOutcome {
     return { ...NO_OUTCOME, end: { kind: 'failed', fault: { ...fault, tsMs: this.options.clock.nowMs() } } };
   }
 
@@ -234,10 +276,14 @@ export class RunProcess {
     const all = [...this.#flights.values()];
     const nowMs = this.options.clock.nowMs();
     this.#kill();
-    for (const flight of all) this.#end(flight, afterSilence(flight, all, nowMs));
+    for (const flight of all) {
+      flight.isSilent = flight.halted === 'timeout';
+      this.#end(flight, afterSilence(flight, all, nowMs));
+    }
   }
 
   #kill(): void {
+    clearTimeout(this.#retiring);
     this.#draining = true;
     this.#killed = true;
     this.#link.kill();
@@ -259,7 +305,8 @@ export class RunProcess {
 
   #about(): object {
     const { id, runnableId } = this.options.deployment;
-    return { deployment_id: id, runnable_id: runnableId, pid: this.#link.pid };
+    const { size } = this.#deployments;
+    return { deployment_id: id, runnable_id: runnableId, ...(size > 1 && { sources: size }), pid: this.#link.pid };
   }
 }
 

@@ -37,6 +37,6 @@ export class Waiting {
   }
 }
 
-function keyOf({ request }: Flight): string {
-  return request.alone ? `run ${request.run}` : request.deployment.id;
+function keyOf({ request, key }: Flight): string {
+  return request.alone ? `run ${request.run}` : key;
 }

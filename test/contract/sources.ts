@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ERRORS } from '../../src/domain/emission.ts';
+import { ERRORS, RUN } from '../../src/domain/emission.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
 import type { RunOutcome } from '../../src/domain/run.ts';
 import type { EmissionRecord } from '../../src/store/records.ts';
@@ -182,6 +182,42 @@ export function sourcesContract(harness: Harness): void {
       await run(stage, source, { outgoing: ids.map(item) });
       await run(stage, source, { outgoing: ids.map(item) });
       equal((await emitted(stage, source)).length, ids.length);
+    });
+  });
+
+  describe('calls while hooks run', () => {
+    /** Whether a call begins beside a run that is under way and one that waits. */
+    async function begins(stage: Stage, source: { id: string }, call: { isAwaited: boolean }): Promise<boolean> {
+      const emission = stage.make.emission(stage.owner.id, {
+        name: RUN,
+        onlyListenerId: source.id,
+        sourceType: 'HTTP',
+      });
+      const { claims, entry } = await stage.store.append(emission, all(), call);
+      stage.appended.add(entry);
+      return claims.runs.length === 1;
+    }
+
+    async function busy(stage: Stage, inHooks: boolean): Promise<{ id: string }> {
+      const source = await stage.source({ settings: { inHooks } });
+      await stage.started(source);
+      await stage.appendFor(source.id);
+      return source;
+    }
+
+    it('begin at once when somebody waits', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await busy(stage, true);
+      equal(await begins(stage, source, { isAwaited: true }), true);
+      equal(await begins(stage, source, { isAwaited: true }), true, 'a hook may register several addresses');
+      equal(await begins(stage, source, { isAwaited: false }), false);
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('wait their turn when no hook runs', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await busy(stage, false);
+      equal(await begins(stage, source, { isAwaited: true }), false);
     });
   });
 

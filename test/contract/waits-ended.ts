@@ -1,6 +1,7 @@
 // By what a wait ends, other than a request: time, its owner, a crash, or the end of its workflow.
 
 import { deepEqual, equal } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
@@ -158,7 +159,7 @@ export function endedWaitsContract(harness: Harness): void {
       for (const { run } of runs) equal(await stage.store.cancelRun(stage.owner.id, run), 'running');
       for (const { run } of runs) equal(await stage.store.resumeRun({ run, waits: 2 }, 'resume', null), 'over');
       await stage.store.releaseRuns(again.slice(0, 1));
-      await stage.end(at(again, 1), ended('bystander'));
+      equal((await stage.end(at(again, 1), ended('bystander'))).isCancelled, true);
       await stage.reopen();
       await stage.store.rescue(none());
       deepEqual(await stage.claim(), []);
@@ -188,6 +189,29 @@ export function endedWaitsContract(harness: Harness): void {
       equal(await stage.store.nextDueAtMs(), null);
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.waiting, runs.queued, runs.running, runs.cancelled], [0, 0, 0, 3]);
+    });
+
+    it('ends whatever it has kept', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      const large = { ...aStep('ask'), returnValue: JSON.stringify(randomBytes(3_500_000).toString('base64')) };
+      const runs = await timesInTurn(3, () => stage.started(workflow));
+      for (const run of runs) await stage.end(run, waits({ kind: 'suspend', ms: SECOND_MS }, { steps: [large] }));
+      let ended = await stage.pass(SECOND_MS);
+      const [early] = ended.cancelled;
+      equal(early, at(runs, 0).run, 'the longest due first');
+      for (let left = runs.length; ended.isMore && left > 0; left--) ended = await stage.pass(0);
+      for (const { run } of runs) equal(await stateOf(stage, run), 'cancelled');
+      for (const run of await timesInTurn(3, () => stage.started(workflow))) {
+        await stage.end(run, waits({ ms: SECOND_MS }, { steps: [large] }));
+        runs.push(run);
+      }
+      equal(await stage.store.deleteWorkflow(stage.owner.id, workflow.id), true);
+      for (const { run } of runs) {
+        const { state, detail } = defined(await stage.store.getRun(stage.owner.id, run));
+        deepEqual([state, detail?.includes(large.returnValue)], ['cancelled', true]);
+      }
+      await assertLedgerAddsUp(stage);
     });
 
     it('goes on there when its process is lost', async () => {

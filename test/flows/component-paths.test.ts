@@ -112,7 +112,7 @@ test('a path that is not below the folder is refused', async () => {
   }
   const missing = await tryPath(errand, 'shop/sources/new-orders.mjs');
   assertProblem(missing, 422);
-  assert.match(missing.json.detail, /there is no file .*; near it are shop\/sources\/new-order\/new-order\.mjs/);
+  assert.match(missing.json.detail, /there is no such file .*; near it are shop\/sources\/new-order\/new-order\.mjs/);
   const broken = await tryPath(errand, 'bad.mjs');
   assertProblem(broken, 422);
   const { parameter, file, line } = broken.json.errors[0];

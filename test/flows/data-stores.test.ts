@@ -307,6 +307,50 @@ test('steps have data stores, each its own', async () => {
   assert.equal((await errand.client.get(recordPath(two, 'last'))).data.value, 'second');
 });
 
+test('a data store that was chosen in a form serves', async () => {
+  await using errand = await startErrand();
+  const store = await newStore(errand);
+  for (const value of [store.id, { id: store.id }]) {
+    const configured_props = { data: { __lv: { label: 'Visits', value } } };
+    const source = await createSource(errand, using(`await data.set('k', 1); return await data.size();`), {
+      configured_props,
+    });
+    await post(source, {});
+    assert.deepEqual(await results(errand, source, 1), [1]);
+  }
+});
+
+test('code does not choose its data store itself', async () => {
+  await using errand = await startErrand();
+  const store = await newStore(errand);
+  const chosen = `{ type: 'data_store', default: '${store.id}' }`;
+  const code = `export default { props: { http: '$.interface.http', data: ${chosen} }, run() {} }`;
+  const refused = await trySource(errand, code);
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(refused.json.error, /"data" \(data_store\) is required/);
+  const optional = await createSource(
+    errand,
+    code
+      .replace("'data_store',", "'data_store', optional: true,")
+      .replace('run() {}', 'run() { this.$emit(typeof this.data); }'),
+  );
+  await post(optional, {});
+  assert.deepEqual(eventsOf(await emissions(errand, optional.id, 1)), ['undefined']);
+});
+
+test('options and additional props have no data stores', async () => {
+  await using errand = await startErrand();
+  const store = await newStore(errand);
+  const component_code = `export default { props: {
+    data: 'data_store',
+    key: { type: 'string', async options() { return await this.data.keys(); } },
+  }, run() {} }`;
+  const asked = { component_code, prop_name: 'key', configured_props: { data: store.id } };
+  const answer = await errand.client.request('POST', '/v1/components/configure', asked);
+  assert.equal(answer.status, 422, answer.text);
+  assert.match(answer.json.error, /Data stores are there for `run` and hooks/);
+});
+
 test('a data store that is gone fails the run', async () => {
   await using errand = await startErrand();
   const store = await newStore(errand);

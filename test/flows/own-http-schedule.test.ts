@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
-import { createOwn, emitted, runNow, tryOwn } from '../support/own-sources.ts';
+import { createOwn, runNow, tryOwn } from '../support/own-sources.ts';
 import { assertProblem } from '../support/problem.ts';
 import { emissions } from '../support/sources.ts';
 
@@ -17,15 +17,14 @@ test('our own components are listed', async () => {
     const { data: one } = await errand.client.get(`/v1/components/${component.key}`);
     assert.deepEqual(one, component);
     assert.ok(component.name && component.description && /^\d+\.\d+\.\d+$/.test(component.version), component.key);
-    for (const [name, prop] of Object.entries<{ type: string; description?: string }>(component.props)) {
-      if (!['$.interface.http', '$.service.db'].includes(prop.type))
-        assert.ok(prop.description, `${component.key} ${name}`);
+    for (const { name, type, description } of component.configurable_props) {
+      if (!['$.interface.http', '$.service.db'].includes(type)) assert.ok(description, `${component.key} ${name}`);
     }
   }
   assertProblem(await errand.client.request('GET', '/v1/components/none'), 404);
   const none = await tryOwn(errand, 'feeds');
   assertProblem(none, 422);
-  assert.match(none.json.detail, /there is no component "feeds"; there are .*http/);
+  assert.match(none.json.detail, /component names "feeds", and there is no such component; there are .*http/);
 });
 
 test('any request is an event', async () => {
@@ -33,7 +32,7 @@ test('any request is an event', async () => {
   const source = await createOwn(errand, 'http');
   const answer = await fetch(`${source.endpoint_url}/a/b?c=1`, { method: 'PUT', body: '{"n": 1.0}' });
   assert.deepEqual([answer.status, await answer.text()], [200, '']);
-  const [event] = await emitted(errand, source);
+  const [{ event }] = await emissions(errand, source.id, 1);
   assert.deepEqual([event.method, event.path, event.query], ['PUT', '/a/b', { c: '1' }]);
   const [record] = await emissions(errand, source.id, 1);
   assert.equal(record.metadata.summary, 'PUT /a/b');
@@ -46,7 +45,7 @@ test('a request is answered as configured', async () => {
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(source.endpoint_url, { method: 'POST', headers, body: '{"big": 12345678901234567890}' });
   assert.deepEqual([answer.status, answer.headers.get('x-own'), await answer.text()], [202, 'yes', 'thanks']);
-  const [event] = await emitted(errand, source);
+  const [{ event }] = await emissions(errand, source.id, 1);
   assert.equal(event.bodyRaw, '{"big": 12345678901234567890}');
   const { id } = source;
   await errand.client.put(`/v1/sources/${id}`, { configured_props: { status: 204, body: '' } });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
+import { assertProblem } from '../support/problem.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createSource, ECHO_SOURCE, emissions, eventsOf, post } from '../support/sources.ts';
 import { until } from '../support/wait.ts';
@@ -19,6 +20,21 @@ test('a source with http gets an address', async () => {
   assert.ok(source.endpoint_url.startsWith(`${errand.url}/e/`), source.endpoint_url);
   const key = source.endpoint_url.slice(`${errand.url}/e/`.length);
   assert.ok(key.length >= 22, 'at least 128 random bits');
+  const { configured_props: shown } = await errand.client.get(`/v1/sources/${source.id}`).then(({ data }) => data);
+  assert.equal(shown.http.endpoint_url, source.endpoint_url);
+  const again = await errand.client.put(`/v1/sources/${source.id}`, { configured_props: shown });
+  assert.deepEqual(again.configured_props, shown);
+});
+
+test('what belongs elsewhere is no source', async () => {
+  await using errand = await startErrand();
+  for (const [code, why] of [
+    ['{ type: "action", run() {} }', 'of type action, which is a step of a workflow; a source has no type'],
+    ['() => 1', 'a function, which is a step of a workflow; a source is an object with props and run(event)'],
+  ]) {
+    const body = { component_code: `export default ${code}` };
+    assertProblem(await errand.client.request('POST', '/v1/sources', body), 422, `the component is ${why}`);
+  }
 });
 
 test('run sees request with its raw body', async () => {

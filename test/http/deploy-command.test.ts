@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { API_KEY, type Errand, startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
 import { assertProblem } from '../support/problem.ts';
 import { answering, call, createWorkflowFiles, deploymentsOf, named } from '../support/workflow-files.ts';
 import { type Called, call as command } from '../unit/store/command.ts';
@@ -70,6 +71,16 @@ test('a folder is deployed, and again without change', async () => {
   );
 });
 
+test('a server that cannot be reached is named', async () => {
+  await using folder = await createWorkflowFiles({ 'good.ts': answering('Good', '1') });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { status, stderr } = await command(['deploy', join(folder.path, 'good.ts'), '--url', url], {
+    ERRAND_API_KEY: API_KEY,
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, new RegExp(`^errand: good\\.ts: ${url} cannot be reached: .*ECONNREFUSED`, 'm'));
+});
+
 test('what is wrong is told, and the rest deployed', async () => {
   await using errand = await startErrand();
   await using folder = await createWorkflowFiles({
@@ -79,7 +90,7 @@ test('what is wrong is told, and the rest deployed', async () => {
   });
   const { status, stderr, ...rest } = await deploy(errand, folder.path);
   assert.equal(status, 1);
-  assert.match(stderr, /^errand: broken\.ts: broken\.ts:1:15: the package "not-there" is not there: run "npm install/m);
+  assert.match(stderr, /^errand: broken\.ts:1:15: the package "not-there" is not there: run "npm install/m);
   assert.match(stderr, /^errand: throws\.ts: the server answered 422: throws\.ts:2:6: Cannot read properties of null/m);
   assert.deepEqual(
     printed({ status, stderr, ...rest }).map(({ path }) => path),

@@ -214,6 +214,30 @@ test('nobody hears its own errors', async () => {
   assert.equal(fine.status, 200, fine.text);
 });
 
+test('a misspelt name of ours is refused', async () => {
+  await using errand = await startErrand();
+  const [emitter, listener] = [await plain(errand), await plain(errand)];
+  const ends = { emitter_id: emitter.id, listener_id: listener.id };
+  for (const event_name of ['$error', '$in', '$']) {
+    const answer = await create(errand, { ...ends, event_name });
+    assertProblem(answer, 422);
+    assert.equal(
+      answer.json.detail,
+      `nothing is heard as "${event_name}": of the names that begin with $ there is $errors`,
+    );
+  }
+  const triggers = [{ type: 'emitter', emitter_id: emitter.id, event_name: '$error' }];
+  assertProblem(
+    await errand.client.request('PUT', `/v1/workflows/${listener.id}`, { triggers }),
+    422,
+    'nothing is heard as',
+  );
+  assert.deepEqual(await listed(errand), []);
+  for (const event_name of ['$errors', 'error']) {
+    assert.equal((await create(errand, { ...ends, event_name })).status, 200, event_name);
+  }
+});
+
 test('subscriptions go with their ends', async () => {
   await using errand = await startErrand();
   const [one, two, three] = [await plain(errand), await plain(errand), await plain(errand)];

@@ -1,6 +1,6 @@
 // Debian's Dovecot on loopback, with users that are made as they log in, and their mail in a temp folder.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -104,7 +104,8 @@ function configOf({ dir, port, tlsPort, isRoot }: { dir: string; port: number; t
   const { uid, gid, username } = userInfo();
   const [mailUid, mailGid] = isRoot ? [NOBODY, NOBODY] : [uid, gid];
   // Started by somebody else, it can neither change its user nor its root.
-  const own = `default_internal_user = ${username}\ndefault_login_user = ${username}
+  const group = execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim();
+  const own = `default_internal_user = ${username}\ndefault_login_user = ${username}\ndefault_internal_group = ${group}
 service anvil {\n  chroot =\n}\nservice stats {\n  chroot =\n}`;
   return `
 base_dir = ${dir}/run

@@ -18,7 +18,11 @@ export function docsPage(document: ApiDocument): string {
   const publicUrl = document.servers[0]?.url ?? '';
   const groups = document.tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));
   const sections = groups.map(
-    ({ name, description, operations }) => `<h2 class="tag" id="tag-${name}">${name}</h2>${proseHtml(description)}
+    ({
+      name,
+      description,
+      operations,
+    }) => `<h2 class="tag" id="tag-${name}">${words(name)}</h2>${proseHtml(description)}
 ${operations.map((listed) => operationHtml(listed, document)).join('\n')}`,
   );
   const body = `<div class="layout">${navigation(groups)}<main>
@@ -44,9 +48,13 @@ function operationsOf(document: ApiDocument, tag: string): Listed[] {
   return all;
 }
 
+function words(tag: string): string {
+  return tag.replaceAll('_', ' ');
+}
+
 function navigation(groups: readonly { name: string; operations: readonly Listed[] }[]): string {
   const links = groups.map(
-    ({ name, operations }) => `<a class="group" href="#tag-${name}">${name}</a>
+    ({ name, operations }) => `<a class="group" href="#tag-${name}">${words(name)}</a>
 ${operations.map(({ operation }) => `<a class="item" href="#${operation.operationId}">${escapeHtml(operation.summary)}</a>`).join('\n')}`,
   );
   return `<nav><strong>Errand</strong><a class="group" href="#start">Getting started</a>

@@ -15,6 +15,7 @@ interface SchemaNode {
   readonly $ref?: string;
   readonly type?: string;
   readonly const?: unknown;
+  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly SchemaNode[];
   readonly items?: SchemaNode;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -39,14 +40,38 @@ export function parametersOf(operation: ApiOperation, document: ApiDocument): Ro
     type: typeOf(schema as SchemaNode, document),
     description: description ?? '',
   }));
-  const ofBody = Object.entries(members).map(([name, schema]) => ({
-    name,
-    where: operation.parameters?.some((other) => other.name === name) ? 'query or body' : 'body',
-    isRequired: body?.required?.includes(name) === true,
-    type: typeOf(schema, document),
-    description: schema.description ?? '',
-  }));
+  const ofBody = Object.entries(members).flatMap(([name, schema]) => [
+    {
+      name,
+      where: operation.parameters?.some((other) => other.name === name) ? 'query or body' : 'body',
+      isRequired: body?.required?.includes(name) === true,
+      type: typeOf(schema, document),
+      description: schema.description ?? '',
+    },
+    ...inside(name, schema, document),
+  ]);
   return [...rows, ...ofBody];
+}
+
+/** The members of an object, or of the objects in a list; of a union of objects each name once. */
+function inside(name: string, schema: SchemaNode, document: ApiDocument): Row[] {
+  const isList = schema.type === 'array';
+  const node = isList ? (schema.items ?? {}) : schema;
+  const rows = new Map<string, Row>();
+  for (const one of node.anyOf ?? [node]) {
+    for (const [member, inner] of Object.entries(one.properties ?? {})) {
+      if (rows.has(member)) continue;
+      const path = `${name}${isList ? '[]' : ''}.${member}`;
+      const type = typesOf(node, member, document);
+      rows.set(member, { name: path, where: 'body', isRequired: false, type, description: inner.description ?? '' });
+    }
+  }
+  return [...rows.values()];
+}
+
+function typesOf(node: SchemaNode, member: string, document: ApiDocument): string {
+  const schemas = (node.anyOf ?? [node]).flatMap((one) => one.properties?.[member] ?? []);
+  return [...new Set(schemas.map((schema) => typeOf(schema, document)))].join(' | ');
 }
 
 export function parameterTable(rows: readonly Row[]): string {
@@ -62,6 +87,7 @@ function typeOf(schema: SchemaNode | undefined, document: ApiDocument): string {
   if (!schema) return 'any';
   if (schema.$ref) return (schema.$ref.split('/').at(-1) as string).toLowerCase();
   if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.anyOf) return [...new Set(schema.anyOf.map((member) => typeOf(member, document)))].join(' | ');
   if (schema.type === 'array') return `array of ${typeOf(schema.items, document)}`;
   const { minimum, maximum, maxLength } = schema;

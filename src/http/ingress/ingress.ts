@@ -48,7 +48,7 @@ async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
   if (read.kind === 'aborted') return;
   const body = bytesOf(read, deps.maxBodyBytes);
   if (trigger === undefined || trigger.kind !== 'http') {
-    throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow is not active');
+    throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow or source is not active');
   }
   const encoding = req.headers['content-encoding'];
   const plain = encoding === undefined ? body : await inflate(body, encoding, deps.maxBodyBytes);

@@ -19,9 +19,10 @@ export const COMPONENT = Type.Object(
     name: text({ example: 'New items in a feed' }),
     version: text({ example: '1.0.0' }),
     description: text({ example: 'Emits the new items of an RSS or Atom feed.' }),
-    props: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What can be configured: name → `{type, label, description, optional, default, secret, …}`.',
-      examples: [{ url: { type: 'string', label: 'Address of the feed' } }],
+    configurable_props: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description:
+        'What can be configured: `{name, type, label, description, optional, default, secret, …}` of each prop.',
+      examples: [[{ name: 'url', type: 'string', label: 'Address of the feed' }]],
     }),
   },
   { title: 'Component' },
@@ -29,5 +30,12 @@ export const COMPONENT = Type.Object(
 
 export function componentToWire({ key, shape }: ListedComponent): Static<typeof COMPONENT> {
   const { name, version, description, props } = shape;
-  return { key, name: name ?? key, version: version ?? '', description: description ?? '', props: { ...props } };
+  const configurable = Object.entries(props).map(([prop, definition]) => ({ ...(definition as object), name: prop }));
+  return {
+    key,
+    name: name ?? key,
+    version: version ?? '',
+    description: description ?? '',
+    configurable_props: configurable,
+  };
 }

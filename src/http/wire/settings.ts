@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/retry.ts';
-import { count, nullable, oneOf } from '../schema.ts';
+import { nullable, oneOf } from '../schema.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -84,7 +84,12 @@ const FIELDS = {
     description: 'Runs at the same time.',
     examples: [LIMITS.concurrency],
   }),
-  queue_limit: count(1, LIMITS.maxQueueLimit, 'Runs that may wait; those beyond fail with `QueueFull`.'),
+  queue_limit: Type.Integer({
+    description: 'Runs that may wait; those beyond fail with `QueueFull`.',
+    minimum: 1,
+    maximum: LIMITS.maxQueueLimit,
+    examples: [LIMITS.queueLimit],
+  }),
   throttle: nullable(THROTTLE),
   retry: nullable(RETRY),
   notify: Type.Boolean({

@@ -117,11 +117,27 @@ export function sourceWholeToWire(
   const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
   const origin = originOf(whole.source.componentCode);
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
+  const source = sourceToWire(whole.source);
   return {
-    ...sourceToWire(whole.source),
+    ...source,
+    configured_props: withEndpoints(source.configured_props, whole, publicUrl),
     ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
     ...(timers.length > 0 ? { skipped_ticks: timers.reduce((sum, skipped) => sum + skipped, 0) } : {}),
     ...(origin === null || origin.kind === 'file' ? {} : { [origin.kind]: origin.name }),
     ...(withCode ? { component_code: plainCode(whole.source.componentCode) } : {}),
   };
+}
+
+/** Each http prop with its address, where callers of other services look for it. */
+function withEndpoints(
+  props: Record<string, unknown>,
+  { triggers }: WholeSource,
+  publicUrl: string,
+): Record<string, unknown> {
+  const keys = new Map(triggers.map(({ trigger }) => [trigger?.id, trigger?.key]));
+  const shown = Object.entries(props).map(([prop, value]) => {
+    const key = keys.get((value as { triggerId?: string } | null)?.triggerId);
+    return [prop, key ? { ...(value as object), endpoint_url: endpointUrl(publicUrl, key) } : value] as const;
+  });
+  return Object.fromEntries(shown);
 }

@@ -6,6 +6,7 @@ import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
 import { Outbox } from './outbox.ts';
 import {
+  type ChildFault,
   type ChildLimits,
   type EndMessage,
   type FromChild,
@@ -43,6 +44,8 @@ type End = Pick<EndMessage, 'kind' | 'exitReason' | 'fault' | 'wait'>;
 
 export class ActiveRun {
   readonly program: Program;
+  /** Of a source: its own. */
+  ownSteps: readonly LoadedStep[] | null = null;
   readonly message: RunMessage;
   readonly #event: Uint8Array;
   readonly log: RunLog;
@@ -77,6 +80,10 @@ export class ActiveRun {
     this.log = new RunLog(program.limits.logBytes - (message.goingOn?.logBytes ?? 0));
     this.outbox = new Outbox(program.limits);
     this.results = resultsOf(message, () => this.eventText());
+  }
+
+  get steps(): readonly LoadedStep[] {
+    return this.ownSteps ?? this.program.steps;
   }
 
   /** The event's exact text. */
@@ -175,6 +182,14 @@ export class ActiveRun {
 
   halt(): void {
     this.end({ kind: 'halted' });
+  }
+
+  /** Its code could not be loaded. */
+  cannotBegin(fault: ChildFault): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.program.post({ t: 'broken', run: this.message.run, fault });
+    this.program.ended(this);
   }
 
   end(end: End): void {

@@ -3,20 +3,23 @@
 import type { PropDefinition, PropDefinitions } from '../../domain/props.ts';
 import type { Ask } from '../runner.ts';
 import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
+import { dataStore } from './data-store.ts';
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
 import { definitionsAsJson } from './describe.ts';
 import { ConfigurationError } from './errors.ts';
+import type { ChildLimits } from './protocol.ts';
 import { sourceDb } from './source-db.ts';
 
 /** The answer, as JSON values. Rejects with what the component's code throws. */
-export async function answerTo(given: unknown, ask: Ask, maxBytes: number): Promise<unknown> {
+export async function answerTo(given: unknown, ask: Ask, limits: ChildLimits): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
   const bind = (additionalProps: PropDefinitions): object =>
     bindComponent(component, {
       props: { ...ask.props, additionalProps },
       respond: async () => undefined,
       endpoints: ask.endpoints,
-      db: sourceDb(ask.db ?? {}, new Map(), maxBytes),
+      db: sourceDb(ask.db ?? {}, new Map(), limits.resultBytes),
+      dataStore: (id) => dataStore(id, NO_STORES, limits),
       emit: () => undefined,
     });
   if (ask.what === 'props') {
@@ -25,6 +28,13 @@ export async function answerTo(given: unknown, ask: Ask, maxBytes: number): Prom
   }
   return await optionsOf(component, { bind, ask });
 }
+
+/** What it does with a data store would stand, although nothing has been deployed. */
+const NO_STORES = {
+  ask: async (): Promise<never> => {
+    throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
+  },
+};
 
 interface Asked<A extends Ask = Ask> {
   /** The component's `this`, with these additional props. */

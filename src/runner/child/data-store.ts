@@ -15,7 +15,7 @@ interface Listing<T> extends PromiseLike<T[]>, AsyncIterable<T> {
 }
 
 /** Its functions may be taken out of it and called alone. */
-export function dataStore(store: string, questions: Questions, limits: ChildLimits): object {
+export function dataStore(store: string, questions: Pick<Questions, 'ask'>, limits: ChildLimits): object {
   const ask = (verb: string, args: object = {}, value?: string): Promise<unknown> =>
     questions.ask(verb, { store, ...args }, value);
   const keyOf = (key: unknown): { key: string } => ({ key: checkedKey(key, limits) });

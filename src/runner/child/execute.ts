@@ -10,7 +10,7 @@ import { StepRun } from './step-run.ts';
 
 /** Never rejects: what goes wrong ends the run as failed. */
 export async function execute(run: ActiveRun): Promise<void> {
-  const count = run.program.steps.length;
+  const count = run.steps.length;
   for (let index = run.firstIndex; index < count; index++) {
     run.tellStep();
     const step = new StepRun(run, index);

@@ -16,12 +16,16 @@ export class LoadError extends Error {
   }
 }
 
-/** Rejects with LoadError. */
-export async function loadSteps(files: readonly StepFile[], mode: InitMessage['mode']): Promise<LoadedStep[]> {
+/** `query`: with another one, the modules are others. Rejects with LoadError. */
+export async function loadSteps(
+  files: readonly StepFile[],
+  mode: InitMessage['mode'],
+  query = '',
+): Promise<LoadedStep[]> {
   const steps: LoadedStep[] = [];
   for (const [index, { id, namespace, file }] of files.entries()) {
     try {
-      const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+      const module = (await import(pathToFileURL(file).href + query)) as { default?: unknown };
       const component = defaultOf(module.default);
       checkComponent(component, mode);
       steps.push({ id, namespace, component });

@@ -183,6 +183,8 @@ export interface AskMessage {
 /** A step's module could not be loaded, so no run can begin. */
 export interface BrokenMessage {
   readonly t: 'broken';
+  /** The run that this holds for, where sources share the process; none: all of them. */
+  readonly run?: number;
   readonly fault: ChildFault;
 }
 

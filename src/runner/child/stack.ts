@@ -56,7 +56,7 @@ export class StackMapper {
   }
 
   #place(url: string, line: number, column: number): string | null {
-    const bundle = this.#bundles.get(url);
+    const bundle = this.#bundles.get(url.replace(/\?\d+$/, '')); // instances.ts
     if (bundle === undefined) return null;
     bundle.map ??= readMap(bundle.mapFile);
     if (bundle.map === null) return `${bundle.namespace}.mjs:${line}:${column}`;

@@ -27,7 +27,7 @@ export class StepRun {
   constructor(run: ActiveRun, index: number) {
     this.run = run;
     this.index = index;
-    this.step = run.program.steps[index] as LoadedStep;
+    this.step = run.steps[index] as LoadedStep;
     this.runs = (index === run.firstIndex ? (run.message.goingOn?.reruns?.runs ?? 0) : 0) + 1;
   }
 
@@ -100,7 +100,7 @@ export class StepRun {
     this.#isDone = true;
     const state = next === 'exit' ? STEP_STATE.exited : STEP_STATE.succeeded;
     run.stepEnded(this.tuple(state, text ?? null));
-    if (this.index < run.program.steps.length - 1) {
+    if (this.index < run.steps.length - 1) {
       const left = { returnValue: text, exports: this.#exports ?? {}, resumeData: this.#resumeData };
       showStep(run.results, step.namespace, left);
     }

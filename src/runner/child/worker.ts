@@ -6,9 +6,10 @@ import { Capture } from './capture.ts';
 import { shapeOf } from './describe.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
+import { Instances } from './instances.ts';
 import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
-import type { InitMessage, RunMessage, ToChild } from './protocol.ts';
+import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
 
 /** Code that throws in an endless timer must not talk the server's ear off. */
@@ -19,6 +20,8 @@ export class Worker {
   readonly #runs = new Map<number, ActiveRun>();
   #program: Program | undefined;
   #loaded = false;
+  /** Null: there is one instance of the code, for all runs. */
+  #instances: Instances | null = null;
   #strays = 0;
 
   constructor(writer: FrameWriter) {
@@ -63,23 +66,43 @@ export class Worker {
     };
     this.#program = program;
     try {
-      program.steps = await loadSteps(steps, mode);
+      // Each source's is loaded with its first run.
+      if (mode === 'source') this.#instances = new Instances(steps);
+      else program.steps = await loadSteps(steps, mode);
       if (ask !== undefined) {
-        const answer = await answerTo(program.steps[0]?.component, ask, limits.resultBytes);
+        const answer = await answerTo(program.steps[0]?.component, ask, limits);
         return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
-      for (const run of [...this.#runs.values()]) void execute(run);
+      for (const run of [...this.#runs.values()]) void this.#execute(run);
     } catch (error) {
-      const { step, thrown } = error instanceof LoadError ? error : { step: 0, thrown: error };
-      this.#writer.push({ t: 'broken', fault: capture.fault({ value: thrown, step, loading: ask === undefined }) });
+      this.#writer.push({ t: 'broken', fault: faultOf(capture, error, ask === undefined) });
     }
   }
 
   #begin(message: RunMessage, event: Uint8Array): void {
     const run = new ActiveRun(this.#program as Program, message, event);
     this.#runs.set(message.run, run);
-    if (this.#loaded) void execute(run);
+    if (this.#loaded) void this.#execute(run);
   }
+
+  /** Never rejects. */
+  async #execute(run: ActiveRun): Promise<void> {
+    const { source } = run.message;
+    if (this.#instances === null || source === null) return await execute(run);
+    try {
+      await this.#instances.run(source.sourceId, (steps) => {
+        run.ownSteps = steps;
+        return run.ended ? Promise.resolve() : execute(run);
+      });
+    } catch (error) {
+      run.cannotBegin(faultOf(run.program.capture, error, true));
+    }
+  }
+}
+
+function faultOf(capture: Capture, error: unknown, loading: boolean): ChildFault {
+  const { step, thrown } = error instanceof LoadError ? error : { step: 0, thrown: error };
+  return capture.fault({ value: thrown, step, loading });
 }

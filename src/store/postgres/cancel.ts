@@ -6,7 +6,7 @@ import type { ConfigWriting } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
-import { emptyLine, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from './waiting.ts';
+import { emptyLine, fitting, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from './waiting.ts';
 
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 5;
@@ -17,14 +17,17 @@ export const KEEP_CANCELLED = `INSERT INTO runs (run, owner_id, runnable_id, dep
   SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, 'cancelled', attempt, started_at_ms,
     $1::bigint, awaited_by, summary_so_far, detail_so_far FROM gone`;
 
+/** As they are stored, which is not read for it. */
+export const DETAIL_BYTES = 'coalesce(pg_column_size(detail_so_far), 0)';
+
 /** All that waits for a workflow or source that is being deleted. */
 export async function cancelWaiting(w: ConfigWriting, runnable: Listener): Promise<void> {
   emptyLine(w.tx, runnable);
   const step = (after: number) =>
     w.tx.query(
-      `WITH next AS (SELECT run FROM open_runs
+      `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
           WHERE runnable_id = $2 AND owner_id = $3 AND state IN ('queued', 'waiting') AND run > $4::bigint
-          ORDER BY run LIMIT ${ROWS_PER_STEP}),
+          ORDER BY run LIMIT ${ROWS_PER_STEP}`)}),
         gone AS (DELETE FROM open_runs AS o USING next WHERE o.run = next.run RETURNING o.*),
         kept AS (${KEEP_CANCELLED})
         SELECT state, count(*) AS n, max(run) AS last FROM gone GROUP BY state`,

@@ -87,8 +87,9 @@ const NOBODY: Admission = {
 
 function finishRun(pass: Pass, hands: Hands, end: RunEnd): Finished {
   if (end.state === 'queued') {
-    const isHeld = queueAgain(pass, hands, { lease: end.lease, isAlone: end.again === 'alone' });
-    return { held: isHeld, claims: claimsOf(hands), errorEntry: null };
+    const state = queueAgain(pass, hands, { lease: end.lease, isAlone: end.again === 'alone' });
+    const isCancelled = state === 'cancelled';
+    return { held: state !== undefined, isCancelled, claims: claimsOf(hands), errorEntry: null };
   }
   const row = pass.leased(end.state === 'waiting' ? 'returns' : 'endings', leaseKey(end.lease.run, end.lease.fence));
   if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null };
@@ -192,9 +193,10 @@ interface Again {
   readonly isAlone: boolean;
 }
 
-function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolean {
+/** Undefined: the lease was lost. */
+function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): 'queued' | 'cancelled' | undefined {
   const row = pass.leased('returns', leaseKey(lease.run, lease.fence));
-  if (!row) return false;
+  if (!row) return undefined;
   const ownerId = row.owner_id as string;
   const runnableId = row.runnable_id as string;
   const attempt = (row.attempt as number) + (isAlone ? 1 : 0);
@@ -202,7 +204,7 @@ function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolea
   // Its workflow may have been deleted meanwhile, or somebody asked for its end.
   if (!pass.runnable(ownerId, runnableId) || row.cancel_asked === true) {
     cancelLost(pass, row, { line, attempt });
-    return true;
+    return 'cancelled';
   }
   pass.plan.runsAgain.push({
     run: lease.run,
@@ -215,7 +217,7 @@ function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): boolea
   line.change({ taken: -1, waiting: 1 }, pass.core.node.id);
   pass.told.add('runs');
   hands.runsWaiting = true;
-  return true;
+  return 'queued';
 }
 
 /** Of a segment that was lost: one that goes on has begun all the same. */

@@ -51,10 +51,11 @@ export function attemptBehind(row: Row, { kind }: WaitStart): number {
   return (row.attempt as number) + (kind === 'retry' ? 1 : 0);
 }
 
-/** Nobody was given an address of a retry: the order was for a wait that has not come to be. */
+/** Before a retry, what was to go on failed first; who wanted it cancelled was told that it will be. */
 function earlyOf(row: Row, { kind }: WaitStart): Early | null {
-  if (row.early === null || kind === 'retry') return null;
-  return JSON.parse(row.early as string) as Early;
+  if (row.early === null) return null;
+  const early = JSON.parse(row.early as string) as Early;
+  return kind === 'retry' && early.order === 'resume' ? null : early;
 }
 
 /** Sends one statement, or none. */

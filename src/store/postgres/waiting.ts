@@ -23,6 +23,16 @@ export const keepCancelled = (at: string): string =>
 
 /** Rows moved by one statement: a million may wait, and a statement has its time limit. */
 export const ROWS_PER_STEP = 20_000;
+/** What runs tell of themselves that is copied by one statement: each may have megabytes of it. */
+export const BYTES_PER_STEP = 8 * 1024 * 1024;
+
+/**
+ * Of the rows of a subquery, with their place in it (`place`) and the bytes of each that will be copied (`bytes`), those
+ * that fit into one step: at least the first.
+ */
+export const fitting = (rows: string): string =>
+  `SELECT * FROM (SELECT *, sum(bytes) OVER (ORDER BY place) - bytes AS bytes_before FROM (${rows}) AS row) AS sized
+    WHERE bytes_before < ${BYTES_PER_STEP}`;
 
 /**
  * Makes the line when nothing has waited there yet: else what is just being queued would be overlooked. Not for a
@@ -62,8 +72,9 @@ export async function readLine(tx: Tx, { ownerId, id }: Listener): Promise<Line 
 }
 
 /**
- * `step` moves the next ROWS_PER_STEP rows behind a number, and tells them by the state that they had: how many (`n`) and the
- * `last` number of each. By number and not just "the next ones": those would be looked for among all that was moved.
+ * `step` moves the next rows behind a number, as many as one statement may, and tells them by the state that they had: how
+ * many (`n`) and the `last` number of each. By number and not just "the next ones": those would be looked for among all
+ * that was moved.
  */
 export async function moveInSteps(step: (after: number) => Promise<Row[]>, moved: (row: Row) => void): Promise<void> {
   for (let after = 0; ; ) {
@@ -74,6 +85,6 @@ export async function moveInSteps(step: (after: number) => Promise<Row[]>, moved
       count += row.n as number;
       after = Math.max(after, row.last as number);
     }
-    if (count < ROWS_PER_STEP) return;
+    if (count === 0) return;
   }
 }

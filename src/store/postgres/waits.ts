@@ -4,14 +4,14 @@
 
 import type { RunState } from '../../domain/run.ts';
 import { type RunStore, StoreUnavailable, type WaitOf } from '../store.ts';
-import { KEEP_CANCELLED } from './cancel.ts';
+import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { pairKey } from './needs.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import type { Early } from './wait-start.ts';
-import { type Listener, lockLine } from './waiting.ts';
+import { fitting, type Listener, lockLine } from './waiting.ts';
 
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 20;
@@ -56,7 +56,12 @@ const STILL_DUE = 'o.due_at_ms + 0 <= $1::bigint';
 async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
   const nowMs = core.clock.nowMs();
   const due = await tx.query(
-    `SELECT run, owner_id, runnable_id FROM open_runs WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, run LIMIT $2::int`,
+    `SELECT run, owner_id, runnable_id, found FROM (${fitting(`SELECT run, owner_id, runnable_id,
+        row_number() OVER due AS place, count(*) OVER () AS found,
+        CASE WHEN wait_kind = 'suspend' THEN ${DETAIL_BYTES} ELSE 0 END AS bytes
+        FROM (SELECT run, owner_id, runnable_id, wait_kind, detail_so_far, due_at_ms FROM open_runs
+          WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, run LIMIT $2::int) AS first
+        WINDOW due AS (ORDER BY due_at_ms, run)`)}) AS due ORDER BY place`,
     nowMs,
     limit,
   );
@@ -90,7 +95,8 @@ async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
   const places = new Map(due.map(({ run }, place) => [run, place]));
   const placeOf = ({ run }: Row): number => places.get(run as number) as number;
   cancelled.sort((a, b) => placeOf(a) - placeOf(b));
-  return { queued, cancelled, isMore: due.length === limit };
+  const found = due[0]?.found as number;
+  return { queued, cancelled, isMore: found === limit || due.length < found };
 }
 
 interface Pairs {

@@ -51,7 +51,8 @@ export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: st
   if (!wait) throw new Error(`run ${end.lease.run} is to wait, and nobody says for what`);
   const isRetry = wait.kind === 'retry';
   const early = earlyOf(core, end.lease.run);
-  const order = isRetry && early?.order !== 'stop' ? null : early?.order;
+  // What was to go on failed first; who wanted it cancelled was told that it will be.
+  const order = isRetry && early?.order === 'resume' ? null : early?.order;
   // Its workflow may have been deleted meanwhile.
   const isOver = order === 'cancel' || order === 'stop' || !core.routes.runnable(runnableId);
   const state = isOver ? 'cancelled' : order === 'resume' ? 'queued' : 'waiting';

@@ -146,6 +146,18 @@ test('a step that is executed again is not done', () => {
   );
 });
 
+test('a step asked for again keeps its request when it fails', () => {
+  const first = endOf(claimedRun(7), waiting('rerun', { steps: [step('poll')] }), NOW_MS);
+  const again = after(first, { resumed: request('"done"') });
+  const outcome = failed({ steps: [step('poll', { state: 'failed' })] });
+  const retry = endOfAttempt(again, outcome, { nowMs: NOW_MS, inMs: 1 });
+  const third = endOf(after(retry), waiting('delay', { steps: [step('poll'), step('rest')] }), NOW_MS);
+  assert.deepEqual(
+    goingOnOf(after(third))?.steps.map(({ resumeData }) => resumeData),
+    ['"done"', undefined],
+  );
+});
+
 test('another step that is executed again counts anew', () => {
   const first = endOf(claimedRun(7), waiting('rerun', { steps: [step('one')] }), NOW_MS);
   const second = endOf(after(first), waiting('rerun', { steps: [step('one'), step('two')] }), NOW_MS);

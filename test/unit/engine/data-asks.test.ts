@@ -26,7 +26,10 @@ function byHand() {
         new Promise((settle, fail) => calls.push({ name: String(name), args, settle, fail })),
   });
   let swept = 0;
-  const answer = answerData({ store, wakeSweep: () => void swept++ }, { ownerId: 'u_1', storeIds: new Set([ID]) });
+  const answer = answerData(
+    { store, wakeSweep: () => void swept++ },
+    { ownerId: 'u_1', storeIds: () => new Set([ID]) },
+  );
   const ask = (verb: string, args: object = {}, value: string | null = null): Promise<Reply> =>
     answer({ verb, args: { store: ID, ...args }, value } as Question);
   const called = async (): Promise<string[]> => {

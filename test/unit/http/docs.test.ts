@@ -74,6 +74,19 @@ test('the docs show every operation and fault', async (t) => {
   for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(text.includes(`id="${id}"`), `no place ${id}`);
 });
 
+test('the docs show what lists and objects hold', async (t) => {
+  const { call } = await startServer(t);
+  const { text } = await call('GET', '/docs', OPEN);
+  for (const name of ['steps[].code', 'triggers[].cron', 'settings.queue_limit']) {
+    assert.ok(text.includes(`<code>${name}</code>`), name);
+  }
+  assert.match(
+    text,
+    /<code>triggers\[\]\.type<\/code><\/td><td>body<\/td><td>&quot;http&quot; \| &quot;schedule&quot;/,
+  );
+  assert.match(text, />data stores<\/h2>/);
+});
+
 test('the docs escape what they show', async (t) => {
   const { call } = await startServer(t, { publicUrl: () => 'http://x/<b>"&' });
   const { text } = await call('GET', '/docs', OPEN);

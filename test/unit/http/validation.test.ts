@@ -10,6 +10,11 @@ const SCHEMA = Type.Object({
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { maxProperties: 2 })),
 });
 
+test('what is missing may be any value', () => {
+  const refusal = validatorOf(Type.Object({ value: Type.Unknown() }))({});
+  assert.equal(refusal?.message, 'value is missing; it must be any JSON value');
+});
+
 const faultsOf = (value: unknown): string[] =>
   (validatorOf(SCHEMA)(value)?.errors ?? []).map(({ parameter, message }) => `${parameter} ${message}`);
 

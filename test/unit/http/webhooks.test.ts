@@ -91,6 +91,6 @@ test('a webhook that is gone answers 404', async (t) => {
   const { call } = await startServer(t);
   const { status, json } = await call('GET', `/v1/webhooks/${idOf('wh_', 7)}`);
   assert.equal(status, 404);
-  assert.equal(json.error, `There is no webhook "${idOf('wh_', 7)}"`);
+  assert.equal(json.error, `there is no webhook ${idOf('wh_', 7)}`);
   assert.equal((await call('GET', `/v1/webhooks/${idOf('wh_', 7)}/deliveries`)).status, 404);
 });

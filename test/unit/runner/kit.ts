@@ -62,7 +62,12 @@ export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
   const source: Kit['source'] = async (code, given = {}, event = '{}') => {
     const deployment = await deploymentOf(code, 'dc_1');
     const input = { sourceId: 'dc_1', call: 'run', configuredProps: {}, endpoints: {}, db: {}, ...given } as const;
-    return await runner.run(requestOf(deployment, { source: input, event: Buffer.from(event) }));
+    let answer: HttpAnswer | null = null;
+    const onAnswer = (given: HttpAnswer): void => {
+      answer = given;
+    };
+    const outcome = await runner.run(requestOf(deployment, { source: input, event: Buffer.from(event), onAnswer }));
+    return { ...outcome, answer: answer ?? outcome.answer };
   };
   let evaluator: Promise<Deployment> | undefined;
   const evaluate: Kit['evaluate'] = async (body, given = {}) => {
