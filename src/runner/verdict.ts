@@ -30,14 +30,14 @@ export function afterDeath(flight: Flight, death: Death, context: { nowMs: numbe
 }
 
 /**
- * The process does not answer: something in it never gives up the CPU. A run that alone is past its time is the one;
- * where several are, any of them may be, and each runs again by itself rather than be blamed for another's loop.
+ * The process does not answer: something in it never gives up the CPU. A run that has it to itself is the one. Where several
+ * are, any of them may be, also when only one is past its time: it may have waited for its turn ever since. So each runs
+ * again by itself rather than be blamed for another's loop.
  */
 export function afterSilence(flight: Flight, all: readonly Flight[], nowMs: number): RunOutcome {
   if (flight.halted === 'cancelled') return CANCELLED;
-  if (flight.halted === null) return BYSTANDER;
-  const late = all.filter((other) => other.halted === 'timeout').length;
-  return late === 1 ? failed(flight, timeoutOf(flight), nowMs) : BYSTANDER;
+  if (flight.halted === null || all.length > 1) return BYSTANDER;
+  return failed(flight, timeoutOf(flight), nowMs);
 }
 
 /** How a run that was told to end has ended, in the step at `index`; null when nobody had told it. */
