@@ -204,6 +204,20 @@ async function start(): Promise<void> {
   }
 }
 
+const WAITS_50_MS = 'export default () => new Promise((resolve) => setTimeout(resolve, 50));';
+
+/** Of a step that waits 50 ms, a hundred at once can end 2,000 times a second. */
+async function steps(): Promise<void> {
+  for (const [name, code] of [
+    ['trivial step', undefined],
+    ['step that waits 50 ms', WAITS_50_MS],
+  ] as const) {
+    const { finishedPerSecond, serverCpuUs, childCpuUs } = await acceptAndRun(TIMES, 100, code);
+    const note = `CPU per run: server ${Math.round(serverCpuUs)} µs, children ${Math.round(childCpuUs)} µs`;
+    add({ name: `22 runs finished, ${name}, 100 at once`, value: finishedPerSecond, unit: '/s', note });
+  }
+}
+
 /** Goals are against the same workflow on an idle server. */
 async function fair(): Promise<void> {
   const queued = Number(options.queued);
@@ -238,6 +252,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   throughput,
   start,
   fairness: fair,
+  steps,
   ...postgresParts({
     rounds: ROUNDS,
     times: TIMES,

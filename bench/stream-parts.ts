@@ -58,16 +58,16 @@ export function streamParts(of: {
 
     timers: async () => {
       const { create, createPerSecond, late, worstMs, expected, ...costs } = await ticking(of.sources, of.seconds);
-      addSpread(`20 ${of.sources} timer sources made, one`, create, {});
-      add({ name: '20   … by the second, at most 4 at once', value: createPerSecond, unit: '/s' });
-      addSpread('20 tick due → its run, one minute each', late, {});
-      add({ name: '20   … the latest', value: worstMs, unit: 'ms', note: `${late.count} ran, ${expected} were due` });
-      add({ name: '20   … CPU of the server', value: costs.serverCpu * 100, unit: '%' });
-      add({ name: '20   … CPU of its children', value: costs.childrenCpu * 100, unit: '%' });
-      add({ name: '20   … server, resident', value: costs.serverMb, unit: 'MB', note: 'at the most' });
+      addSpread(`21 ${of.sources} timer sources made, one`, create, {});
+      add({ name: '21   … by the second, at most 4 at once', value: createPerSecond, unit: '/s' });
+      addSpread('21 tick due → its run, one minute each', late, {});
+      add({ name: '21   … the latest', value: worstMs, unit: 'ms', note: `${late.count} ran, ${expected} were due` });
+      add({ name: '21   … CPU of the server', value: costs.serverCpu * 100, unit: '%' });
+      add({ name: '21   … CPU of its children', value: costs.childrenCpu * 100, unit: '%' });
+      add({ name: '21   … server, resident', value: costs.serverMb, unit: 'MB', note: 'at the most' });
       const note = `${costs.children} of them, of their own, at the most`;
-      add({ name: '20   … children', value: costs.childrenMb, unit: 'MB', note });
-      add({ name: '20   … the store', value: costs.storeMb, unit: 'MB' });
+      add({ name: '21   … children', value: costs.childrenMb, unit: 'MB', note });
+      add({ name: '21   … the store', value: costs.storeMb, unit: 'MB' });
     },
   };
 }

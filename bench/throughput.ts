@@ -57,9 +57,9 @@ export async function acceptAlone(times: Times, env?: Env): Promise<Loaded> {
 }
 
 /** Accept, run, finish: as many runs at once as `concurrency` says. */
-export async function acceptAndRun(times: Times, concurrency: number, env?: Env): Promise<Flood> {
-  await using bench = await startBench(undefined, env);
-  const { endpoint } = await bench.workflow(RETURNS, { concurrency });
+export async function acceptAndRun(times: Times, concurrency: number, code = RETURNS): Promise<Flood> {
+  await using bench = await startBench();
+  const { endpoint } = await bench.workflow(code, { concurrency });
   await load(endpoint, times.warmUpSeconds);
   const before = (await bench.settled()).runs.succeeded;
   const cpu = await cpuMeter(bench);
