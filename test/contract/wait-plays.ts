@@ -146,7 +146,8 @@ class Play {
   }
 
   #beginWait(known: Known, { kind, ms }: { kind: WaitKind; ms: number }): void {
-    const order = kind === 'retry' && known.early?.order !== 'stop' ? null : known.early;
+    // The next attempt gives addresses of its own away; but who wanted the run to end still does.
+    const order = kind === 'retry' && known.early?.order === 'resume' ? null : known.early;
     known.waits++;
     if (kind === 'retry') known.attempt++;
     known.state = order === null ? 'waiting' : order.order === 'resume' ? 'queued' : 'cancelled';
@@ -311,7 +312,7 @@ export function waitPlaysContract(harness: Harness): void {
           await play.assertAsKnown();
           await assertLedgerAddsUp(stage);
         }),
-        { numRuns: shareOf(harness, 40) },
+        { numRuns: shareOf(harness, 25) },
       );
     });
   });
