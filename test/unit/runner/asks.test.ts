@@ -5,14 +5,31 @@ import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Question, Reply, RunRequest } from '../../../src/runner/runner.ts';
 import { noJail } from './jail-kit.ts';
-import { deploymentOf, faultOf, ISOLATION, kit, requestOf, returned, signal, until } from './kit.ts';
+import {
+  deploymentOf,
+  faultOf,
+  ISOLATION,
+  kit as plainKit,
+  requestOf as plainRequestOf,
+  returned,
+  signal,
+  until,
+} from './kit.ts';
 
-const DATA = `props: { data: { type: 'data_store', default: 'ds_1' } }`;
+const DATA = `props: { data: { type: 'data_store' } }`;
+const CONFIGURED = { stepProps: [{ configuredProps: { data: 'ds_1' } }] };
 const NOTHING: Reply = { ok: true, json: 'null' };
 
 /** A step whose \`this.data\` is a data store. */
 const step = (body: string): string =>
   `import fs from 'node:fs'; export default { ${DATA}, async run({ steps, $ }) { const { data } = this; ${body} } }`;
+
+const requestOf: typeof plainRequestOf = (deployment, given) => plainRequestOf(deployment, { ...CONFIGURED, ...given });
+
+const kit: typeof plainKit = (...args) => {
+  const whole = plainKit(...args);
+  return { ...whole, run: (code, given) => whole.run(code, { ...CONFIGURED, ...given }) };
+};
 
 /** A data store in memory, with what it was asked. */
 function memory(): { ask: NonNullable<RunRequest['ask']>; asked: Question[]; values: Map<unknown, string> } {
