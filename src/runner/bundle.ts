@@ -55,7 +55,10 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   const read = readResult(await bundleWith(options), { file, roots, base });
   return read.ok || isFile
     ? read
-    : { ok: false, problems: read.problems.map((problem) => inCode(problem, source.code)) };
+    : {
+        ok: false,
+        problems: read.problems.map((problem) => (problem.file === file ? inCode(problem, source.code) : problem)),
+      };
 }
 
 /** Code that ends too early is wrong at its end, not in the line that we put behind it. */
