@@ -19,7 +19,7 @@ export interface NodesOptions {
 }
 
 /** Six for reading, three for transactions, one that listens. */
-const CONNECTIONS_PER_NODE = 10;
+const CONNECTIONS_PER_NODE = 11;
 const GONE_DEADLINE_MS = 5000;
 
 /** Disposes of the database, whatever happens. */
