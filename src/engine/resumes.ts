@@ -5,7 +5,8 @@ import { numberedId, PREFIX } from '../domain/ids.ts';
 import type { WaitOrder } from '../domain/requests.ts';
 import type { RunState } from '../domain/run.ts';
 import { isResumeToken, resumeKeyOf, resumeToken } from '../runner/child/resume-token.ts';
-import type { Store, WaitingRun } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { WaitingRun } from '../store/waits.ts';
 import { CANCELLED } from './directs.ts';
 import type { Waiters } from './waiters.ts';
 

@@ -3,7 +3,7 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import type { Fault, RunState } from '../../domain/run.ts';
-import type { Awaited, Beat, NodeStore } from '../store.ts';
+import type { Awaited, Beat, NodeStore } from '../nodes.ts';
 import type { Core } from './core.ts';
 import { answerText, parseAnswer } from './log-records.ts';
 import { toWait } from './rows.ts';

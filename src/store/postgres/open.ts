@@ -34,6 +34,7 @@ import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
+import { waitVerbs } from './waits.ts';
 import { tellOrdered } from './webhook-rows.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
@@ -143,6 +144,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
+    ...waitVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
     ...timeVerbs(core),

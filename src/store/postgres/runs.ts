@@ -20,7 +20,6 @@ import { applySource } from './source-memory.ts';
 import { claimRuns } from './turn-runs.ts';
 import type { Row } from './values.ts';
 import { attemptBehind, beginWait } from './wait-start.ts';
-import { waitVerbs } from './waits.ts';
 import { failRun } from './write.ts';
 
 /** Two, so that a queue shrinks also while new hands are free. */
@@ -29,7 +28,6 @@ const HANDED_OVER = 2;
 export function runVerbs(core: Core): RunStore {
   return {
     ...runReads(core),
-    ...waitVerbs(core),
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
     cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
 

@@ -14,7 +14,7 @@ import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import type { Transaction } from './transaction.ts';
-import { isStopped, STOP, waitVerbs } from './waits.ts';
+import { isStopped, STOP } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
@@ -24,7 +24,6 @@ const MAX_CAUSES = 100;
 
 export function runVerbs(core: Core): RunStore {
   return {
-    ...waitVerbs(core),
     finishRun: (end, admission) =>
       core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId),
     claimRuns: (limit, admission) => core.batch.write((tx) => claimRuns(core, writing(tx, admission), limit)),

@@ -3,7 +3,7 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { EmissionRecord } from '../records.ts';
-import type { Channel, StreamStore, Stretch } from '../store.ts';
+import type { Channel, StreamStore, Stretch } from '../streams.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { toEmissionRecord } from './rows.ts';
