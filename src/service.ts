@@ -26,6 +26,7 @@ import { Streams } from './engine/streams/streams.ts';
 import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
+import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
@@ -133,6 +134,7 @@ function buildParts(surroundings: Surroundings) {
     store,
     runner,
     waiters,
+    warm: warmer(runner, { runsHere: config.roles.has('run') }),
     propStores,
     publicUrl,
     emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),

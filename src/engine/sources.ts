@@ -14,10 +14,12 @@ import { OneAtATime } from './one-at-a-time.ts';
 import { type PlannedSource, planSource, type SourcePlanDeps, shapeOfSource } from './source-plan.ts';
 import { partsOf, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
+import type { Warm } from './warm.ts';
 
 export interface SourceDeps extends SourcePlanDeps {
   readonly emit: Emit;
   readonly waiters: Waiters;
+  readonly warm: Warm;
   readonly wakeTimes: () => void;
 }
 
@@ -72,14 +74,14 @@ export function createSources(deps: SourceDeps) {
     const phase = isActive ? 'in hooks' : 'off';
     await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, phase));
     if (planned.deployment) runner.retire(before.source.deploymentId);
-    if (!isActive) return switchOn({ ...planned, deployment: null }, false);
+    if (!isActive) return switchOn(planned, false);
     try {
       await runHooks(deps, planned, ['activate']);
     } catch (error) {
       await goBack({ ...standing, triggers });
       throw error;
     }
-    return switchOn({ ...planned, deployment: null }, true);
+    return switchOn(planned, true);
   }
 
   /** As it was before the change, switched on again by its own hook; where that throws, the run's error tells of it. */
@@ -114,6 +116,7 @@ export function createSources(deps: SourceDeps) {
   async function switchOn(planned: PlannedSource, isActive: boolean): Promise<WholeSource> {
     const source = { ...planned.source, active: isActive };
     await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
+    if (planned.deployment) deps.warm(source, planned.deployment);
     deps.wakeTimes();
     return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
   }

@@ -46,6 +46,7 @@ test('each role does its part', async () => {
     await api.subscribe(workflow.id, webhook.id);
     await api.send(workflow, {});
     [url, id] = [workflow.triggers[0].endpoint_url, workflow.id];
+    assert.match(await (await fetch(`${api.url}/metrics`)).text(), /^errand_runner_processes 0$/m, 'none is warmed');
     // The owner's own requests are answered, and so is a bundle made; nothing of it runs.
     const { data } = await api.client.get(`/v1/workflows/${id}/runs`);
     assert.deepEqual(

@@ -74,6 +74,7 @@ test('a tick that fired during an update stays fired', async () => {
     }) as never,
     waiters: {} as never,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
+    warm: () => undefined,
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
