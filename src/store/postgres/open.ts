@@ -19,6 +19,7 @@ import { Node } from './node.ts';
 import { nodeVerbs } from './nodes.ts';
 import { Notices } from './notify.ts';
 import { operationVerbs } from './operations.ts';
+import { tellOrdered } from './ordered-webhooks.ts';
 import { ownerVerbs } from './owners.ts';
 import { Pool } from './pool.ts';
 import { Routes } from './routes.ts';
@@ -35,7 +36,6 @@ import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
 import { waitVerbs } from './waits.ts';
-import { tellOrdered } from './webhook-rows.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 

@@ -2,6 +2,7 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { type RunEnd, withSuppressed } from '../../domain/end.ts';
+import { workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { concurrencyOf } from '../../domain/resource.ts';
 import type { RunLease } from '../../domain/run.ts';
@@ -281,14 +282,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
     hands.runsWaiting = true;
     return;
   }
-  const fault = {
-    code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
-    cellId: '',
-    namespace: '',
-    tsMs: pass.nowMs,
-    stack: '',
-  };
+  const fault = workerLost(pass.nowMs);
   pass.plan.closedRuns.push(run);
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
   line.change({ taken: -1 }, pass.core.node.id);
