@@ -1,5 +1,6 @@
 // The records of data stores. How many there are, and how large they are together, is counted with their store; what has
-// expired is counted until it is deleted. Whoever writes a record locks the store's row first, so the counts are exact.
+// expired is counted until it is deleted. What is cleared gets another generation, and is deleted in steps. Whoever writes a
+// record locks the store's row first, so the counts are exact.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';

@@ -1,5 +1,5 @@
 // The records of data stores. How many there are, and how large they are together, is counted with their store; what has
-// expired is counted until it is deleted.
+// expired is counted until it is deleted. What is cleared gets another generation, and is deleted in steps.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
