@@ -103,7 +103,7 @@ export function createWorkflows(deps: WorkflowDeps) {
       before.deployment.id === workflow.deploymentId &&
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
     if (!isSameProcess) runner.retire(before.deployment.id);
-    deps.warm(workflow, after.deployment);
+    if (!isSameProcess || !before.workflow.active) deps.warm(workflow, after.deployment);
     deps.wakeTimes();
     deps.wakeRuns();
   }
