@@ -28,6 +28,7 @@ import { Streams } from './engine/streams/streams.ts';
 import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
+import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
@@ -129,7 +130,9 @@ function buildParts(surroundings: Surroundings) {
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges(store);
-  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, emit, changes, wakeTimes };
+  const warm = warmer(runner, { runsHere: config.roles.has('run') });
+  const hooked = { emit, changes, warm, wakeTimes };
+  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
   const acts = createActions({
     ...sourceDeps,
     publicUrl,

@@ -6,7 +6,8 @@
 import { MINUTE_MS } from '../domain/limits.ts';
 import { type Fault, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Log, Random } from '../ports.ts';
-import type { Awaited, Store } from '../store/store.ts';
+import type { Awaited } from '../store/nodes.ts';
+import type { Store } from '../store/store.ts';
 import { Loop } from './loop.ts';
 import type { Waiters } from './waiters.ts';
 

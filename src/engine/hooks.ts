@@ -2,12 +2,11 @@
 // together when the last of them has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../domain/bytes.ts';
-import type { HOOK_NAMES } from '../domain/emission.ts';
+import { directEmission, type HOOK_NAMES } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import type { Fault } from '../domain/run.ts';
 import type { ComponentShape, Hook } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { directEmission } from './directs.ts';
 import type { Emit } from './emit.ts';
 
 /** Channels on which the service asks a source to run hooks instead of `run`; user code cannot emit there. */

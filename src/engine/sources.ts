@@ -17,11 +17,13 @@ import { type PlannedSource, planSource, type SourcePlanDeps } from './source-pl
 import { described, noSource, type Standing, wholeSource, written } from './source-writes.ts';
 import { standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
+import type { Warm } from './warm.ts';
 
 export interface SourceDeps extends SourcePlanDeps {
   readonly emit: Emit;
   readonly waiters: Waiters;
   readonly changes: SourceChanges;
+  readonly warm: Warm;
   readonly wakeTimes: () => void;
 }
 
@@ -77,7 +79,7 @@ export function createSources(deps: SourceDeps) {
       await goBack({ ...standing, triggers });
       throw error;
     }
-    return switchOn({ ...planned, deployment: null }, true);
+    return switchOn(planned, true);
   }
 
   /** As it was before the change, switched on again by its own hook; where that throws, the run's error tells of it. */
@@ -105,6 +107,7 @@ export function createSources(deps: SourceDeps) {
   async function switchOn(planned: PlannedSource, isActive: boolean): Promise<WholeSource> {
     const source = { ...planned.source, active: isActive };
     await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
+    if (planned.deployment) deps.warm(source, planned.deployment);
     deps.wakeTimes();
     return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
   }

@@ -86,7 +86,7 @@ export interface Actions {
   /** `event`: the bytes as sent. */
   runWorkflow(ownerId: string, workflowId: string, event: Uint8Array): Promise<Appended>;
   /** `edited`: the bytes of another event to use, or null for the original's own. */
-  replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
+  replay(ownerId: string, listenerId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
   /** `conflict` when it has not failed; `impossible` when the active deployment has other steps before the one that failed. */
   retryRun(ownerId: string, run: number): Promise<Appended>;

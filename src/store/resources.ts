@@ -109,7 +109,7 @@ export interface LaterRecord extends EmissionRecord {
 
 /**
  * What sources have emitted for a later time. It is in the log, and in the ledger, when its time has come (see TimeStore);
- * until then retention leaves it alone, and it goes with its source.
+ * so the log's order is that of what has happened. Until then retention leaves it alone, and it goes with its source.
  */
 export interface LaterStore {
   listLater(ownerId: string, sourceId: string, page: PageQuery<number>, withBody: boolean): Promise<Page<LaterRecord>>;

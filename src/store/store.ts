@@ -1,5 +1,6 @@
 // The store: every verb is ONE transaction, and states its promise. Two backends implement this file (sqlite, postgres)
-// and both must pass test/contract/store.ts. The nouns of the configuration (workflows, webhooks, …) are in resources.ts.
+// and both must pass test/contract/store.ts. The nouns of the configuration (workflows, webhooks, …) are in resources.ts,
+// and waits, streams, operations and nodes in files of their own.
 //
 // Promises of all verbs:
 // - A promise that resolves means committed and on disk. One that rejects with `StoreUnavailable` means that nothing
@@ -13,11 +14,11 @@
 import type { Attempt, ClaimedDelivery, DeliveryKind, DeliveryLease, DeliveryState } from '../domain/delivery.ts';
 import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
-import type { NewOperation, Operation, OperationOrder } from '../domain/operation.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
-import type { ClaimedRun, Fault, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
-import type { Wait } from '../domain/waiting.ts';
-import type { Clock, Wake } from '../ports.ts';
+import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
+import type { Clock } from '../ports.ts';
+import type { NodeStore } from './nodes.ts';
+import type { OperationStore } from './operations.ts';
 import type {
   DeliveryRecord,
   DeliveryWhole,
@@ -31,6 +32,8 @@ import type {
   RunWhole,
 } from './records.ts';
 import type { ResourceStore } from './resources.ts';
+import type { StreamStore } from './streams.ts';
+import type { WaitStore } from './waits.ts';
 
 /**
  * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. When the
@@ -92,20 +95,6 @@ export interface AppendOptions {
   readonly goingOn?: { readonly carried: string; readonly attempt: number };
 }
 
-/** Which wait of a run: the first one is 1. */
-export interface WaitOf {
-  readonly run: number;
-  readonly waits: number;
-}
-
-/** What a resume or cancel address is checked against. */
-export interface WaitingRun {
-  readonly ownerId: string;
-  readonly runnableId: string;
-  readonly deploymentId: string;
-  readonly state: RunState;
-}
-
 export interface Finished {
   /** False: the lease was lost, nothing was written. */
   readonly held: boolean;
@@ -155,37 +144,6 @@ export interface LogStore {
   ledger(ownerId: string): Promise<Ledger>;
 }
 
-/** What one emitter emits, as its lists show it. */
-export interface Channel {
-  readonly ownerId: string;
-  readonly emitterId: string;
-  /** As a subscription has it: empty for the default one, `*` for all names that do not begin with `$`. */
-  readonly name: string;
-}
-
-/** Entries behind `after`, up to `upTo` and with it. */
-export interface Stretch {
-  readonly after: number;
-  readonly upTo: number;
-}
-
-/** The log read forwards, as it grows. */
-export interface StreamStore {
-  /**
-   * The end of the log, as of this call: all that was committed before it has a lower entry or this one, but for what is
-   * of this very millisecond; whatever is committed later has a higher one. So whoever reads up to here misses nothing,
-   * wherever it is written. Waits until those who write at this moment are done.
-   */
-  logEnd(): Promise<number>;
-  /**
-   * Emissions that lists show, oldest first: the next ones, as many as a step takes (LIMITS.streamRecords, and no further
-   * one beyond LIMITS.streamBytes of bodies). None: there is nothing in the whole stretch.
-   */
-  emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly EmissionRecord[]>;
-  /** Who has emitted what lists show. */
-  emittersAfter(stretch: Stretch): Promise<ReadonlySet<string>>;
-}
-
 export interface RunStore {
   /**
    * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
@@ -200,24 +158,6 @@ export interface RunStore {
    * from then on. `nextDueAtMs`: when the next of those may that wait for that alone; they are not `runsWaiting`.
    */
   claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
-  /**
-   * Ends waits that are due: a suspended run is cancelled, all others are queued again. At most `limit`, the longest due
-   * first. What is queued is claimed with all others, oldest number first. `cancelled`: numbers of the runs that are over
-   * now. `isMore`: there may be others that are due.
-   */
-  endWaits(
-    limit: number,
-  ): Promise<{ readonly queued: number; readonly cancelled: readonly number[]; readonly isMore: boolean }>;
-  /** Not bound to an owner: whoever asks has the run's address, which the caller of this has checked. */
-  waitingRun(run: number): Promise<WaitingRun | undefined>;
-  /**
-   * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. Also before the
-   * run has begun that wait (it is running, or queued again since its process was lost, and has had one wait less): the order
-   * is kept, and holds when it begins it; the first order counts. `over`: it was ended or ordered before, is not resumable
-   * (a retry), or the run is over. Undefined: no such run.
-   * `resumed` is given with every claim up to the next wait, so that a segment that is executed again has it again.
-   */
-  resumeRun(of: WaitOf, order: 'resume' | 'cancel', request: string | null): Promise<'taken' | 'over' | undefined>;
   /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
@@ -266,25 +206,6 @@ export interface DeliveryStore {
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord | NotResendable | undefined>;
 }
 
-export interface OperationStore {
-  /** False when the webhook is gone. */
-  createOperation(operation: NewOperation): Promise<boolean>;
-  getOperation(ownerId: string, id: string): Promise<Operation | undefined>;
-  listOperations(of: { ownerId: string; webhookId?: string }, page: PageQuery): Promise<Page<Operation>>;
-  /** `refused`: it is over. The same order twice is no mistake. Undefined: no such operation. */
-  orderOperation(
-    ownerId: string,
-    id: string,
-    order: OperationOrder,
-  ): Promise<{ readonly operation: Operation; readonly refused: boolean } | undefined>;
-  /**
-   * One step of one running operation, in turn over all of them: counts, or makes due, at most LIMITS.operationStep
-   * deliveries, and its progress with them in one transaction. `isResent`: deliveries are due. `isMore`: there may be
-   * another step to take at once; else all of them wait for deliveries under way, for a webhook to be enabled, or are over.
-   */
-  stepOperation(): Promise<{ readonly isResent: boolean; readonly isMore: boolean }>;
-}
-
 export interface TimeStore {
   /** Schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
@@ -314,40 +235,11 @@ export interface TimeStore {
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
 }
 
-/** What became of a run that somebody waits for. */
-export interface Awaited {
-  readonly run: number;
-  /** What it has answered so far. */
-  readonly answer: HttpAnswer | null;
-  /** Null while it is not over. */
-  readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
-  /** Set while its state is `waiting`, and only then: whoever waits for its answer may have to be let go. */
-  readonly waiting: Wait | null;
-}
-
-export interface Beat {
-  /** Runs held by this node that somebody asked another node to cancel. */
-  readonly cancel: readonly number[];
-  /** Somebody's leases are over: call `rescue`. */
-  readonly isRescueDue: boolean;
-}
-
-/** What nodes that share a store tell each other. */
-export interface NodeStore {
-  /** Says that this node is alive; to be called every LIMITS.beatMs. A node that does not is gone for the others. */
-  beat(): Promise<Beat>;
-  /** Hands an answer that a run gives before its end to the node whose caller waits for it. */
-  answerRun(lease: RunLease, answer: HttpAnswer): Promise<void>;
-  /** Of those runs, what another node has told: an answer, an end, or both. */
-  awaited(runs: readonly number[]): Promise<readonly Awaited[]>;
-  /** Calls back when another node has made work, and when anybody has emitted. A hint: it may be lost. */
-  listen(wake: Wake): void;
-}
-
 export interface Store
   extends LogStore,
     StreamStore,
     RunStore,
+    WaitStore,
     DeliveryStore,
     OperationStore,
     TimeStore,

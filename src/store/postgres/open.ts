@@ -19,6 +19,7 @@ import { Node } from './node.ts';
 import { nodeVerbs } from './nodes.ts';
 import { Notices } from './notify.ts';
 import { operationVerbs } from './operations.ts';
+import { tellOrdered } from './ordered-webhooks.ts';
 import { ownerVerbs } from './owners.ts';
 import { Pool } from './pool.ts';
 import { Routes } from './routes.ts';
@@ -35,7 +36,7 @@ import { Sweep } from './sweep.ts';
 import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
-import { tellOrdered } from './webhook-rows.ts';
+import { waitVerbs } from './waits.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
@@ -144,6 +145,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
+    ...waitVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
     ...timeVerbs(core),

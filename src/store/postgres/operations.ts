@@ -6,7 +6,7 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import { ordered } from '../../domain/operation.ts';
-import type { OperationStore } from '../store.ts';
+import type { OperationStore } from '../operations.ts';
 import type { Core } from './core.ts';
 import { OPERATION_COLUMNS, toOperation } from './operation-rows.ts';
 import { firstOf, stepOperation } from './operation-steps.ts';

@@ -2,6 +2,7 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { type RunEnd, withSuppressed } from '../../domain/end.ts';
+import { workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { concurrencyOf } from '../../domain/resource.ts';
 import type { RunLease } from '../../domain/run.ts';
@@ -20,7 +21,6 @@ import { applySource } from './source-memory.ts';
 import { claimRuns } from './turn-runs.ts';
 import type { Row } from './values.ts';
 import { attemptBehind, beginWait } from './wait-start.ts';
-import { waitVerbs } from './waits.ts';
 import { failRun } from './write.ts';
 
 /** Two, so that a queue shrinks also while new hands are free. */
@@ -29,7 +29,6 @@ const HANDED_OVER = 2;
 export function runVerbs(core: Core): RunStore {
   return {
     ...runReads(core),
-    ...waitVerbs(core),
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
     cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
 
@@ -283,14 +282,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
     hands.runsWaiting = true;
     return;
   }
-  const fault = {
-    code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
-    cellId: '',
-    namespace: '',
-    tsMs: pass.nowMs,
-    stack: '',
-  };
+  const fault = workerLost(pass.nowMs);
   pass.plan.closedRuns.push(run);
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
   line.change({ taken: -1 }, pass.core.node.id);

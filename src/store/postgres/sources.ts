@@ -2,12 +2,12 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toSource } from '../resource-rows.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../resources.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { readPage } from './pages.ts';
-import { toSource } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import { holdsChange, insertChange } from './source-changes.ts';
 

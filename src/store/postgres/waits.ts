@@ -3,7 +3,8 @@
 // that stay right when many wait at once; a claim waits for the few milliseconds that a busy line is locked.
 
 import type { RunState } from '../../domain/run.ts';
-import { type RunStore, StoreUnavailable, type WaitOf } from '../store.ts';
+import { StoreUnavailable } from '../store.ts';
+import type { WaitOf, WaitStore } from '../waits.ts';
 import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
@@ -16,7 +17,7 @@ import { fitting, type Listener, lockLine } from './waiting.ts';
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 20;
 
-export function waitVerbs(core: Core): Pick<RunStore, 'endWaits' | 'waitingRun' | 'resumeRun'> {
+export function waitVerbs(core: Core): WaitStore {
   return {
     endWaits: (limit) => endWaits(core, limit),
     resumeRun: (of, order, request) => resumeRun(core, { of, early: { order, request } }),
@@ -43,7 +44,7 @@ interface EndedWaits {
   readonly isMore: boolean;
 }
 
-async function endWaits(core: Core, limit: number): ReturnType<RunStore['endWaits']> {
+async function endWaits(core: Core, limit: number): ReturnType<WaitStore['endWaits']> {
   const { queued, cancelled, isMore } = await core.claims.transact((tx) => endDue(core, tx, limit));
   if (queued.length > 0) core.notices.tell('runs');
   if (cancelled.some((row) => isAwaitedElsewhere(core, row))) core.notices.tell('answers');

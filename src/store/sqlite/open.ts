@@ -1,9 +1,10 @@
 // Opens the SQLite store: one file, one process.
 
 import type { Clock, Log, Random, Wake } from '../../ports.ts';
+import type { NodeStore } from '../nodes.ts';
 import { createSeal } from '../seal.ts';
 import type { SealKey } from '../seal-key.ts';
-import type { NodeStore, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
@@ -28,6 +29,7 @@ import { timeVerbs } from './times.ts';
 import { Numbers, OpenRuns, Transaction } from './transaction.ts';
 import { triggerVerbs } from './triggers.ts';
 import { readTurns } from './turn-deliveries.ts';
+import { waitVerbs } from './waits.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
@@ -86,6 +88,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
+    ...waitVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
     ...timeVerbs(core),

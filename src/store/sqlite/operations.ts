@@ -9,7 +9,7 @@ import {
   ordered,
 } from '../../domain/operation.ts';
 import { toOperation } from '../operation-rows.ts';
-import type { OperationStore } from '../store.ts';
+import type { OperationStore } from '../operations.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { beforeFirst, stepOperation } from './operation-steps.ts';

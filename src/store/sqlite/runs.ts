@@ -1,5 +1,7 @@
 // Runs: the verbs, and of them rescuing, cancelling, listing.
 
+import { utf8 } from '../../domain/bytes.ts';
+import { errorIn, workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
@@ -15,7 +17,7 @@ import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
 import { IS_ABANDONED_HOOK } from './source-changes.ts';
 import type { Transaction } from './transaction.ts';
-import { isStopped, STOP, waitVerbs } from './waits.ts';
+import { isStopped, STOP } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
@@ -25,7 +27,6 @@ const MAX_CAUSES = 100;
 
 export function runVerbs(core: Core): RunStore {
   return {
-    ...waitVerbs(core),
     finishRun: (end, admission) =>
       core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId),
     claimRuns: (limit, admission) => core.batch.write((tx) => claimRuns(core, writing(tx, admission), limit)),
@@ -73,7 +74,7 @@ export function runVerbs(core: Core): RunStore {
   };
 }
 
-/** The `error` object of an `$errors` emission: the part behind the original event is ours, and small. */
+/** The `error` object of an `$errors` emission. */
 function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   if (errorEntry === null) return null;
   const row = core.reader.get(
@@ -82,8 +83,7 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   );
   if (!row) return null;
   const behind = (row.original_start as number) + (row.original_length as number) + 1;
-  const rest = JSON.parse(`{${Buffer.from(row.body as Uint8Array).toString('utf8', behind)}`) as { error: unknown };
-  return Buffer.from(JSON.stringify(rest.error));
+  return utf8(JSON.stringify(errorIn((row.body as Uint8Array).subarray(behind))));
 }
 
 function rescue(
@@ -127,14 +127,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     return;
   }
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
-  const fault = {
-    code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
-    cellId: '',
-    namespace: '',
-    tsMs: w.tx.nowMs,
-    stack: '',
-  };
+  const fault = workerLost(w.tx.nowMs);
   const attempt = row.attempt as number;
   failRun(core, w, { emission: toEmission(emission, core), runnable, run, attempt, fault });
 }

@@ -2,12 +2,12 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toSource } from '../resource-rows.ts';
 import { ALL_EVENTS, type SourceStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { selected } from './later-emissions.ts';
 import { readPage } from './pages.ts';
-import { toSource } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import { endChange, goOnChanging, insertChange } from './source-changes.ts';
 

@@ -3,7 +3,7 @@
 
 import type { RunEnd } from '../../domain/end.ts';
 import type { RunState } from '../../domain/run.ts';
-import type { RunStore, WaitOf } from '../store.ts';
+import type { WaitOf, WaitStore } from '../waits.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { NO_WAIT } from './partial.ts';
@@ -27,7 +27,7 @@ function earlyText(early: Early): string {
   return JSON.stringify(early);
 }
 
-export function waitVerbs(core: Core): Pick<RunStore, 'endWaits' | 'waitingRun' | 'resumeRun'> {
+export function waitVerbs(core: Core): WaitStore {
   return {
     endWaits: (limit) => core.batch.write((tx) => endWaits(core, tx, limit)),
     resumeRun: (of, order, request) => core.batch.write((tx) => resumeRun(core, tx, { of, order, request })),

@@ -4,17 +4,18 @@
 import type { ClaimedDelivery } from '../../domain/delivery.ts';
 import { MAIL } from '../../domain/delivery.ts';
 import { detailOfCarried, waitsOfCarried } from '../../domain/detail.ts';
-import { judgeRepeat } from '../../domain/digest.ts';
+import { judgeRepeat, whyCounted } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
-import { failureOfRun } from '../../domain/failure.ts';
+import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { isBesideHooks, type Webhook } from '../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
+import { isListed } from '../log-rows.ts';
 import { asKept } from '../sealed-requests.ts';
 import type { Admission, AppendOptions, Claims } from '../store.ts';
 import type { Core } from './core.ts';
-import { flagsOf, isListed } from './rows.ts';
+import { flagsOf } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with what it hands to this node: one per verb. */
@@ -200,15 +201,7 @@ export function takeRun(w: Writing, runnable: ClaimedRun['runnable'], besideHook
 type Failed = Parameters<typeof failureOfRun>[0];
 
 function failFull(core: Core, w: Writing, failed: Failed): void {
-  const limit = failed.runnable.settings.queueLimit;
-  const fault: Fault = {
-    code: 'QueueFull',
-    msg: `The queue of ${failed.runnable.name} is full: ${limit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`,
-    cellId: '',
-    namespace: '',
-    tsMs: w.tx.nowMs,
-    stack: '',
-  };
+  const fault = queueFull(failed.runnable, w.tx.nowMs);
   failRun(core, w, { ...failed, fault });
 }
 
@@ -302,8 +295,7 @@ function isRepeat(core: Core, w: Writing, mail: Emission): boolean {
     mail.ownerId,
     mail.digestKey,
   );
-  const closes = new Date(open.closesAtMs).toISOString();
-  const reason = `repeat number ${open.repeats + 1} of a notice already sent: counted, and told in the digest of ${closes}`;
+  const reason = whyCounted({ ...open, repeats: open.repeats + 1 });
   insertWithheld(core, mail.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason });
   return true;
 }

@@ -3,7 +3,8 @@ import test from 'node:test';
 import { Lines } from '../../../src/engine/lines.ts';
 import { Nodes } from '../../../src/engine/nodes.ts';
 import { Slots } from '../../../src/engine/slots.ts';
-import type { Beat, Claims } from '../../../src/store/store.ts';
+import type { Beat } from '../../../src/store/nodes.ts';
+import type { Claims } from '../../../src/store/store.ts';
 import { claimedRun, createLog, NOTHING, random } from './parts.ts';
 
 const QUIET: Beat = { cancel: [], isRescueDue: false };

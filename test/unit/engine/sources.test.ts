@@ -78,6 +78,7 @@ test('a tick that fired during an update stays fired', async () => {
     waiters: {} as never,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     changes: new SourceChanges(store as Store),
+    warm: () => undefined,
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
