@@ -1,4 +1,4 @@
-// What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
+// What the HTTP layer needs, as one typed object that service.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
