@@ -130,7 +130,7 @@ test('printed stacks show the code and nothing of ours', async (t) => {
     `Error: outer
     at one_default (one.ts:4:21) {
   [cause]: TypeError: inner
-      at one_default (one.ts:4:51)
+      at one_default (one.ts:4:49)
 }`,
   );
   assert.match(texts[1] ?? '', /^\{\n {2}error: Error: outer\n {6}at one_default \(one\.ts:4:21\) \{\n/);
