@@ -52,18 +52,23 @@ export class StackMapper {
   }
 
   /**
-   * What code prints: frames of its own in their own source, and none of ours, nor what Node has between and below them.
+   * What code prints: frames of its own in their own source, and none of ours, nor what Node has between them and around.
    * All else stays, also Node's frames above the code's own.
    */
   printed(text: string): string {
     if (!text.includes('\n')) return text;
     const kept: string[] = [];
     let isOurs = false;
+    /** Of those kept last. */
+    let machinery = 0;
     for (const line of text.split('\n')) {
       const whose = this.#whose(line);
       isOurs = whose === 'ours' || (isOurs && whose === 'machinery');
-      if (!isOurs) kept.push(whose === 'code' ? (this.#frame(line) ?? line) : line);
-      else if (kept.length > 0) kept.push(`${kept.pop()}${REST.exec(line)?.[1] ?? ''}`);
+      if (isOurs) {
+        kept.length -= machinery;
+        if (kept.length > 0) kept.push(`${kept.pop()}${REST.exec(line)?.[1] ?? ''}`);
+      } else kept.push(whose === 'code' ? (this.#frame(line) ?? line) : line);
+      machinery = !isOurs && whose === 'machinery' ? machinery + 1 : 0;
     }
     return kept.join('\n');
   }
