@@ -15,6 +15,8 @@ export const HTTP = '$http';
 /** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
+/** A source's hooks asked for, in the order of its life. */
+export const HOOK_NAMES = ['$deploy', '$activate', '$deactivate'] as const;
 /** Those of the service's channels that a subscription may name. */
 export const HEARD_BY_NAME: readonly string[] = [ERRORS, '$logs', EMAIL, HTTP];
 

@@ -28,6 +28,7 @@ import { migrate } from './schema.ts';
 import { checkSealKey, settleSealKey } from './seal-key.ts';
 import { Sealing } from './seal-rows.ts';
 import { Shares } from './shares.ts';
+import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
@@ -152,6 +153,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...sourceChangeVerbs(core),
     ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),

@@ -15,6 +15,7 @@ import { readPage } from './pages.ts';
 import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
+import { IS_ABANDONED_HOOK } from './source-changes.ts';
 import type { Transaction } from './transaction.ts';
 import { isStopped, STOP } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
@@ -92,8 +93,9 @@ function rescue(
 ): { runs: number; deliveries: number; claims: Claims } {
   const w = writing(tx, admission);
   const lost = core.writer.all(
-    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early FROM runs
+    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs
       WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
+    core.boot,
     core.boot,
   );
   for (const row of lost) rescueRun(core, w, row);
@@ -107,7 +109,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
   const runnable = core.routes.runnable(row.runnable_id as string);
   const isLast = (row.rescues as number) + 1 >= LIMITS.rescues;
   // Its workflow may have been deleted meanwhile, or somebody asked for its end.
-  const isGone = !runnable || isStopped(row);
+  const isGone = !runnable || isStopped(row) || row.is_abandoned === 1;
   const state: RunState = isGone ? 'cancelled' : isLast ? 'failed' : 'queued';
   const isOver = state !== 'queued';
   core.writer.run(
