@@ -1,9 +1,18 @@
 // Environment → Config. Every setting with its default and unit stands in one table; nobody else reads process.env.
 
-import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { readDatabaseUrl } from './database-url.ts';
 import { KIB, LIMITS } from './domain/limits.ts';
+import {
+  readCidrs,
+  readHost,
+  readInteger,
+  readKey,
+  readOneOf,
+  readSecretKey,
+  readText,
+  readUrl,
+} from './setting-readers.ts';
 
 /** What a process does for callers and for the store: answers them, runs code, delivers. */
 export const ROLES = ['api', 'run', 'deliver'] as const;
@@ -246,66 +255,6 @@ function readSetting(setting: Setting, given: string | undefined): unknown {
 function suggestion(unknown: string, known: ReadonlySet<string>): string {
   const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
   return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
-}
-
-function readText(value: string): string {
-  if (/[\r\n\0]/.test(value)) throw new Error('one line of text');
-  return value;
-}
-
-function readHost(value: string): string {
-  if (isIP(value) === 0 && !/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('an IP address or host name');
-  return value;
-}
-
-function readInteger(min: number, max: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`an integer from ${min} to ${max}`);
-    return number;
-  };
-}
-
-function readUrl(protocols: readonly string[]): (value: string) => string {
-  return (value) => {
-    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`;
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) throw new Error(right);
-    return value.replace(/\/+$/, '');
-  };
-}
-
-/** Throws with what would be right. */
-export function readSecretKey(value: string): string {
-  return readKey(LIMITS.secretKeyChars)(value);
-}
-
-function readKey(minChars: number): (value: string) => string {
-  return (value) => {
-    if (value.length < minChars || /[^\x21-\x7e]/.test(value)) {
-      throw new Error(`a key of at least ${minChars} visible ASCII characters`);
-    }
-    return value;
-  };
-}
-
-function readCidrs(value: string): string[] {
-  return value.split(',').map((part) => {
-    const cidr = part.trim();
-    const [address, bits] = cidr.split('/') as [string, string | undefined];
-    const family = isIP(address);
-    const isRight =
-      family !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
-    if (!isRight) throw new Error(`a list of CIDRs by commas ("${cidr}" is none)`);
-    new BlockList().addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
-    return bits === undefined ? `${address}/${family === 4 ? 32 : 128}` : cidr;
-  });
-}
-
-function readOneOf(allowed: readonly string[]): (value: string) => string {
-  return (value) => {
-    if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
-    return value;
-  };
 }
 
 /** Root's own numbers are no way out: `server` says that aloud. */

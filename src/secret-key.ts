@@ -13,8 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Config, ConfigError, dataPaths, readSecretKey } from './config.ts';
+import { type Config, ConfigError, dataPaths } from './config.ts';
 import type { Random } from './ports.ts';
+import { readSecretKey } from './setting-readers.ts';
 import { type SecretKey, spellSecretKey } from './store/seal-key.ts';
 
 const KEY_BYTES = 32;

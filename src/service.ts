@@ -21,11 +21,14 @@ import { Operations } from './engine/operations.ts';
 import { propStoresOf } from './engine/prop-stores.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
+import { SourceChanges } from './engine/source-changes.ts';
 import { createSourceFiles } from './engine/source-files.ts';
+import { SourceRepairs } from './engine/source-repairs.ts';
 import { Streams } from './engine/streams/streams.ts';
 import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
+import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
@@ -99,7 +102,7 @@ function buildParts(surroundings: Surroundings) {
   const shared = { store, slots, dispatch, metrics, clock, random, log };
   const sweep = new Sweep(shared);
   const wakeSweep = (): void => sweep.wake();
-  const nodes = new Nodes({ ...shared, runner });
+  const nodes = new Nodes({ ...shared, runner, onRescued: () => repairs?.wake() });
   const wakeTimes = (inMs?: number): void => times.wake(inMs);
   const propStores = propStoresOf(store);
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
@@ -125,17 +128,14 @@ function buildParts(surroundings: Surroundings) {
   });
   const bundler = createBundler({ packagesDir: config.packagesDir });
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
+  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
+  const changes = new SourceChanges(store);
+  const warm = warmer(runner, { runsHere: config.roles.has('run') });
+  const hooked = { emit, changes, warm, wakeTimes };
+  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
   const acts = createActions({
-    components,
-    clock,
-    random,
-    ids,
-    store,
-    runner,
-    waiters,
-    propStores,
+    ...sourceDeps,
     publicUrl,
-    emit: createEmit({ store, slots, dispatch, waiters, answers, metrics }),
     newSecret,
     newSigningKey,
     probe: (delivery) => deliveries.probe(delivery),
@@ -143,13 +143,15 @@ function buildParts(surroundings: Surroundings) {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
-    wakeTimes,
     wakeRuns,
     wakeDeliveries: () => deliveries.wake(),
     wakeOperations: () => operations.wake(),
     wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
   });
+  // Code that was deployed is run and described by those that take calls or run it.
+  const isRepairing = config.roles.has('api') || config.roles.has('run');
+  const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, cancelRun: acts.cancelRun, log }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer);
   const { listComponents, getComponent } = components;
@@ -160,7 +162,7 @@ function buildParts(surroundings: Surroundings) {
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
-  const loops = { nodes, answers, runs, deliveries, operations, times, sweep, files, streams };
+  const loops = { nodes, repairs, answers, runs, deliveries, operations, times, sweep, files, streams };
   return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -205,6 +207,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     first = await ensureFirstOwner({ store, actions, config, ids });
     // What a process that is gone still held comes before anything new, so that nothing overtakes it.
     await nodes.rescue();
+    await parts.repairs?.take();
     await startFiles(parts);
     const { port } = await http.listen({ host: config.host, port: config.port });
     ownPort = port;
@@ -248,7 +251,8 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { runs, deliveries, operations, times, sweep, answers, streams } = parts;
+  const { repairs, runs, deliveries, operations, times, sweep, answers, streams } = parts;
+  repairs?.start();
   if (roles.has('run')) {
     runs.start();
     times.start();
@@ -269,11 +273,11 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
   const { store, slots, runner, runs, deliveries, operations, times, sweep, answers } = parts;
-  const { nodes, files, poster, mailer, streams } = parts;
+  const { nodes, repairs, files, poster, mailer, streams } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop(), sweep.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop(), repairs?.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

@@ -22,6 +22,21 @@ export const past = {
   max: 50,
 };
 
+/** The first poll does not wait for the timer. */
+export const hooks = {
+  async deploy() {
+    await this.poll();
+  },
+};
+
+/** What is wrong with the props is told at the deployment, too. */
+export const checkedHooks = {
+  ...hooks,
+  activate() {
+    this.check();
+  },
+};
+
 /**
  * What is at `url`: `{bytes, type}`, or null when the server says that nothing has changed since it was asked last.
  * Rejects with what a reader of the error needs: the address without what may be secret in it, and why.

@@ -32,9 +32,17 @@ export function fromHex(text) {
   return /^([0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : null;
 }
 
-/** Whether a time in the header, whole seconds as text, is about now. */
-export function isRecent(timestamp, nowMs) {
-  return Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= TOLERANCE_S;
+/**
+ * When the request of this run arrived, epoch milliseconds. What was accepted is judged by that, however much later it runs:
+ * after a crash of the server, or when its error is replayed.
+ */
+export function arrivedMs({ context }) {
+  return Date.parse(context.original_ts);
+}
+
+/** Whether a time in the header, whole seconds as text, is about that of the arrival. */
+export function isRecent(timestamp, arrivedMs) {
+  return Math.abs(Math.floor(arrivedMs / 1000) - Number(timestamp)) <= TOLERANCE_S;
 }
 
 /** None wanted: all are. `invoice.*` stands for all that begin with `invoice.`. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { ConfigurationError } from '@pipedream/platform';
-import { past, timer } from '../common/polling.mjs';
+import { checkedHooks, past, timer } from '../common/polling.mjs';
 import { eventOf, identityOf } from './message.mjs';
 import { openMailbox, PORTS } from './server.mjs';
 
@@ -66,15 +66,7 @@ export default {
     db: '$.service.db',
   },
 
-  hooks: {
-    async deploy() {
-      await this.poll();
-    },
-
-    activate() {
-      this.check();
-    },
-  },
+  hooks: checkedHooks,
 
   methods: {
     check() {

@@ -1,7 +1,7 @@
 // Asks an address for JSON, and emits what is new in a list of its answer.
 
 import { createHash } from 'node:crypto';
-import { ask, past, shownUrl, timer } from '../common/polling.mjs';
+import { ask, hooks, past, shownUrl, timer } from '../common/polling.mjs';
 import { takeNew } from '../common/seen.mjs';
 
 export default {
@@ -36,11 +36,7 @@ export default {
     db: '$.service.db',
   },
 
-  hooks: {
-    async deploy() {
-      await this.poll();
-    },
-  },
+  hooks,
 
   methods: {
     async poll() {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { ConfigurationError } from '@pipedream/platform';
-import { past, timer } from '../common/polling.mjs';
+import { checkedHooks, past, timer } from '../common/polling.mjs';
 import { primaryKeyOf, statementsOf } from './query.mjs';
 import { look } from './session.mjs';
 import { after, beginning, hashOf, nextFloor } from './window.mjs';
@@ -65,15 +65,7 @@ export default {
     db: '$.service.db',
   },
 
-  hooks: {
-    async deploy() {
-      await this.poll();
-    },
-
-    activate() {
-      this.check();
-    },
-  },
+  hooks: checkedHooks,
 
   methods: {
     check() {

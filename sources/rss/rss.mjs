@@ -1,6 +1,6 @@
 // Asks a feed, and emits what is new in it.
 
-import { ask, past, shownUrl, timer } from '../common/polling.mjs';
+import { ask, hooks, past, shownUrl, timer } from '../common/polling.mjs';
 import { takeNew } from '../common/seen.mjs';
 import { readFeed } from './feed.mjs';
 
@@ -17,11 +17,7 @@ export default {
     db: '$.service.db',
   },
 
-  hooks: {
-    async deploy() {
-      await this.poll();
-    },
-  },
+  hooks,
 
   methods: {
     async poll() {

@@ -38,7 +38,7 @@ function keyOf(secret) {
 }
 
 /** Null when it is genuine, else `{status, reason}`. */
-export function faultOf({ bytes, headers, keys, nowMs }) {
+export function faultOf({ bytes, headers, keys, arrivedMs }) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (!id || !timestamp || !signatures) return { status: 400, reason: 'a webhook header is missing' };
   // With dots in it, the same bytes would also be those of another id, time and body.
@@ -51,6 +51,6 @@ export function faultOf({ bytes, headers, keys, nowMs }) {
     return comma > 0 && checks.some((check) => check(entry.slice(0, comma), entry.slice(comma + 1)));
   });
   if (!isGenuine) return { status: 401, reason: 'no signature matches' };
-  const reason = `it was signed more than ${TOLERANCE_S} seconds from now`;
-  return isRecent(timestamp, nowMs) ? null : { status: 401, reason };
+  const reason = `it was signed more than ${TOLERANCE_S} seconds before or after it arrived`;
+  return isRecent(timestamp, arrivedMs) ? null : { status: 401, reason };
 }

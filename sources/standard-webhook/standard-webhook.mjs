@@ -2,14 +2,14 @@
 
 import { ConfigurationError } from '@pipedream/platform';
 import { parseExact } from '../common/exact-json.mjs';
-import { accept, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
+import { accept, arrivedMs, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
 import { faultOf, keysOf } from './signature.mjs';
 
 export default {
   key: 'standard-webhook',
   name: 'Standard Webhooks',
   description: 'Emits what a sender of Standard Webhooks sends, when its signature is right.',
-  version: '1.0.0',
+  version: '1.0.1',
   dedupe: 'unique',
   props: {
     secrets: {
@@ -38,10 +38,10 @@ export default {
     },
   },
 
-  async run(event) {
+  async run(event, $) {
     const { headers } = event;
     const bytes = bytesOf(event);
-    const fault = faultOf({ bytes, headers, keys: keysOf(this.secrets), nowMs: Date.now() });
+    const fault = faultOf({ bytes, headers, keys: keysOf(this.secrets), arrivedMs: arrivedMs($) });
     if (fault !== null) return await refuse(this, event, fault);
     const payload = parseExact(bytes.toString());
     if (payload === undefined) return await refuse(this, event, { status: 400, reason: 'the body is no JSON' });

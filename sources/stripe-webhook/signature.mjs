@@ -4,7 +4,7 @@
 import { fromHex, hmac, isEqual, isRecent, TOLERANCE_S } from '../common/signed.mjs';
 
 /** Null when it is genuine, else why not. */
-export function faultOf({ bytes, header, secret, nowMs }) {
+export function faultOf({ bytes, header, secret, arrivedMs }) {
   if (typeof header !== 'string') return 'there is no Stripe-Signature';
   const parts = header.split(',').map((part) => part.trim().split('=', 2));
   const [timestamp, ...others] = valuesOf(parts, 't');
@@ -13,7 +13,9 @@ export function faultOf({ bytes, header, secret, nowMs }) {
   const expected = hmac(secret, `${timestamp}.`, bytes);
   const given = valuesOf(parts, 'v1').map((value) => fromHex(value ?? ''));
   if (!given.some((one) => one !== null && isEqual(one, expected))) return 'no signature matches';
-  return isRecent(timestamp, nowMs) ? null : `it was signed more than ${TOLERANCE_S} seconds from now`;
+  return isRecent(timestamp, arrivedMs)
+    ? null
+    : `it was signed more than ${TOLERANCE_S} seconds before or after it arrived`;
 }
 
 function valuesOf(parts, key) {

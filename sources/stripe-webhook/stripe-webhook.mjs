@@ -2,14 +2,14 @@
 
 import { ConfigurationError } from '@pipedream/platform';
 import { parseExact } from '../common/exact-json.mjs';
-import { accept, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
+import { accept, arrivedMs, bytesOf, http, isWanted, pass, refuse } from '../common/signed.mjs';
 import { faultOf } from './signature.mjs';
 
 export default {
   key: 'stripe-webhook',
   name: 'Events of Stripe',
   description: 'Emits what a webhook endpoint of Stripe sends, when its signature is right.',
-  version: '1.0.0',
+  version: '1.0.1',
   dedupe: 'unique',
   props: {
     secret: {
@@ -34,10 +34,10 @@ export default {
     },
   },
 
-  async run(event) {
+  async run(event, $) {
     const bytes = bytesOf(event);
     const header = event.headers['stripe-signature'];
-    const fault = faultOf({ bytes, header, secret: this.secret, nowMs: Date.now() });
+    const fault = faultOf({ bytes, header, secret: this.secret, arrivedMs: arrivedMs($) });
     if (fault !== null) return await refuse(this, event, { status: 400, reason: fault });
     const payload = parseExact(bytes.toString());
     if (typeof payload?.id !== 'string' || typeof payload.type !== 'string') {

@@ -120,6 +120,25 @@ function stepsBefore({ kind, steps }: Carried, resumed: string | null): readonly
   return steps.map((step, i) => (i === steps.length - 1 ? { ...step, resumeData } : step));
 }
 
+/** Of what steps left, and of the requests that ended their waits: what `LIMITS.resultBytes` bounds over a whole run. */
+export function keptBytes(steps: readonly Pick<StepResult, 'returnValue' | 'exports' | 'resumeData'>[]): number {
+  let bytes = 0;
+  for (const { returnValue = '', exports, resumeData = '' } of steps) {
+    bytes += bytesOf(returnValue) + bytesOf(resumeData);
+    for (const [name, text] of Object.entries(exports)) bytes += bytesOf(name) + bytesOf(text);
+  }
+  return bytes;
+}
+
+/** Of the body of a request that ends a wait, as it is kept. */
+export function resumeBytes(request: string | null): number {
+  return bytesOf(resumeDataOf(request) ?? '');
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
+}
+
 function resumeDataOf(resumed: string | null): string | undefined {
   const body = resumed === null ? undefined : memberOf(utf8(resumed), 'body');
   return body && text(body);

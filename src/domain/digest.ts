@@ -16,6 +16,12 @@ export function judgeRepeat(open: DigestWindow | null): DigestVerdict {
   return open === null ? 'send' : 'count';
 }
 
+/** Why a mail was counted; `repeats` with it. */
+export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
+  const closes = new Date(closesAtMs).toISOString();
+  return `repeat number ${repeats} of a notice already sent: counted, and told in the digest of ${closes}`;
+}
+
 interface MailBody {
   subject: string;
   text: string;

@@ -1,5 +1,7 @@
 // An emission: one entry of the durable log. What arrived is its body, bytes that nobody re-serialises.
 
+import { entryOfEmitId, msOf } from './ids.ts';
+
 /** Kind of trigger of an event, as the listener sees it (`original_context.source_type`). */
 export type SourceType = 'HTTP' | 'TIMER' | 'SOURCE' | 'WORKFLOW' | 'ERROR' | 'WEBHOOK' | 'API';
 
@@ -13,6 +15,8 @@ export const HTTP = '$http';
 /** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
+/** A source's hooks asked for, in the order of its life. */
+export const HOOK_NAMES = ['$deploy', '$activate', '$deactivate'] as const;
 /** Those of the service's channels that a subscription may name. */
 export const HEARD_BY_NAME: readonly string[] = [ERRORS, '$logs', EMAIL, HTTP];
 
@@ -68,6 +72,11 @@ export interface Emission extends NewEmission {
   readonly traceId: string;
 }
 
+/** When the original event arrived, with which the trace began: of a replay, not when it was replayed. Epoch milliseconds. */
+export function arrivedAtMs({ traceId, entry }: Pick<Emission, 'traceId' | 'entry'>): number {
+  return msOf(entryOfEmitId(traceId) ?? entry);
+}
+
 /** The parts of a new emission that seldom differ, to spread under the rest. */
 export const PLAIN_EMISSION = {
   name: '',
@@ -88,6 +97,20 @@ export const PLAIN_EMISSION = {
   onlyListenerId: null,
   digestKey: null,
 } as const;
+
+/** An emission by the owner that one workflow or source alone hears. */
+export function directEmission(ownerId: string, listenerId: string, event: Uint8Array): NewEmission {
+  return {
+    ...PLAIN_EMISSION,
+    ownerId,
+    emitterId: ownerId,
+    originId: ownerId,
+    name: RUN,
+    sourceType: 'API',
+    body: event,
+    onlyListenerId: listenerId,
+  };
+}
 
 const SOURCE_TYPES: Record<string, SourceType> = {
   hi_: 'HTTP',

@@ -1,7 +1,7 @@
 // Everything that fails emits `$errors`: this makes that emission. Its body is the flat object that listeners get,
 // `{original_event, original_context, error}`, with the original event's bytes copied in, never re-serialised.
 
-import { concat, utf8 } from './bytes.ts';
+import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery.ts';
 import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, sourceTypeOf } from './emission.ts';
 import { msOf, prefixOf } from './ids.ts';
@@ -76,17 +76,26 @@ export function failureOfDelivery(
     test: emission.test,
     ...(webhook ? { webhook_id: webhook.id, event_name: emission.name } : {}),
   };
-  const fault: Fault = {
-    code,
-    msg:
-      failed.msg ??
-      `${nameOf(delivery)} not delivered after ${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}: ${made.detail}`,
-    cellId: '',
-    namespace: '',
-    tsMs: made.startedAtMs + made.tookMs,
-    stack: '',
-  };
+  const attempts = `${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}`;
+  const msg = failed.msg ?? `${nameOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
+  const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
   return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
+}
+
+/** Of a run that never began, since as many wait already as may. */
+export function queueFull({ name, settings }: Runnable, tsMs: number): Fault {
+  const msg = `The queue of ${name} is full: ${settings.queueLimit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`;
+  return ofNoStep('QueueFull', msg, tsMs);
+}
+
+/** Of a run whose process was lost too often. */
+export function workerLost(tsMs: number): Fault {
+  const msg = `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`;
+  return ofNoStep('WorkerLost', msg, tsMs);
+}
+
+function ofNoStep(code: string, msg: string, tsMs: number): Fault {
+  return { code, msg, cellId: '', namespace: '', tsMs, stack: '' };
 }
 
 function withHiddenBody(emission: Emission): Emission {
@@ -104,6 +113,20 @@ interface Failed {
   readonly context: Record<string, unknown>;
   readonly causeRun: number | null;
   readonly causeDelivery: number | null;
+}
+
+interface ErrorJson {
+  readonly code: string;
+  readonly msg: string;
+  readonly cellId: string;
+  readonly ts: string;
+  readonly namespace?: string;
+  readonly stack?: string;
+}
+
+/** The `error` object of an `$errors` emission. `tail`: what of its body is behind the original event and a comma; small. */
+export function errorIn(tail: Uint8Array): ErrorJson {
+  return (JSON.parse(`{${text(tail)}`) as { error: ErrorJson }).error;
 }
 
 function errorEmission(failed: Failed, fault: Fault): NewEmission {

@@ -72,6 +72,13 @@ export function emitId(storeTag: string, entry: number): string {
   return storeTag + entry.toString(36);
 }
 
+const STORE_TAG_CHARS = 5;
+
+/** The entry behind an emit id, of whichever store; undefined when it has another shape. */
+export function entryOfEmitId(id: string): number | undefined {
+  return numberOf(id.slice(0, STORE_TAG_CHARS), id);
+}
+
 /** Record id and cursor of an emission: `<milliseconds>-<sequence>`. */
 export function recordId(entry: number): string {
   return `${msOf(entry)}-${entry % NUMBERS_PER_MS}`;

@@ -178,6 +178,10 @@ export const LIMITS = {
   /** Deliveries of one webhook that wait at a time because of an operation. */
   resendsWaiting: 256,
 
+  // changes of a source
+  /** How long one waits for another one to be over. */
+  sourceChangeMs: 30 * SECOND_MS,
+
   // nodes that share a database
   nodes: 32,
   beatMs: 1500,

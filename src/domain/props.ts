@@ -1,5 +1,6 @@
 // Props of components: what their code asks for, and what callers have configured. Used where props are checked (engine)
-// and where the code gets them (runner/child), so that both mean the same value.
+// and where the code gets them (runner/child), so that both mean the same value. Only the child follows `propDefinition`s
+// and asks `options` and `additionalProps`; what these answered is kept, so runs need not ask.
 
 /** As the code wrote it, in its long form, or as it crossed from a child process: then without functions. */
 export interface PropDefinition {

@@ -1,4 +1,5 @@
-// A request that a run's code asked for (`$.send.http`): the body of an emission called `$http`, and one delivery of it.
+// A request that a run's code asked for (`$.send.http`): the body of an emission called `$http`, and one delivery of it. The
+// line that it stands in is that of its owner and origin, and is gone as soon as nothing waits in it.
 
 import { text, utf8 } from './bytes.ts';
 import { LIMITS } from './limits.ts';

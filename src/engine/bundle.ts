@@ -33,7 +33,8 @@ export async function makeDeployment(
   const bundle = deps.components?.bundle ?? ((input: StepInput) => bundleStep(input));
   const bundled = await Promise.all(
     inputs.map(async ({ namespace, code, ready }) => {
-      return ready ? { ok: true as const, ...ready } : await bundle({ namespace, code });
+      if (ready) return { ok: true as const, ...ready };
+      return isAddress(code) ? notCode(namespace) : await bundle({ namespace, code });
     }),
   );
   const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
@@ -53,6 +54,17 @@ export async function makeDeployment(
   });
   const { ownerId, id: runnableId } = runnable;
   return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+}
+
+/** Whoever knows services that fetch code gives them a link. */
+function isAddress(code: string): boolean {
+  return /^\s*(https?:\/\/|git@)\S+\s*$/.test(code);
+}
+
+function notCode(namespace: string): { ok: false; problems: readonly CodeProblem[] } {
+  const text =
+    'here is an address, where the code itself is expected: send what the file contains, deploy the file with "errand deploy", or name a file of the server with component_path';
+  return { ok: false, problems: [{ file: `${namespace}.ts`, line: 1, column: 1, text }] };
 }
 
 /** `parameterOf`: what of the request a file stands for. */

@@ -1,13 +1,14 @@
 // Runs that somebody asks for by hand: of a workflow with an event, of a source, a replay of an error, a hook.
 
 import { text } from '../domain/bytes.ts';
-import { ERRORS, type NewEmission, PLAIN_EMISSION, REPLAY, RUN, type SourceType } from '../domain/emission.ts';
+import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../domain/ids.ts';
 import { NO_OUTCOME, type RunOutcome, type RunState } from '../domain/run.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Appended, Store } from '../store/store.ts';
 import type { Emit } from './emit.ts';
+import { hooksOf } from './hooks.ts';
 import type { Waiters } from './waiters.ts';
 
 /** The outcome of a run that was cancelled before it began. */
@@ -18,20 +19,6 @@ export interface DirectDeps {
   readonly emit: Emit;
   readonly runner: Runner;
   readonly waiters: Waiters;
-}
-
-/** An emission by the owner that one workflow or source alone hears. */
-export function directEmission(ownerId: string, listenerId: string, event: Uint8Array): NewEmission {
-  return {
-    ...PLAIN_EMISSION,
-    ownerId,
-    emitterId: ownerId,
-    originId: ownerId,
-    name: RUN,
-    sourceType: 'API',
-    body: event,
-    onlyListenerId: listenerId,
-  };
 }
 
 /** Whoever waits for a run that was cancelled with its workflow or source gets no answer, and must not wait for one. */
@@ -47,30 +34,30 @@ export function createDirects(deps: DirectDeps) {
 
   async function run(ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> {
     if (!(await store.exists(ownerId, listenerId))) {
-      const noun = listenerId.startsWith('dc_') ? 'source' : 'workflow';
-      throw new Refusal('not_found', `there is no ${noun} ${listenerId}`);
+      throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
     }
     return (await emit(directEmission(ownerId, listenerId, event))).appended;
   }
 
   async function replay(
     ownerId: string,
-    workflowId: string,
+    listenerId: string,
     entry: number,
     edited: Uint8Array | null,
   ): Promise<Appended> {
     const error = await store.getEmission(ownerId, entry);
-    if (!error || error.name !== ERRORS || error.emitterId !== workflowId || error.originalStart === null) {
-      throw new Refusal('not_found', `workflow ${workflowId} has no error ${recordId(entry)}`);
+    if (!error || error.name !== ERRORS || error.emitterId !== listenerId || error.originalStart === null) {
+      throw new Refusal('not_found', `${nounOf(listenerId)} ${listenerId} has no error ${recordId(entry)}`);
     }
-    if (!(await store.getWorkflow(ownerId, workflowId))) {
-      throw new Refusal('not_found', `there is no workflow ${workflowId}`);
+    if (!(await store.exists(ownerId, listenerId))) {
+      throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
     }
+    await mustBeNoHook(error);
     const end = error.originalStart + (error.originalLength ?? 0);
     const original = error.body.subarray(error.originalStart, end);
     const context = contextBehind(error.body.subarray(end));
     const emission = {
-      ...directEmission(ownerId, workflowId, edited ?? original),
+      ...directEmission(ownerId, listenerId, edited ?? original),
       name: REPLAY,
       sourceType: context.source_type,
       originId: context.emitter_id,
@@ -82,6 +69,13 @@ export function createDirects(deps: DirectDeps) {
     return (await emit(emission)).appended;
   }
 
+  async function mustBeNoHook({ ownerId, causeRun, entry }: Emission): Promise<void> {
+    const failed = causeRun === null ? undefined : await store.getRun(ownerId, causeRun);
+    if (!failed || hooksOf({ name: failed.eventName, body: failed.event }) === null) return;
+    const why = 'was of a hook, which runs again when the source is changed; there is no event to replay';
+    throw new Refusal('impossible', `error ${recordId(entry)} ${why}`);
+  }
+
   async function cancelRun(ownerId: string, run: number): Promise<RunState> {
     const state = await store.cancelRun(ownerId, run);
     if (state === undefined) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
@@ -91,6 +85,10 @@ export function createDirects(deps: DirectDeps) {
   }
 
   return { runWorkflow: run, invokeSource: run, replay, cancelRun };
+}
+
+function nounOf(listenerId: string): string {
+  return listenerId.startsWith(PREFIX.source) ? 'source' : 'workflow';
 }
 
 interface OriginalContext {

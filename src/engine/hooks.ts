@@ -2,15 +2,19 @@
 // together when the last of them has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../domain/bytes.ts';
+import { directEmission, type HOOK_NAMES } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import type { Fault } from '../domain/run.ts';
 import type { ComponentShape, Hook } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
-import { directEmission } from './directs.ts';
 import type { Emit } from './emit.ts';
 
 /** Channels on which the service asks a source to run hooks instead of `run`; user code cannot emit there. */
-export const HOOK_CHANNELS = { $deploy: 'deploy', $activate: 'activate', $deactivate: 'deactivate' } as const;
+export const HOOK_CHANNELS: Readonly<Record<(typeof HOOK_NAMES)[number], Hook>> = {
+  $deploy: 'deploy',
+  $activate: 'activate',
+  $deactivate: 'deactivate',
+};
 
 export interface HookDeps {
   readonly store: Store;

@@ -15,6 +15,8 @@ export interface NodesDeps {
   readonly slots: Slots;
   readonly dispatch: Pick<Dispatch, 'take'>;
   readonly runner: Pick<Runner, 'cancel'>;
+  /** Nodes may be gone that had more under way than runs and deliveries. */
+  readonly onRescued: () => void;
   readonly random: Random;
   readonly log: Log;
 }
@@ -67,6 +69,7 @@ export class Nodes {
     // Before, so that a beat meanwhile can ask for another one.
     this.#isRescueDue = false;
     await this.rescue();
+    this.#deps.onRescued();
     return Number.POSITIVE_INFINITY;
   }
 }

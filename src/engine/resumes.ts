@@ -1,7 +1,10 @@
 // Ending waits of runs from outside: whoever has the address of a wait ends it, by resuming the run or by cancelling it.
 
+import { keptBytes, resumeBytes } from '../domain/carry.ts';
+import { stepsIn } from '../domain/detail.ts';
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
+import { LIMITS } from '../domain/limits.ts';
 import type { WaitOrder } from '../domain/requests.ts';
 import type { RunState } from '../domain/run.ts';
 import { isResumeToken, resumeKeyOf, resumeToken } from '../runner/child/resume-token.ts';
@@ -11,7 +14,7 @@ import { CANCELLED } from './directs.ts';
 import type { Waiters } from './waiters.ts';
 
 export interface ResumeDeps {
-  readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'deriveKey'>;
+  readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'getRun' | 'deriveKey'>;
   readonly waiters: Pick<Waiters, 'end'>;
   /** A run is queued again. */
   readonly wakeRuns: () => void;
@@ -36,6 +39,7 @@ export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
     const known = await store.waitingRun(run);
     const key = resumeKeyOf(store.deriveKey('resume'), known?.deploymentId ?? NO_DEPLOYMENT);
     if (!isResumeToken(token, resumeToken(key, run, waits)) || !known) throw notThere();
+    if (order === 'resume') await mustFit(known, run, request);
     const taken = await store.resumeRun({ run, waits }, order, order === 'resume' ? request : null);
     const now = await store.waitingRun(run);
     if (taken === undefined || !now) throw notThere();
@@ -43,6 +47,21 @@ export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
     if (now.state === 'cancelled') waiters.end(run, CANCELLED);
     else wakeRuns();
     return now.state;
+  }
+
+  /**
+   * What is kept must not be more than the steps to come could leave, too: refused here, it is told to whoever sent it. (Of
+   * a request that comes before its wait has begun, what the step that runs leaves is counted when the run goes on.)
+   */
+  async function mustFit({ ownerId }: WaitingRun, run: number, request: string): Promise<void> {
+    const whole = await store.getRun(ownerId, run);
+    const steps = whole?.detail ? stepsIn(whole.detail).filter((step) => !step.isAgain) : [];
+    const [kept, bytes] = [keptBytes(steps), resumeBytes(request)];
+    if (kept + bytes <= LIMITS.resultBytes) return;
+    throw new Refusal(
+      'too_large',
+      `The run ${numberedId(PREFIX.run, run)} has kept ${kept} bytes of results; with this body of ${bytes} bytes it would be more than the ${LIMITS.resultBytes} that a run may keep. It still waits`,
+    );
   }
 
   return { endWait };

@@ -2,14 +2,13 @@
 
 import { carriedFrom } from '../domain/carry.ts';
 import { stepsIn } from '../domain/detail.ts';
-import { type Emission, REPLAY } from '../domain/emission.ts';
+import { directEmission, type Emission, REPLAY } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { StepResult } from '../domain/run.ts';
 import type { RunWhole } from '../store/records.ts';
 import type { Appended, Store } from '../store/store.ts';
-import { directEmission } from './directs.ts';
 import type { Emit } from './emit.ts';
 
 export interface RunRetryDeps {

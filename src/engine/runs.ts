@@ -1,6 +1,7 @@
 // Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
 
 import { carriedOf, goingOnOf } from '../domain/carry.ts';
+import { arrivedAtMs } from '../domain/emission.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../domain/end.ts';
 import { contextOf } from '../domain/failure.ts';
 import { PLATFORM_CODES } from '../domain/fault.ts';
@@ -189,6 +190,7 @@ export class Runs {
           ...contextOf(emission, runnable, attempt),
           event_name: emission.name,
           record_id: recordId(emission.entry),
+          original_ts: new Date(arrivedAtMs(emission)).toISOString(),
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,

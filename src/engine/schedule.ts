@@ -6,24 +6,29 @@ import { Refusal } from '../domain/fault.ts';
 import { SECOND_MS } from '../domain/limits.ts';
 import type { Schedule } from '../domain/resource.ts';
 
-/** Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that never comes. */
-export function checkSchedule(schedule: Schedule, nowMs: number): void {
+/**
+ * Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that never comes.
+ * `parameter`: where in the request it stands.
+ */
+export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs: number; parameter: string }): void {
   if (schedule.cron === null) return;
   const { cron, timezone } = schedule;
+  const refuse = (name: string, message: string): never => {
+    throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${name}`, message }] });
+  };
   if (!isTimezone(timezone)) {
-    refuse(`timezone ${JSON.stringify(timezone)} is not known: it is a name like "Europe/Berlin", or "UTC"`);
+    refuse(
+      'timezone',
+      `timezone ${JSON.stringify(timezone)} is not known: it is a name like "Europe/Berlin", or "UTC"`,
+    );
   }
   let next: Date | null = null;
   try {
     next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(nowMs));
   } catch (error) {
-    refuse(`cron ${JSON.stringify(cron)} cannot be read: ${whyNoCron(cron, error as Error)}`);
+    refuse('cron', `cron ${JSON.stringify(cron)} cannot be read: ${whyNoCron(cron, error as Error)}`);
   }
-  if (!next) refuse(`cron ${JSON.stringify(cron)} never comes`);
-}
-
-function refuse(message: string): never {
-  throw new Refusal('impossible', message, { errors: [{ parameter: 'triggers', message }] });
+  if (!next) refuse('cron', `cron ${JSON.stringify(cron)} never comes`);
 }
 
 /** The library's own words about it name no such thing until a date is made of it, and then many others. */

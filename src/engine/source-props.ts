@@ -38,7 +38,7 @@ export function plannedInterfaces(
 
 function checkTimer(place: PropsPlace, prop: string, { schedule, nowMs }: { schedule: Schedule; nowMs: number }): void {
   try {
-    checkSchedule(schedule, nowMs);
+    checkSchedule(schedule, { nowMs, parameter: place.parameter });
   } catch (error) {
     if (error instanceof Refusal) refuse(place, prop, `timer "${prop}": ${error.message}`);
     throw error;

@@ -25,6 +25,12 @@ export interface Listener {
   readonly active: boolean;
 }
 
+/** One trigger of those that were asked for. `parameter`: where in the request. */
+interface Asked<T = TriggerInput> {
+  readonly input: T;
+  readonly parameter: string;
+}
+
 /** Throws `Refusal` for an emitter that is not there, or a schedule that cannot be. */
 export async function planTriggers(
   deps: TriggerDeps,
@@ -33,10 +39,10 @@ export async function planTriggers(
 ): Promise<ShownTrigger[]> {
   const left = [...plan.standing];
   const planned: ShownTrigger[] = [];
-  for (const input of plan.inputs) {
+  for (const [i, input] of plan.inputs.entries()) {
     const at = left.findIndex((shown) => isSame(shown, input));
     const standing = at < 0 ? undefined : left.splice(at, 1)[0];
-    planned.push(await planOne(deps, listener, { input, standing }));
+    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, standing }));
   }
   return planned;
 }
@@ -69,37 +75,44 @@ function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>)
 async function planOne(
   deps: TriggerDeps,
   listener: Listener,
-  one: { input: TriggerInput; standing: ShownTrigger | undefined },
+  one: Asked & { readonly standing: ShownTrigger | undefined },
 ): Promise<ShownTrigger> {
-  const { input, standing } = one;
+  const { input, parameter, standing } = one;
   if (input.type === 'http' || input.type === 'schedule') {
-    const trigger = ownTrigger(deps, listener, { input, standing: standing?.trigger ?? null });
+    const trigger = ownTrigger(deps, listener, { input, parameter, standing: standing?.trigger ?? null });
     return { trigger, subscription: standing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
   }
+  await checkEmitter(deps.store, listener, { input, parameter });
   const [emitterId, eventName] = emitterOf(input);
-  await checkEmitter(deps.store, listener, [emitterId, eventName]);
   return {
     trigger: null,
     subscription: standing?.subscription ?? subscriptionTo(deps, listener, [emitterId, eventName]),
   };
 }
 
-async function checkEmitter(store: Store, listener: Listener, [emitterId, eventName]: [string, string]): Promise<void> {
+async function checkEmitter(
+  store: Store,
+  listener: Listener,
+  { input, parameter }: Asked<Extract<TriggerInput, { type: 'source' | 'emitter' }>>,
+): Promise<void> {
+  const [emitterId, eventName] = emitterOf(input);
+  const named = `${parameter}.${input.type === 'source' ? 'source_id' : 'emitter_id'}`;
   if (emitterId === listener.id && eventName === ERRORS) {
-    throw new Refusal('impossible', `workflow ${listener.id} cannot listen to its own ${ERRORS}`);
+    const message = `workflow ${listener.id} cannot listen to its own ${ERRORS}`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: named, message }] });
   }
-  checkEventName(eventName, 'triggers');
+  checkEventName(eventName, `${parameter}.event_name`);
   if (emitterId === listener.id || (await store.exists(listener.ownerId, emitterId))) return;
   const message = `there is no emitter ${emitterId}`;
-  throw new Refusal('not_found', message, { errors: [{ parameter: 'triggers', message }] });
+  throw new Refusal('not_found', message, { errors: [{ parameter: named, message }] });
 }
 
 function ownTrigger(
   deps: TriggerDeps,
   listener: Listener,
-  one: { input: Extract<TriggerInput, { type: 'http' | 'schedule' }>; standing: Trigger | null },
+  one: Asked<Extract<TriggerInput, { type: 'http' | 'schedule' }>> & { readonly standing: Trigger | null },
 ): Trigger {
-  const { input, standing } = one;
+  const { input, parameter, standing } = one;
   const nowMs = deps.clock.nowMs();
   const prefix = input.type === 'http' ? PREFIX.httpTrigger : PREFIX.timerTrigger;
   const base = {
@@ -115,7 +128,7 @@ function ownTrigger(
     const key = standing?.key ?? deps.ids.secret();
     return { ...base, key, customResponse: input.customResponse, tokenHash, schedule: null, nextAtMs: null };
   }
-  checkSchedule(input.schedule, nowMs);
+  checkSchedule(input.schedule, { nowMs, parameter });
   const { schedule } = input;
   const trigger: Trigger = {
     ...base,

@@ -12,6 +12,7 @@ import { releaseCallers } from './directs.ts';
 import { isSameProps, withStepProps } from './step-props.ts';
 import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
 import type { Waiters } from './waiters.ts';
+import type { Warm } from './warm.ts';
 
 export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
@@ -21,6 +22,7 @@ export interface WorkflowDeps extends CodeDeps, PropsDeps {
   /** More of its runs may begin, or sooner. */
   readonly wakeRuns: () => void;
   readonly waiters: Waiters;
+  readonly warm: Warm;
 }
 
 export type Workflows = ReturnType<typeof createWorkflows>;
@@ -52,6 +54,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     };
     const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], standing: [] });
     await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
+    deps.warm(workflow, deployment);
     deps.wakeTimes();
     return { workflow, deployment, triggers };
   }
@@ -99,11 +102,8 @@ export function createWorkflows(deps: WorkflowDeps) {
     const isSameProcess =
       before.deployment.id === workflow.deploymentId &&
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
-    const { memoryMb, env } = workflow.settings;
-    // Whoever had a process there does not wait for the new one to start. (A workflow that nobody has called has none, and
-    // gets none: a hundred that are deployed at once would be a hundred processes.)
-    const wasThere = !isSameProcess && runner.retire(before.deployment.id);
-    if (wasThere && workflow.active) runner.warm(after.deployment, memoryMb, env);
+    if (!isSameProcess) runner.retire(before.deployment.id);
+    if (!isSameProcess || !before.workflow.active) deps.warm(workflow, after.deployment);
     deps.wakeTimes();
     deps.wakeRuns();
   }

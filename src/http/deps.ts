@@ -1,4 +1,4 @@
-// What the HTTP layer needs, as one typed object that main.ts builds. Reads go to the store; whatever changes something
+// What the HTTP layer needs, as one typed object that service.ts builds. Reads go to the store; whatever changes something
 // or starts something goes through `actions`, which the engine implements.
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
@@ -86,7 +86,7 @@ export interface Actions {
   /** `event`: the bytes as sent. */
   runWorkflow(ownerId: string, workflowId: string, event: Uint8Array): Promise<Appended>;
   /** `edited`: the bytes of another event to use, or null for the original's own. */
-  replay(ownerId: string, workflowId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
+  replay(ownerId: string, listenerId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
   /** `conflict` when it has not failed; `impossible` when the active deployment has other steps before the one that failed. */
   retryRun(ownerId: string, run: number): Promise<Appended>;

@@ -1,7 +1,7 @@
 // The runner: which process a run goes to, and how many there are.
 //
-// One warm process per deployment, or for sources of the same code (sharing.ts), started on first use; a process to itself
-// for a run that is `alone`. At most `maxProcesses`: beyond that the one that has been idle longest makes room, and when all
+// One warm process per deployment, or for sources of the same code (sharing.ts), started on first use or when it is
+// deployed (warm-ups.ts); a process to itself for a run that is `alone`. At most `maxProcesses`: beyond that the one that has been idle longest makes room, and when all
 // are busy, the one that has lived longest takes no more runs and makes room when its last has ended. A run that still waits
 // when its time is up goes back untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its
 // memory limit.)
@@ -23,6 +23,7 @@ import { type Placed, Sharing } from './sharing.ts';
 import { PlainProcesses } from './spawn.ts';
 import { tryOut } from './trial.ts';
 import { Waiting } from './waiting.ts';
+import { WarmUps } from './warm-ups.ts';
 import { Workdirs } from './workdir.ts';
 
 export interface RunnerOptions {
@@ -45,6 +46,10 @@ export interface RunnerOptions {
 const MAX_PROCESSES = 16;
 const IDLE_MS = 5 * 60_000;
 const GRACE_MS = 300;
+/** Of all places, those that may be taken ahead of a first run; at least one. The others are free for runs that come. */
+const UNUSED_SHARE = 1 / 2;
+/** What a process takes at least that has loaded its code (docs/isolation.md). */
+const LOADED_MB = 11;
 /** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
 const TURN_MS = 1000;
 
@@ -79,6 +84,9 @@ class Pool implements ProcessRunner {
   readonly #sharing = new Sharing();
   /** By key: the one that takes the runs that have it. */
   readonly #open = new Map<string, RunProcess>();
+  readonly #warmUps = new WarmUps({
+    start: (key, placed) => (this.#hasRoomFor(key) ? this.#openFor(key, placed) : null),
+  });
   #turn: NodeJS.Timeout | undefined;
   #stopping = false;
   #onEmpty: (() => void)[] = [];
@@ -135,8 +143,7 @@ class Pool implements ProcessRunner {
   warm(deployment: Deployment, memoryMb: number, env: Env): void {
     const placed = { deployment, memoryMb, env };
     const key = this.#sharing.keyOf(placed);
-    if (this.#stopping || this.#open.has(key) || this.#processes.size >= this.#options.maxProcesses) return;
-    this.#open.set(key, this.#startProcess(key, placed));
+    if (this.#hasRoomFor(key)) this.#warmUps.add(key, placed);
   }
 
   cancel(run: number): boolean {
@@ -146,6 +153,7 @@ class Pool implements ProcessRunner {
   }
 
   retire(deploymentId: string): boolean {
+    this.#warmUps.drop(deploymentId);
     const before = this.#open.size;
     for (const [key, process] of this.#open) if (process.retire(deploymentId)) this.#open.delete(key);
     return this.#open.size < before;
@@ -153,6 +161,7 @@ class Pool implements ProcessRunner {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
+    this.#warmUps.dropAll();
     clearInterval(this.#sweep);
     clearTimeout(this.#turn);
     while (this.#waiting.processes > 0) for (const flight of this.#waiting.take()) flight.end(RETURNED);
@@ -200,8 +209,7 @@ class Pool implements ProcessRunner {
     }
     open?.drain();
     if (this.#processes.size >= this.#options.maxProcesses) return false;
-    const process = this.#startProcess(flight.key, flight.request);
-    if (!alone) this.#open.set(flight.key, process);
+    const process = alone ? this.#startProcess(flight.key, flight.request) : this.#openFor(flight.key, flight.request);
     this.#startIn(process, flight);
     if (alone) process.drain();
     return true;
@@ -210,6 +218,23 @@ class Pool implements ProcessRunner {
   #startIn(process: RunProcess, flight: Flight): void {
     this.#places.set(flight, process);
     process.start(flight);
+  }
+
+  /** For a process that nobody waits for: it takes no place, and no memory, for which another one would have to leave. */
+  #hasRoomFor(key: string): boolean {
+    const { maxProcesses, poolMb } = this.#options;
+    if (this.#stopping || this.#open.has(key)) return false;
+    const all = [...this.#processes];
+    const unused = all.filter(({ isUnused }) => isUnused).length + this.#warmUps.waiting;
+    if (unused >= Math.max(1, Math.floor(maxProcesses * UNUSED_SHARE))) return false;
+    const usedMb = all.reduce((sum, process) => sum + Math.max(process.usedMb, LOADED_MB), 0);
+    return all.length + this.#warmUps.waiting < maxProcesses && usedMb + LOADED_MB <= poolMb;
+  }
+
+  #openFor(key: string, placed: Placed): RunProcess {
+    const process = this.#startProcess(key, placed);
+    this.#open.set(key, process);
+    return process;
   }
 
   #startProcess(key: string, { deployment, memoryMb, env }: Placed): RunProcess {
@@ -283,10 +308,10 @@ class Pool implements ProcessRunner {
     }
   }
 
-  /** Those that run nothing and could, the one that has been idle longest first. */
+  /** Those that run nothing and could: the unused before the others, and then the one that has been idle longest. */
   #idle(): RunProcess[] {
     const idle = [...this.#processes].filter(({ takesRuns, inFlight }) => takesRuns && inFlight === 0);
-    return idle.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+    return idle.sort((a, b) => Number(b.isUnused) - Number(a.isUnused) || a.lastUsedAt - b.lastUsedAt);
   }
 
   #endIdle(): void {

@@ -17,7 +17,7 @@ import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inb
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
 import type { Reply, RunRequest } from './runner.ts';
-import { isSource, SOURCES_AT_ONCE, sourcesPerProcess } from './sharing.ts';
+import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
 
@@ -73,6 +73,10 @@ export class RunProcess {
   #idleCpuMs: number | null = null;
   #runs = 0;
   #strays = 0;
+  /** The first stray exception's text, until there is a run to tell of it with. */
+  #stray: string | null = null;
+  #isLoaded = false;
+  readonly #loading = Promise.withResolvers<boolean>();
 
   constructor(options: ProcessOptions) {
     this.options = options;
@@ -93,6 +97,16 @@ export class RunProcess {
     return this.#flights.size;
   }
 
+  /** Settles when it has loaded its code; false: it could not, or is gone. */
+  get loaded(): Promise<boolean> {
+    return this.#loading.promise;
+  }
+
+  /** It was started ahead of its first run, which has not come. */
+  get isUnused(): boolean {
+    return this.#runs === 0;
+  }
+
   get usedMb(): number {
     return this.#link.usedMb;
   }
@@ -109,7 +123,7 @@ export class RunProcess {
   /** Settings may change without a new deployment, and there may be as many sources in it as it takes. */
   fits({ deployment, memoryMb, env }: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean {
     if (!this.#deployments.has(deployment.id) && this.#deployments.size >= this.#maxDeployments) return false;
-    return memoryMb === this.options.memoryMb && (env === this.options.env || sameEntries(env, this.options.env));
+    return memoryMb === this.options.memoryMb && sameEnv(env, this.options.env);
   }
 
   start(flight: Flight): void {
@@ -119,6 +133,7 @@ export class RunProcess {
     this.#flights.set(run, flight);
     this.#deployments.add(flight.request.deployment.id);
     this.#runs++;
+    this.#tellStray();
     if (this.#broken !== null) {
       this.#end(flight, this.#brokenOutcome());
       return;
@@ -157,15 +172,19 @@ export class RunProcess {
     if (this.#flights.size === 0) this.#kill();
   }
 
+  drainUnused(): void {
+    if (this.isUnused) this.drain();
+  }
+
   /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
   lookAtMemory(): void {
     if (this.#link.endIfOverMemory()) this.#draining = true;
   }
 
-  /** Ends it when nothing runs in it, and code that runs have left behind keeps the CPU all the same. Loading may take its time. */
+  /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. */
   lookAtCpu(): void {
     const { pid } = this.#link;
-    const usedMs = this.#flights.size > 0 || this.#runs === 0 || pid === undefined ? null : cpuMs(pid);
+    const usedMs = this.#flights.size > 0 || !this.#isLoaded || pid === undefined ? null : cpuMs(pid);
     if (usedMs === null) return;
     this.#idleCpuMs ??= usedMs;
     if (usedMs - this.#idleCpuMs > IDLE_CPU_MS) this.drain();
@@ -180,7 +199,8 @@ export class RunProcess {
 
   #receive(message: Message, take: (bytes: unknown) => Buffer): void {
     const body = message.bytes === undefined ? null : take(message.bytes);
-    if (message.t === 'broken') this.#onBroken(message);
+    if (message.t === 'loaded') this.#onLoaded(true);
+    else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#onStray(text(message.msg, LIMITS.messageBytes));
     else {
       const flight = this.#flights.get(message.run as number);
@@ -237,6 +257,11 @@ export class RunProcess {
     });
   }
 
+  #onLoaded(isWell: boolean): void {
+    this.#isLoaded = true;
+    this.#loading.resolve(isWell);
+  }
+
   #onBroken(message: Message): void {
     const { deployment } = this.options;
     if (message.run !== undefined) {
@@ -246,6 +271,7 @@ export class RunProcess {
     }
     this.#broken = { fault: readBroken(message.fault, deployment), at: performance.now() };
     for (const flight of [...this.#flights.values()]) this.#end(flight, this.#brokenOutcome());
+    this.#onLoaded(false);
   }
 
   #brokenOutcome(): RunOutcome {
@@ -259,7 +285,16 @@ export class RunProcess {
   /** The first with its text, the rest as a number when the process ends. */
   #onStray(msg: string): void {
     this.#strays++;
-    if (this.#strays === 1) this.options.log.warn({ ...this.#about(), msg }, 'runner.stray_exception');
+    if (this.#strays > 1) return;
+    this.#stray = msg;
+    this.#tellStray();
+  }
+
+  /** Code that was only loaded has disturbed nobody yet. */
+  #tellStray(): void {
+    if (this.#stray === null || this.isUnused) return;
+    this.options.log.warn({ ...this.#about(), msg: this.#stray }, 'runner.stray_exception');
+    this.#stray = null;
   }
 
   #end(flight: Flight, outcome: RunOutcome): void {
@@ -290,9 +325,10 @@ export class RunProcess {
   }
 
   #onDeath(death: Death, removed: Promise<void>): void {
-    const expected = this.#killed;
+    const expected = this.#killed || this.isUnused;
     this.#draining = true;
     this.#killed = true;
+    this.#loading.resolve(false);
     const all = [...this.#flights.values()];
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
     for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
@@ -308,9 +344,4 @@ export class RunProcess {
     const { size } = this.#deployments;
     return { deployment_id: id, runnable_id: runnableId, ...(size > 1 && { sources: size }), pid: this.#link.pid };
   }
-}
-
-function sameEntries(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }

@@ -73,3 +73,9 @@ function hashOf({ steps }: Deployment): string {
 function shardOf(sourceId: string): number {
   return createHash('sha256').update(sourceId).digest().readUInt32BE() % PROCESSES_PER_CODE;
 }
+
+export function sameEnv(a: Placed['env'], b: Placed['env']): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}

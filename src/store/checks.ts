@@ -208,6 +208,12 @@ const RULES: readonly Rule[] = [
     show: recordId,
   },
   {
+    check: 'change_without_source',
+    detail: 'changes that go on, of sources that are gone',
+    broken: `source_changes AS c WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = c.source_id)`,
+    example: 'c.source_id',
+  },
+  {
     check: 'operation_without_webhook',
     detail: 'operations that go on, of webhooks that are gone',
     broken: `operations AS o WHERE o.state IN ('running', 'paused')

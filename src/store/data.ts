@@ -36,17 +36,10 @@ export interface RecordPage {
 }
 
 /**
- * Data stores and their records. What has expired by the store's clock is not there any more. All verbs on records answer
- * undefined when there is no such data store. Keys sort by their UTF-8 bytes.
+ * The records of data stores. What has expired by the store's clock is not there any more. All verbs answer undefined
+ * when there is no such data store. Keys sort by their UTF-8 bytes.
  */
-export interface DataStoreStore {
-  createDataStore(dataStore: DataStore): Promise<void>;
-  renameDataStore(ownerId: string, id: string, to: { name: string; atMs: number }): Promise<DataStore | undefined>;
-  getDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
-  listDataStores(ownerId: string, page: PageQuery): Promise<Page<DataStore>>;
-  /** Its records are gone at once, and deleted by `sweepData`. */
-  deleteDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
-
+export interface RecordStore {
   getRecord(place: DataPlace, key: string): Promise<FoundRecord | undefined>;
   hasRecord(place: DataPlace, key: string): Promise<boolean | undefined>;
   /** `value`: JSON text. `ttlMs`: null for one that does not expire, also when the record that it replaces would have. */
@@ -67,6 +60,15 @@ export interface DataStoreStore {
    * is the last one only when it is empty.
    */
   listRecords(place: DataPlace, page: PageQuery): Promise<RecordPage | undefined>;
+}
+
+export interface DataStoreStore extends RecordStore {
+  createDataStore(dataStore: DataStore): Promise<void>;
+  renameDataStore(ownerId: string, id: string, to: { name: string; atMs: number }): Promise<DataStore | undefined>;
+  getDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
+  listDataStores(ownerId: string, page: PageQuery): Promise<Page<DataStore>>;
+  /** Its records are gone at once, and deleted by `sweepData`. */
+  deleteDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
   /** One step: deletes a few records that are gone or have expired. Whether there may be more. */
   sweepData(): Promise<boolean>;
 }

@@ -1,12 +1,13 @@
 // What both backends make of the row of an operation.
 
 import type { Operation, OperationState, ResendableState } from '../domain/operation.ts';
+import type { Row } from './rows.ts';
 
 export const GONE = 'The webhook was deleted.';
 export const INACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
 
 /** A row of `operations`. Flags are booleans, or 0 and 1. */
-export function toOperation(row: Readonly<Record<string, unknown>>): Operation {
+export function toOperation(row: Row): Operation {
   const state = row.state as OperationState;
   const total = row.is_counted ? (row.total as number) : null;
   const resent = row.resent as number;

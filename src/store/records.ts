@@ -125,6 +125,7 @@ export interface AttemptRecord extends Attempt {
   readonly trigger: string;
 }
 
+/** Counters that are changed in the transactions that change states: they outlive retention. */
 export interface Ledger {
   readonly emissions: number;
   readonly runs: Readonly<Record<RunState, number>>;

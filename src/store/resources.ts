@@ -13,6 +13,7 @@ import type {
 } from '../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { EmissionRecord, Page, PageQuery } from './records.ts';
+import type { SourceChangeStore } from './source-changes.ts';
 
 export interface OwnerWrite {
   readonly owner: Owner;
@@ -72,13 +73,18 @@ export interface SourceWrite {
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
+  /** The change that it belongs to (SourceChangeStore) is not over with it. */
+  readonly goesOn?: boolean;
 }
 
 export interface SourceStore {
+  /** One that goes on is a change of kind `create` from then on. */
   createSource(write: SourceWrite): Promise<void>;
+  /** Only while this node changes it. False: it does not (any more), or it is gone. */
   updateSource(write: SourceWrite): Promise<boolean>;
   getSource(ownerId: string, id: string): Promise<Source | undefined>;
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
+  /** Only while this node changes it, and that is over with it. False as above. */
   deleteSource(ownerId: string, id: string): Promise<boolean>;
   /** Its `$.service.db`: name → JSON text. The caller has checked whose it is. */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
@@ -103,7 +109,7 @@ export interface LaterRecord extends EmissionRecord {
 
 /**
  * What sources have emitted for a later time. It is in the log, and in the ledger, when its time has come (see TimeStore);
- * until then retention leaves it alone, and it goes with its source.
+ * so the log's order is that of what has happened. Until then retention leaves it alone, and it goes with its source.
  */
 export interface LaterStore {
   listLater(ownerId: string, sourceId: string, page: PageQuery<number>, withBody: boolean): Promise<Page<LaterRecord>>;
@@ -162,6 +168,7 @@ export interface ResourceStore
   extends OwnerStore,
     WorkflowStore,
     SourceStore,
+    SourceChangeStore,
     LaterStore,
     TriggerStore,
     WebhookStore,

@@ -6,6 +6,8 @@ export interface SealedColumn {
   readonly place: (id: string) => string;
 }
 
+export const webhookSecretsPlace = (id: string): string => `webhook secrets ${id}`;
+export const webhookSettingsPlace = (id: string): string => `webhook settings ${id}`;
 export const runnableSettingsPlace = (id: string): string => `settings ${id}`;
 export const sourcePropsPlace = (id: string): string => `source props ${id}`;
 export const additionalPropsPlace = (id: string): string => `additional props ${id}`;
@@ -13,8 +15,8 @@ export const stepPropsPlace = (id: string): string => `step props ${id}`;
 export const accountFieldsPlace = (id: string): string => `account fields ${id}`;
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
-  { table: 'webhooks', column: 'secrets', place: (id) => `webhook secrets ${id}` },
-  { table: 'webhooks', column: 'settings', place: (id) => `webhook settings ${id}` },
+  { table: 'webhooks', column: 'secrets', place: webhookSecretsPlace },
+  { table: 'webhooks', column: 'settings', place: webhookSettingsPlace },
   // The environment of its code.
   { table: 'runnables', column: 'settings', place: runnableSettingsPlace },
   { table: 'runnables', column: 'configured_props', place: sourcePropsPlace },

@@ -147,7 +147,7 @@ export function laterContract(harness: Harness): void {
       const [gone, kept] = [await stage.source(), await stage.source()];
       for (const source of [gone, kept]) await run(stage, source, { outgoing: [later('a', 1)] });
       const running = await stage.started(gone);
-      await stage.store.deleteSource(stage.owner.id, gone.id);
+      await stage.deleteSource(gone);
       await stage.end(running, succeeded({ outgoing: [later('b', 1)] }));
       deepEqual(await waiting(stage, gone), []);
       stage.clock.advance(1);

@@ -241,6 +241,7 @@ export function ownersContract(harness: Harness): void {
       const subscription = await stage.subscribe(workflow.id, webhook.id);
       const { firstRun } = await stage.appendFor(workflow.id);
       await stage.append(source.id);
+      await store.beginSourceChange({ ownerId: stage.owner.id, sourceId: source.id, kind: 'update' });
       equal(await store.deleteWorkflow(other, workflow.id), false);
       equal(await store.deleteSource(other, source.id), false);
       equal(await store.deleteWebhook(other, webhook.id), undefined);

@@ -11,6 +11,7 @@ import type { DeliveryRecord } from '../../src/store/records.ts';
 import type { Claims } from '../../src/store/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, at, defined, type Harness, none, sameMembers, shareOf, timesInTurn, upTo } from './fixtures.ts';
+import { type RandomStep, stepOf } from './random-steps.ts';
 import { change, FAILED, healthOf, listed, numbersOf, putOff, record } from './sending.ts';
 import { Stage } from './stage.ts';
 
@@ -36,13 +37,7 @@ const STEPS = [
   'reopen',
 ] as const;
 
-interface Step {
-  readonly what: (typeof STEPS)[number];
-  /** Which webhook or delivery. */
-  readonly which: number;
-  /** Called together with a verb that fails, so that what they share is rolled back. */
-  readonly isPoisoned: boolean;
-}
+type Step = RandomStep<(typeof STEPS)[number]>;
 
 interface Queue {
   readonly webhook: Webhook;
@@ -193,17 +188,7 @@ function dueOf({ webhook, waiting, sending, pausedUntilMs }: Queue): number {
 export function queuesContract(harness: Harness): void {
   describe('whatever has happened, a claim', () => {
     it('takes just what may go', async () => {
-      const steps = fc.array(
-        fc.record({
-          what: fc.constantFrom(...STEPS),
-          which: fc.nat({ max: 11 }),
-          isPoisoned: fc.oneof(
-            { weight: 4, arbitrary: fc.constant(false) },
-            { weight: 1, arbitrary: fc.constant(true) },
-          ),
-        }),
-        { maxLength: 40 },
-      );
+      const steps = fc.array(stepOf(STEPS), { maxLength: 40 });
       await fc.assert(
         fc.asyncProperty(steps, async (list) => {
           await using stage = await Stage.open(harness);

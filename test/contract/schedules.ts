@@ -79,7 +79,7 @@ export function schedulesContract(harness: Harness): void {
       equal(await tick(3), null, 'a tick that was fired is none to skip');
       await stage.reopen();
       deepEqual(sorted(await skipped()), [0, 2]);
-      await stage.store.updateSource({ source, deployment: null, triggers: timers, subscriptions });
+      await stage.updateSource({ source, deployment: null, triggers: timers, subscriptions });
       deepEqual(sorted(await skipped()), [0, 2], 'a change does not begin to count anew');
     });
 

@@ -61,7 +61,7 @@ export function sealingContract(harness: Harness): void {
         deepEqual(items, [deployment]);
       }
       const none = { ...source, additionalProps: {} };
-      await stage.store.updateSource({ source: none, deployment: null, triggers: [], subscriptions: [] });
+      await stage.updateSource({ source: none, deployment: null, triggers: [], subscriptions: [] });
       deepEqual(await stage.store.getSource(stage.owner.id, source.id), none);
       const raw = await stage.raw();
       ok(raw.includes(source.id) && raw.includes(deployment.id), 'this is where it is kept');

@@ -70,7 +70,7 @@ export function sourcesContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique' });
       const under = await stage.started(source);
-      await stage.store.deleteSource(stage.owner.id, source.id);
+      await stage.deleteSource(source);
       const { held } = await stage.end(under, succeeded({ dbWrites: { a: '1' }, outgoing: [item('a')] }), all());
       equal(held, true);
       deepEqual(await stage.store.readSourceDb(source.id), {});

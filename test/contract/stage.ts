@@ -19,7 +19,7 @@ import type {
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run.ts';
 import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Ids } from '../../src/ports.ts';
-import type { WorkflowWrite } from '../../src/store/resources.ts';
+import type { SourceWrite, WorkflowWrite } from '../../src/store/resources.ts';
 import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/store.ts';
 import {
   aFault,
@@ -168,6 +168,18 @@ export class Stage {
     this.#knows(source.id);
     this.runnableIds.push(source.id);
     return source;
+  }
+
+  /** From beginning to end; false: it is gone. */
+  async updateSource(write: SourceWrite): Promise<boolean> {
+    const { ownerId, id: sourceId } = write.source;
+    await this.store.beginSourceChange({ ownerId, sourceId, kind: 'update' });
+    return this.store.updateSource(write);
+  }
+
+  async deleteSource({ ownerId, id: sourceId }: Source): Promise<boolean> {
+    await this.store.beginSourceChange({ ownerId, sourceId, kind: 'delete' });
+    return this.store.deleteSource(ownerId, sourceId);
   }
 
   async webhook(changes: WebhookChanges = {}): Promise<Webhook> {

@@ -35,6 +35,7 @@ import { retriesContract } from './retries.ts';
 import { routingContract } from './routing.ts';
 import { schedulesContract } from './schedules.ts';
 import { sealingContract } from './sealing.ts';
+import { sourceChangesContract } from './source-changes.ts';
 import { sourcesContract } from './sources.ts';
 import { standingContract } from './standing.ts';
 import { streamsContract } from './streams.ts';
@@ -64,6 +65,7 @@ export function storeContract(name: string, harness: Harness): void {
     finishingContract(harness);
     errorsContract(harness);
     sourcesContract(harness);
+    sourceChangesContract(harness);
     accountsContract(harness);
     dataStoresContract(harness);
     deliveriesContract(harness);

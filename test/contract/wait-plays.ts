@@ -11,6 +11,7 @@ import type { WaitAsked, WaitKind } from '../../src/domain/waiting.ts';
 import type { Claims } from '../../src/store/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, defined, Hands, type Harness, none, shareOf, waits } from './fixtures.ts';
+import { type RandomStep, stepOf } from './random-steps.ts';
 import { Stage } from './stage.ts';
 
 const MAX_AHEAD_MS = 100;
@@ -38,12 +39,7 @@ const STEPS = [
   'reopen',
 ] as const;
 
-interface Step {
-  readonly what: (typeof STEPS)[number];
-  readonly which: number;
-  /** A verb that fails is called behind it, so that what they share is rolled back. */
-  readonly isPoisoned: boolean;
-}
+type Step = RandomStep<(typeof STEPS)[number]>;
 
 /** What is known of a run. */
 interface Known {
@@ -291,17 +287,7 @@ const isOpen = (state: RunState): boolean => state === 'queued' || state === 'ru
 export function waitPlaysContract(harness: Harness): void {
   describe('whatever has happened, a run', () => {
     it('waits and goes on as it should', async () => {
-      const steps = fc.array(
-        fc.record({
-          what: fc.constantFrom(...STEPS),
-          which: fc.nat({ max: 11 }),
-          isPoisoned: fc.oneof(
-            { weight: 4, arbitrary: fc.constant(false) },
-            { weight: 1, arbitrary: fc.constant(true) },
-          ),
-        }),
-        { minLength: 10, maxLength: 60 },
-      );
+      const steps = fc.array(stepOf(STEPS), { minLength: 10, maxLength: 60 });
       await fc.assert(
         fc.asyncProperty(steps, async (list) => {
           await using stage = await Stage.open(harness);

@@ -246,7 +246,7 @@ export function workflowsContract(harness: Harness): void {
         dedupe: 'unique' as const,
       };
       const write = { source: changed, deployment: null, triggers: [], subscriptions: [] };
-      equal(await stage.store.updateSource(write), true);
+      equal(await stage.updateSource(write), true);
       deepEqual(await stage.store.getSource(stage.owner.id, source.id), changed);
     });
 
@@ -260,9 +260,9 @@ export function workflowsContract(harness: Harness): void {
       const listener = await stage.workflow();
       await stage.subscribe(source.id, listener.id);
       equal((await stage.append(trigger.id)).claims.runsWaiting, true);
-      equal(await stage.store.deleteSource(stage.owner.id, source.id), true);
-      equal(await stage.store.deleteSource(stage.owner.id, source.id), false);
-      equal(await stage.store.updateSource(write), false);
+      equal(await stage.deleteSource(source), true);
+      equal(await stage.deleteSource(source), false);
+      equal(await stage.updateSource(write), false);
       equal(await stage.store.getSource(stage.owner.id, source.id), undefined);
       equal(await stage.store.triggerByKey(String(trigger.key)), undefined);
       equal((await stage.store.listSubscriptions({ ownerId: stage.owner.id }, { limit: 9 })).totalCount, 0);

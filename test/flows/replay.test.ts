@@ -212,3 +212,45 @@ test('a deleted workflow replays nothing', async () => {
   const answer = await errand.client.request('POST', `/v1/workflows/${workflow.id}/$errors/${record.id}/replay`);
   assert.equal(answer.status, 404);
 });
+
+test('an error of a source is replayed, one of a hook is not', async () => {
+  await using errand = await startErrand();
+  const coded = (run: string): string =>
+    `export default { props: { http: '$.interface.http' }, hooks: { deactivate() { throw new Error('no') } }, ${run} };`;
+  const source = await createSource(errand, coded(`run() { throw new Error('not yet') }`));
+  await post(source, { n: 1 });
+  const [record] = await errand.errors(source.id, 1);
+  const paused = { component_code: coded('run(event, $) { this.$emit([event.body, $.context]) }') };
+  assert.equal((await errand.client.request('PUT', `/v1/sources/${source.id}`, paused)).status, 422);
+  const [ofHook] = await errand.errors(source.id, 2);
+  const at = (id: string): string => `/v1/sources/${source.id}/$errors/${id}/replay`;
+  const refused = await errand.client.request('POST', at(ofHook?.id));
+  assert.deepEqual([refused.status, /of a hook/.test(refused.json.detail)], [422, true]);
+  errand.forward(60_000);
+  const started = await errand.client.post(at(record?.id));
+  await over(errand, started.run_id);
+  const again = (await errand.errors(source.id, 3))[0]?.event;
+  const { original_context: first } = record.event;
+  assert.deepEqual([again.original_event.body, again.original_context.replay], [{ n: 1 }, true]);
+  assert.equal(again.original_context.trace_id, first.trace_id);
+  assert.equal((await errand.client.request('POST', at('1-0'))).status, 404);
+});
+
+test('a replay tells when the event arrived first', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(BROKEN);
+  await errand.send(workflow, { n: 1 });
+  const [record] = await errand.errors(workflow.id, 1);
+  const { ts } = record.event.original_context;
+  await deploy(errand, workflow.id, FIXED);
+  await errand.send(workflow, { n: 2 });
+  const [plain] = await errand.runs(workflow.id, 2);
+  const { run: fresh } = await over(errand, plain?.id);
+  const { context } = fresh.steps[0].return_value;
+  assert.equal(context.original_ts, context.ts);
+  errand.forward(600_000);
+  const { run } = await over(errand, (await replay(errand, workflow.id, record?.id)).run_id);
+  const replayed = run.steps[0].return_value.context;
+  assert.equal(replayed.original_ts, ts);
+  assert.ok(Date.parse(replayed.ts) >= Date.parse(ts) + 600_000);
+});

@@ -111,6 +111,34 @@ test('a body that is too large resumes nothing', async () => {
   assert.equal((await overRun(errand, run.id)).steps[1].return_value.length, 1000);
 });
 
+test('a body beyond what a run may keep is refused', async () => {
+  await using errand = await startErrand({ ERRAND_MAX_BODY_BYTES: String(2 ** 20) });
+  const steps = {
+    before: `return 'x'.repeat(5.5 * 2 ** 20);`,
+    ask: `$.export('urls', $.flow.suspend());`,
+    again: `if ($.context.run.runs === 1) { $.export('urls', $.flow.rerun(3600_000)); }`,
+    late: `return 'y'.repeat(300_000);`,
+  };
+  const { workflow, run, resume_url } = await asked(errand, steps);
+  const post = (url: string, bytes: number) => fetch(url, { method: 'POST', body: 'b'.repeat(bytes) });
+  const refused = await post(resume_url, 2 ** 20);
+  assert.equal(refused.status, 413);
+  assert.match(
+    ((await refused.json()) as Json).detail,
+    /has kept 57\d{5} bytes of results; with this body of 1048578 bytes/,
+  );
+  assert.equal(await stateOf(errand, run), 'waiting');
+  assert.equal((await post(resume_url, 2 ** 18)).status, 200);
+  // What has been brought counts from now on.
+  const rerun = await waitingRun(errand, workflow, 'rerun');
+  const { resume_url: second } = urlsOf(rerun, 'again');
+  assert.equal((await post(second, 2 ** 18)).status, 413);
+  assert.equal((await post(second, 100_000)).status, 200);
+  const over = await overRun(errand, run.id);
+  assert.equal(over.state, 'failed');
+  assert.deepEqual([over.error.code, over.error.namespace], ['PayloadTooLarge', 'late']);
+});
+
 test('each wait has addresses of its own', async () => {
   await using errand = await startErrand();
   const ask = `$.export('urls', $.flow.suspend());`;

@@ -97,24 +97,33 @@ for (const [claim, cases] of Object.entries(REFUSED)) {
 
 test('an impossible schedule is 422', async () => {
   await using errand = await startErrand();
-  const cases: [Json, string][] = [
-    [{ type: 'schedule', cron: 'every day' }, 'every day'],
-    [{ type: 'schedule', cron: '61 * * * *' }, '61 * * * *'],
-    [{ type: 'schedule', cron: '0 9 * * *', timezone: 'Mars/Olympus' }, 'Mars/Olympus'],
+  const cases: [Json, string, string][] = [
+    [{ type: 'schedule', cron: 'every day' }, 'every day', 'cron'],
+    [{ type: 'schedule', cron: '61 * * * *' }, '61 * * * *', 'cron'],
+    [{ type: 'schedule', cron: '0 0 31 2 *' }, '0 0 31 2 *', 'cron'],
+    [{ type: 'schedule', cron: '0 9 * * *', timezone: 'Mars/Olympus' }, 'Mars/Olympus', 'timezone'],
   ];
-  for (const [trigger, named] of cases) {
-    assertProblem(await errand.client.request('POST', '/v1/workflows', withTrigger(trigger)), 422, named);
+  for (const [trigger, named, parameter] of cases) {
+    const body = { ...withTrigger(trigger), triggers: [{ type: 'http' }, trigger] };
+    const problem = assertProblem(await errand.client.request('POST', '/v1/workflows', body), 422, named);
+    assert.deepEqual(
+      problem.errors.map((error: Json) => error.parameter),
+      [`triggers[1].${parameter}`],
+    );
   }
 });
 
 test('an unknown emitter is not triggered by', async () => {
   await using errand = await startErrand();
-  const cases: [Json, string][] = [
-    [{ type: 'source', source_id: 'dc_nobody1' }, 'dc_nobody1'],
-    [{ type: 'emitter', emitter_id: 'p_nobody1' }, 'p_nobody1'],
+  const cases: [Json, string, string][] = [
+    [{ type: 'source', source_id: 'dc_nobody1' }, 'dc_nobody1', 'source_id'],
+    [{ type: 'emitter', emitter_id: 'p_nobody1' }, 'p_nobody1', 'emitter_id'],
+    [{ type: 'emitter', emitter_id: 'p_nobody1', event_name: '$error' }, '$error', 'event_name'],
   ];
-  for (const [trigger, named] of cases) {
-    assertProblem(await errand.client.request('POST', '/v1/workflows', withTrigger(trigger)), [404, 422], named);
+  for (const [trigger, named, parameter] of cases) {
+    const answer = await errand.client.request('POST', '/v1/workflows', withTrigger(trigger));
+    const [error] = assertProblem(answer, [404, 422], named).errors;
+    assert.equal(error.parameter, `triggers[0].${parameter}`);
   }
   const { data } = await errand.client.get('/v1/workflows?name=x');
   assert.deepEqual(data, []);
@@ -139,6 +148,20 @@ test('code that does not parse is located', async () => {
   const [{ file, line, column }] = problem.errors;
   assert.match(file, /broken/);
   assert.deepEqual([line, column], [3, 13]);
+});
+
+test('an address is no code', async () => {
+  await using errand = await startErrand();
+  const code = 'https://github.com/acme/components/blob/main/sources/new-order.mjs\n';
+  const asked: [string, Json, string][] = [
+    ['workflows', withStep({ namespace: 'linked', code }), 'steps.linked.code'],
+    ['sources', { component_code: code }, 'component_code'],
+  ];
+  for (const [path, body, parameter] of asked) {
+    const problem = assertProblem(await errand.client.request('POST', `/v1/${path}`, body), 422, 'component_path');
+    assert.equal(problem.errors[0].parameter, parameter);
+    assert.match(problem.detail, /address, where the code itself is expected/);
+  }
 });
 
 test('an import that nobody has is located', async () => {

@@ -39,11 +39,13 @@ export async function call(
   source: Json,
   body: string | Uint8Array<ArrayBuffer>,
   headers: Readonly<Record<string, string>>,
+  signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
   const response = await fetch(source.endpoint_url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
+    signal,
   });
   return { status: response.status, text: await response.text() };
 }

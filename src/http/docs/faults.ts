@@ -10,7 +10,8 @@ export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
   not_found: 'There is nothing here, or it belongs to somebody else.',
   method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
   conflict: 'It contradicts what has happened in the meantime.',
-  too_large: 'The body is larger than the limit, also when it is so only after inflating.',
+  too_large:
+    'The body is larger than the limit, also when it is so only after inflating, or when a run that waits has no room left for it.',
   unsupported_media: 'The content type or content encoding is not one that is taken here.',
   impossible: 'Well formed, but it cannot be done; the message says why.',
   code_invalid: 'The code does not compile; `errors` has file, line and column.',

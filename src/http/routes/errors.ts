@@ -16,9 +16,9 @@ import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../wire/runs.ts'
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
 const NOUNS = [
-  { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow },
-  { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source },
-  { noun: 'webhook', name: 'Webhook', path: 'webhooks', prefix: PREFIX.webhook },
+  { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow, replay: 'replayError' },
+  { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source, replay: 'replaySourceError' },
+  { noun: 'webhook', name: 'Webhook', path: 'webhooks', prefix: PREFIX.webhook, replay: null },
 ] as const;
 
 type Noun = (typeof NOUNS)[number];
@@ -27,8 +27,8 @@ export function addErrorRoutes(app: App, deps: HttpDeps): void {
   for (const noun of NOUNS) {
     addList(app, deps, noun);
     addOne(app, deps, noun);
+    if (noun.replay !== null) addReplay(app, deps, noun);
   }
-  addReplay(app, deps);
 }
 
 function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
@@ -77,21 +77,21 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
   });
 }
 
-function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps): void {
+function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, prefix, replay }: Noun): void {
   const schema = operation({
-    id: 'replayError',
+    id: replay ?? '',
     tag: 'errors',
-    summary: 'Replay an error',
+    summary: `Replay an error of a ${noun}`,
     description:
-      'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace, `replay: true`. With `event`, that one instead.',
-    params: { ...idIn(PREFIX.workflow, 'The workflow.'), record_id: RECORD_ID },
+      'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.',
+    params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     body: {
       event: Type.Optional(Type.Unknown({ description: 'Another event to run, as edited; its bytes as sent.' })),
     },
     example: { event: { order: 12345 } },
     answer: dataOf(STARTED),
   });
-  app.post('/v1/workflows/:id/$errors/:record_id/replay', { schema }, async (request) => {
+  app.post(`/v1/${path}/:id/$errors/:record_id/replay`, { schema }, async (request) => {
     const { params, caller } = request;
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const edited = eventOf(request, maxBodyBytes) ?? null;

@@ -1,6 +1,6 @@
 // One run inside the child: what it has been given, what it has made so far, and its one end.
 
-import type { StepResult } from '../../domain/run.ts';
+import { keptBytes, resumeBytes } from '../../domain/carry.ts';
 import type { Answer } from './answer.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
@@ -76,7 +76,7 @@ export class ActiveRun {
     this.message = message;
     this.#event = event;
     this.firstIndex = message.goingOn?.steps.length ?? 0;
-    this.#resultBytes = bytesOfSteps(message.goingOn?.steps ?? []);
+    this.#resultBytes = bytesBefore(message.goingOn);
     this.log = new RunLog(program.limits.logBytes - (message.goingOn?.logBytes ?? 0));
     this.outbox = new Outbox(program.limits);
     this.results = resultsOf(message, () => this.eventText());
@@ -226,13 +226,11 @@ export class ActiveRun {
   }
 }
 
-function bytesOfSteps(steps: readonly StepResult[]): number {
-  let bytes = 0;
-  for (const { returnValue = '', exports } of steps) {
-    bytes += Buffer.byteLength(returnValue);
-    for (const [name, text] of Object.entries(exports)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
-  }
-  return bytes;
+function bytesBefore(goingOn: RunMessage['goingOn']): number {
+  if (!goingOn) return 0;
+  // The request that had a step executed again becomes that step's.
+  const request = goingOn.reruns === null ? null : goingOn.callback;
+  return keptBytes(goingOn.steps) + resumeBytes(request);
 }
 
 const SENT: Answer = { head: { status: 0, headers: {} }, body: new Uint8Array() };

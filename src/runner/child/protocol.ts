@@ -180,6 +180,11 @@ export interface AskMessage {
   readonly bytes: number;
 }
 
+/** Runs can begin at once. */
+export interface LoadedMessage {
+  readonly t: 'loaded';
+}
+
 /** A step's module could not be loaded, so no run can begin. */
 export interface BrokenMessage {
   readonly t: 'broken';

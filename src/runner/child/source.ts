@@ -30,7 +30,13 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
   // Without a `run` of its own, a source passes on what its interface brings, byte for byte.
   if (typeof component.run !== 'function') return run.outbox.emitText(run.eventText());
   const self = bindComponent(component, around);
-  await component.run.call(self, eventFor(component, { text: run.eventText(), input }));
+  await component.run.call(self, eventFor(component, { text: run.eventText(), input }), { context: contextOf(step) });
+}
+
+/** As steps have it, without what only runs of workflows do. */
+function contextOf({ run: { message } }: StepRun): Record<string, unknown> {
+  const { context, deadlineMs, attempt } = message;
+  return { ...context, deadline: deadlineMs, attempt, test: context.test === true };
 }
 
 /** Under this name the step's record says which hook it was; the answer to whoever deploys says so too. */

@@ -75,6 +75,7 @@ export class Worker {
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
+      this.#writer.push({ t: 'loaded' });
       for (const run of [...this.#runs.values()]) void this.#execute(run);
     } catch (error) {
       this.#writer.push({ t: 'broken', fault: faultOf(capture, error, ask === undefined) });

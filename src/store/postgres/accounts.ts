@@ -3,11 +3,10 @@
 import type { Account } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { AccountStore } from '../data.ts';
+import { sealedFields, toAccount } from '../data-rows.ts';
 import type { Seal } from '../seal.ts';
-import { accountFieldsPlace } from '../sealed-columns.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
-import type { Row } from './values.ts';
 
 const ONE = 'SELECT * FROM accounts WHERE id = $1 AND owner_id = $2';
 
@@ -65,21 +64,4 @@ const INSERT = `INSERT INTO accounts (id, owner_id, app, name, fields, created_a
 function cellsOf(account: Account, seal: Seal): (string | number)[] {
   const { id, ownerId, app, name, createdAtMs, updatedAtMs } = account;
   return [id, ownerId, app, name, sealedFields(account, seal), createdAtMs, updatedAtMs];
-}
-
-function sealedFields({ id, fields }: Account, seal: Seal): string {
-  return seal.seal(JSON.stringify(fields), accountFieldsPlace(id));
-}
-
-function toAccount(row: Row, seal: Seal): Account {
-  const id = row.id as string;
-  return {
-    id,
-    ownerId: row.owner_id as string,
-    app: row.app as string,
-    name: row.name as string,
-    fields: JSON.parse(seal.open(row.fields as string, accountFieldsPlace(id))) as Record<string, unknown>,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
 }

@@ -10,6 +10,7 @@
 // A verb that throws does not take the others with it: each is then run in a transaction of its own. When storage fails,
 // all are rejected as `StoreUnavailable`.
 
+import { isListed } from '../log-rows.ts';
 import { StoreUnavailable } from '../store.ts';
 import { grantRows } from './claim.ts';
 import type { Core } from './core.ts';
@@ -18,7 +19,6 @@ import { type LineNeed, Needs } from './needs.ts';
 import { keepLastNumber } from './node.ts';
 import { Pass } from './pass.ts';
 import { NodeGone, Reads } from './reads.ts';
-import { isListed } from './rows.ts';
 
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
 const MAX_VERBS = 1024;

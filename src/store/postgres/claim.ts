@@ -6,12 +6,13 @@ import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../domain/deli
 import { msOf } from '../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun } from '../../domain/run.ts';
+import type { EmissionReader } from '../log-rows.ts';
 import type { Seal } from '../seal.ts';
 import { type DeliveryStanding, standingOf } from './delivery-standing.ts';
 import type { Tx } from './lane.ts';
 import { pairKey } from './needs.ts';
 import type { Grant, Pass } from './pass.ts';
-import { type EmissionReader, toEmission } from './rows.ts';
+import { toEmission } from './rows.ts';
 import type { Served } from './shares.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from './write.ts';

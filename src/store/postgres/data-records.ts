@@ -1,26 +1,16 @@
 // The records of data stores. How many there are, and how large they are together, is counted with their store; what has
-// expired is counted until it is deleted. Whoever writes a record locks the store's row first, so the counts are exact.
+// expired is counted until it is deleted. What is cleared gets another generation, and is deleted in steps. Whoever writes a
+// record locks the store's row first, so the counts are exact.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { DataPlace, DataStoreStore, RecordPage, SetRecord } from '../data.ts';
+import type { DataPlace, RecordPage, RecordStore, SetRecord } from '../data.ts';
+import { toRecord } from '../data-rows.ts';
 import type { PageQuery } from '../records.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import type { Pool } from './pool.ts';
 import type { Row, Value } from './values.ts';
-
-type Verbs = Pick<
-  DataStoreStore,
-  | 'getRecord'
-  | 'hasRecord'
-  | 'setRecord'
-  | 'expireRecord'
-  | 'deleteRecord'
-  | 'clearRecords'
-  | 'listRecordKeys'
-  | 'listRecords'
->;
 
 /** A store as its row has it, and the record in question. */
 interface Counted {
@@ -41,12 +31,12 @@ const joined = (columns: string, of: string): string =>
 const GET = joined(SHOWN, 'r.key = $4');
 const HAS = joined('r.key', 'r.key = $4');
 
-export function recordVerbs(core: Core): Verbs {
+export function recordVerbs(core: Core): RecordStore {
   const { pool, data, clock } = core;
   return {
     getRecord: async ({ ownerId, storeId }, key) => {
       const row = await pool.get(GET, storeId, ownerId, clock.nowMs(), key);
-      return row && { record: toRecord(row) };
+      return row && { record: joinedRecord(row) };
     },
 
     hasRecord: async ({ ownerId, storeId }, key) => {
@@ -61,7 +51,7 @@ export function recordVerbs(core: Core): Verbs {
         const nowMs = clock.nowMs();
         lock(tx, { ownerId, storeId });
         const [row] = await tx.query(GET, storeId, ownerId, nowMs, key);
-        const before = row && toRecord(row);
+        const before = row && joinedRecord(row);
         if (!before) return row && { record: null };
         const expiresAtMs = ttlMs === null ? null : nowMs + ttlMs;
         await tx.query(
@@ -78,7 +68,7 @@ export function recordVerbs(core: Core): Verbs {
       data.transact(async (tx) => {
         lock(tx, { ownerId, storeId });
         const [row] = await tx.query(GET, storeId, ownerId, clock.nowMs(), key);
-        const record = row && toRecord(row);
+        const record = row && joinedRecord(row);
         if (!record) return row && { record: null };
         await tx.query(
           `WITH gone AS (DELETE FROM data_records WHERE store_id = $1 AND key = $2
@@ -247,15 +237,10 @@ async function list(
   );
   const [first] = rows;
   if (!first) return undefined;
-  return { totalCount: first.total as number, items: rows.map(toRecord).filter((record) => record !== null) };
+  return { totalCount: first.total as number, items: rows.map(joinedRecord).filter((record) => record !== null) };
 }
 
-function toRecord(row: Row): DataRecord | null {
-  if (row.key === null) return null;
-  return {
-    key: row.key as string,
-    value: row.value as string,
-    updatedAtMs: row.updated_at_ms as number,
-    expiresAtMs: row.expires_at_ms as number | null,
-  };
+/** Of a store that was joined with its record: null when it has none. */
+function joinedRecord(row: Row): DataRecord | null {
+  return row.key === null ? null : toRecord(row);
 }

@@ -3,11 +3,11 @@
 import type { DataStore } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { DataStoreStore } from '../data.ts';
+import { toDataStore } from '../data-rows.ts';
 import type { Core } from './core.ts';
 import { recordVerbs } from './data-records.ts';
 import type { Tx } from './lane.ts';
 import { readPage } from './pages.ts';
-import type { Row } from './values.ts';
 
 /** Of a store, with its records that have not expired by the time that the first parameter says. */
 const COLUMNS = `id, owner_id, name, created_at_ms, updated_at_ms, records - (SELECT count(*) FROM data_records AS r
@@ -81,17 +81,6 @@ async function insert(tx: Tx, dataStore: DataStore): Promise<void> {
     dataStore.createdAtMs,
     dataStore.updatedAtMs,
   );
-}
-
-function toDataStore(row: Row): DataStore {
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    name: row.name as string,
-    size: row.size as number,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
 }
 
 /** A few records of one store that is gone or was cleared; another node takes another one. Whether it did anything. */

@@ -2,13 +2,13 @@
 
 import type { Attempt, DeliveryState } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toDeliveryRecord } from '../log-rows.ts';
 import type { AttemptRecord, Standing } from '../records.ts';
 import type { DeliveryStore } from '../store.ts';
+import { toWebhook } from '../webhook-rows.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
-import { toDeliveryRecord } from './rows.ts';
 import type { Row, Value } from './values.ts';
-import { toWebhook } from './webhook-rows.ts';
 
 /** Of `all_deliveries AS d JOIN emissions AS e`. */
 export const DELIVERY_COLUMNS = `d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,

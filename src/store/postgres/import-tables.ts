@@ -110,6 +110,8 @@ export const IMPORTED: readonly Imported[] = [
   },
   { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
   { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
+  // Whoever starts first finishes what was under way.
+  { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NOBODY } },
   { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },
   {
     table: 'dedupe',

@@ -1,8 +1,8 @@
 // The tables that transactions insert rows into: any number of them with one statement each.
 
 import type { Emission, NewEmission } from '../../domain/emission.ts';
+import { isListed } from '../log-rows.ts';
 import type { Tx } from './lane.ts';
-import { isListed } from './rows.ts';
 import { arrayLiteral, bytesLiteral } from './values.ts';
 
 type Cell = string | number | boolean | null;

@@ -2,24 +2,15 @@
 
 import type { NewEmission } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { NOT_OF_SOURCES, toEmissionRecord } from '../log-rows.ts';
 import type { LaterStore } from '../resources.ts';
 import type { Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
 import { claimsOf, type Hands, type Pass } from './pass.ts';
-import { toEmission, toEmissionRecord } from './rows.ts';
+import { toEmission } from './rows.ts';
 import type { Row } from './values.ts';
 import { writeEmission } from './write.ts';
-
-/** What a source's emission never has. */
-const NEVER = {
-  cause_delivery: null,
-  code: null,
-  original_start: null,
-  original_length: null,
-  only_listener_id: null,
-  digest_key: null,
-} as const;
 
 export function laterVerbs(core: Core): LaterStore {
   const { pool } = core;
@@ -73,7 +64,7 @@ export function emitOrKeep(pass: Pass, hands: Hands, emissions: readonly NewEmis
 export function releaseLater(pass: Pass, hands: Hands): { claims: Claims; isMore: boolean } {
   const due = pass.first(pass.reads.dueLater);
   for (const row of due) {
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, pass.core);
+    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, pass.core);
     // Its source was deleted meanwhile.
     if (pass.runnable(made.ownerId, made.emitterId)) writeEmission(pass, hands, { made });
   }

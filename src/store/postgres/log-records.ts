@@ -5,11 +5,12 @@ import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
+import { toEmissionRecord } from '../log-rows.ts';
 import type { Ledger, Receipt } from '../records.ts';
 import type { LogStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
-import { toEmission, toEmissionRecord } from './rows.ts';
+import { toEmission } from './rows.ts';
 import type { Row } from './values.ts';
 
 /** What runs send, and nobody is subscribed to. */

@@ -7,6 +7,7 @@
 import { LIMITS } from '../../domain/limits.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
+import { IS_ABANDONED_HOOK } from './source-changes.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 const RUNS_PER_STEP = 500;
@@ -72,7 +73,8 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
   if (runs.length === 0) return [];
   return tx.query(
     `SELECT o.run, o.fence, o.owner_id AS run_owner, o.runnable_id, o.deployment_id, o.via, o.subscription_id, o.attempt,
-        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, e.* FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
+        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, ${IS_ABANDONED_HOOK} AS is_abandoned, e.*
+      FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
       WHERE e.entry = ANY(ARRAY(SELECT entry FROM open_runs WHERE run = ANY($1::bigint[])))
         AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_LOST}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,

@@ -2,11 +2,12 @@
 // elsewhere.
 
 import { ERRORS } from '../../domain/emission.ts';
+import { errorIn } from '../../domain/failure.ts';
 import type { Fault, RunState } from '../../domain/run.ts';
+import { toWait } from '../log-rows.ts';
 import type { Awaited, Beat, NodeStore } from '../nodes.ts';
 import type { Core } from './core.ts';
 import { answerText, parseAnswer } from './log-records.ts';
-import { toWait } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 export function nodeVerbs(core: Core): NodeStore {
@@ -66,20 +67,9 @@ function toAwaited(row: Row): Awaited {
   return { run: row.run as number, answer, ended, waiting: toWait(row) };
 }
 
-interface ErrorJson {
-  readonly code: string;
-  readonly msg: string;
-  readonly cellId: string;
-  readonly ts: string;
-  readonly namespace?: string;
-  readonly stack?: string;
-}
-
-/** The `error` object of an `$errors` emission: the part behind the original event is ours, and small. */
 function faultOf(row: Row): Fault | null {
   if (row.body === null || row.original_start === null) return null;
   const behind = (row.original_start as number) + (row.original_length as number) + 1;
-  const rest = JSON.parse(`{${Buffer.from(row.body as Uint8Array).toString('utf8', behind)}`) as { error: ErrorJson };
-  const { code, msg, cellId, ts, namespace = '', stack = '' } = rest.error;
+  const { code, msg, cellId, ts, namespace = '', stack = '' } = errorIn((row.body as Uint8Array).subarray(behind));
   return { code, msg, cellId, namespace, tsMs: Date.parse(ts), stack };
 }

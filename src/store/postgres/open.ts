@@ -19,6 +19,7 @@ import { Node } from './node.ts';
 import { nodeVerbs } from './nodes.ts';
 import { Notices } from './notify.ts';
 import { operationVerbs } from './operations.ts';
+import { tellOrdered } from './ordered-webhooks.ts';
 import { ownerVerbs } from './owners.ts';
 import { Pool } from './pool.ts';
 import { Routes } from './routes.ts';
@@ -27,6 +28,7 @@ import { migrate } from './schema.ts';
 import { checkSealKey, settleSealKey } from './seal-key.ts';
 import { Sealing } from './seal-rows.ts';
 import { Shares } from './shares.ts';
+import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
@@ -35,7 +37,6 @@ import { timeVerbs } from './times.ts';
 import { triggerVerbs } from './triggers.ts';
 import { FIRST_TURN } from './turn-runs.ts';
 import { waitVerbs } from './waits.ts';
-import { tellOrdered } from './webhook-rows.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
@@ -152,6 +153,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...sourceChangeVerbs(core),
     ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),

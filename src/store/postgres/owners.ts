@@ -1,13 +1,13 @@
 // Owners and their keys.
 
 import type { ApiKey, Owner } from '../../domain/resource.ts';
+import { toApiKey, toOwner } from '../resource-rows.ts';
 import type { OwnerStore, OwnerWrite } from '../resources.ts';
 import type { Seal } from '../seal.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Lookup } from './lookup.ts';
-import { toApiKey, toOwner } from './rows.ts';
 import { insertRunnable } from './runnables.ts';
 import { arrayLiteral } from './values.ts';
 

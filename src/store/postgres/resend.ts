@@ -6,6 +6,7 @@
 import { isWebhook } from '../../domain/delivery.ts';
 import { RESENDABLE } from '../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
+import { toDeliveryRecord } from '../log-rows.ts';
 import type { DeliveryRecord, NotResendable } from '../records.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
@@ -13,7 +14,6 @@ import { DELIVERY_COLUMNS } from './delivery-records.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { type Line, sendLines } from './line.ts';
-import { toDeliveryRecord } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
 import { lockLine, readLine } from './waiting.ts';
 

@@ -6,11 +6,11 @@
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters } from '../../domain/route.ts';
+import { toOwner, toSubscription, toWorkflow } from '../resource-rows.ts';
 import type { Seal } from '../seal.ts';
+import { toWebhook } from '../webhook-rows.ts';
 import type { Tx } from './lane.ts';
-import { toOwner, toSubscription, toWorkflow } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
-import { toWebhook } from './webhook-rows.ts';
 
 /** Things of one owner before its part starts anew, and owners before all does. */
 const MAX_KEPT = 20_000;

@@ -1,6 +1,8 @@
 // What is read of runs. Those that are open and those that are over have tables of their own, united by the view all_runs;
 // where a state is asked for, only one of the two can have it, and only that one is read.
 
+import { utf8 } from '../../domain/bytes.ts';
+import { errorIn } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run.ts';
 import type { RunStore } from '../store.ts';
@@ -68,17 +70,10 @@ export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {
         ...toRunRecord(row, storeTag),
         event: row.body as Uint8Array,
         detail: row.detail as string | null,
-        errorBody: errorObject(row.error_tail as Uint8Array | null),
+        errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(row.error_tail as Uint8Array))),
         causedByRun: row.cause_run as number | null,
         causes,
       };
     },
   };
-}
-
-/** The `error` object, cut out of the end of its `$errors` emission. */
-function errorObject(tail: Uint8Array | null): Uint8Array | null {
-  if (tail === null) return null;
-  const rest = JSON.parse(`{${Buffer.from(tail).toString('utf8')}`) as { error: unknown };
-  return Buffer.from(JSON.stringify(rest.error));
 }

@@ -202,17 +202,25 @@ export function removeSubscriptions(tx: Tx, of: Listener): void {
 
 /** Removes the row with triggers and subscriptions; cancels what was queued. False when it is not there. */
 export async function deleteRunnable(core: Core, which: Listener): Promise<boolean> {
-  const isGone = await lineWrite(core, which, (w) => deleteIn(w, which));
+  const isGone = await lineWrite(core, which, (w) => deleteIn(w, { ...which, node: core.node.id }));
   // Callers at other nodes may wait for what was cancelled.
   if (isGone) core.notices.tell('answers');
   return isGone;
 }
 
-async function deleteIn(w: ConfigWriting, which: Listener): Promise<boolean> {
+/** A source: only while that node changes it. */
+async function deleteIn(w: ConfigWriting, which: Listener & { node: number }): Promise<boolean> {
   const { tx } = w;
-  const { ownerId, id } = which;
-  const gone = await tx.query('DELETE FROM runnables WHERE id = $1 AND owner_id = $2 RETURNING id', id, ownerId);
+  const { ownerId, id, node } = which;
+  const gone = await tx.query(
+    `DELETE FROM runnables WHERE id = $1 AND owner_id = $2 AND ($1 NOT LIKE 'dc\\_%'
+      OR EXISTS (SELECT 1 FROM source_changes WHERE source_id = $1 AND node = $3)) RETURNING id`,
+    id,
+    ownerId,
+    node,
+  );
   if (gone.length === 0) return false;
+  void tx.query('DELETE FROM source_changes WHERE source_id = $1', id);
   removeTriggers(tx, which, []);
   removeSubscriptions(tx, which);
   void tx.query('DELETE FROM source_db WHERE source_id = $1', id);

@@ -2,6 +2,7 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { type RunEnd, withSuppressed } from '../../domain/end.ts';
+import { workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { concurrencyOf } from '../../domain/resource.ts';
 import type { RunLease } from '../../domain/run.ts';
@@ -218,9 +219,9 @@ function queueAgain(pass: Pass, hands: Hands, { lease, isAlone }: Again): 'queue
   return 'queued';
 }
 
-/** Of a segment that was lost: one that goes on has begun all the same. */
+/** Of a segment that was lost: one that goes on has begun all the same, and of a hook it is asked later whether it had. */
 function startedBefore(row: Row): number | null {
-  return (row.waits as number) > 0 ? (row.started_at_ms as number | null) : null;
+  return (row.waits as number) > 0 || row.is_abandoned === true ? (row.started_at_ms as number | null) : null;
 }
 
 function cancelLost(pass: Pass, row: Row, of: { line: Line; attempt: number }): void {
@@ -268,7 +269,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
   const rescues = (row.rescues as number) + 1;
   const line = pass.line(ownerId, runnableId, true);
   const runnable = pass.runnable(ownerId, runnableId);
-  if (!runnable || row.cancel_asked === true) {
+  if (!runnable || row.cancel_asked === true || row.is_abandoned === true) {
     cancelLost(pass, row, { line, attempt });
     return;
   }
@@ -281,14 +282,7 @@ function rescueRun(pass: Pass, hands: Hands, row: Row): void {
     hands.runsWaiting = true;
     return;
   }
-  const fault = {
-    code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
-    cellId: '',
-    namespace: '',
-    tsMs: pass.nowMs,
-    stack: '',
-  };
+  const fault = workerLost(pass.nowMs);
   pass.plan.closedRuns.push(run);
   pass.ledger.moved(ownerId, 'runs', { from: 'running', to: 'failed' });
   line.change({ taken: -1 }, pass.core.node.id);

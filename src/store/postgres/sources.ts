@@ -2,28 +2,34 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toSource } from '../resource-rows.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../resources.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { readPage } from './pages.ts';
-import { toSource } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+import { holdsChange, insertChange } from './source-changes.ts';
 
 /** Events hidden by one statement: a source may have millions, and a statement has its time limit. */
 const EVENTS_PER_STEP = 20_000;
+
+const whichOf = ({ ownerId, id: sourceId }: { ownerId: string; id: string }) => ({ ownerId, sourceId });
 
 export function sourceVerbs(core: Core): SourceStore {
   const { pool } = core;
   return {
     createSource: (write) =>
-      configWrite(core, write.source.ownerId, ({ tx }) =>
-        insertRunnable(tx, { ...write, record: write.source, seal: core.seal }),
-      ),
+      configWrite(core, write.source.ownerId, async (w) => {
+        await insertRunnable(w.tx, { ...write, record: write.source, seal: core.seal });
+        if (write.goesOn) insertChange(core, w, { ...whichOf(write.source), kind: 'create' });
+      }),
     updateSource: (write) =>
-      lineWrite(core, write.source, ({ tx }) =>
-        updateRunnable(tx, { ...write, record: write.source, seal: core.seal }),
-      ),
+      lineWrite(core, write.source, async (w) => {
+        const isLast = write.goesOn !== true;
+        if (!(await holdsChange(core, w, { ...whichOf(write.source), isLast }))) return false;
+        return updateRunnable(w.tx, { ...write, record: write.source, seal: core.seal });
+      }),
     deleteSource: async (ownerId, id) => id.startsWith('dc_') && deleteRunnable(core, { ownerId, id }),
 
     getSource: async (ownerId, id) => {

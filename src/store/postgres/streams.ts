@@ -10,6 +10,7 @@
 
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { type EmissionReader, toEmissionRecord } from '../log-rows.ts';
 import type { EmissionRecord } from '../records.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Channel, StreamStore, Stretch } from '../streams.ts';
@@ -17,7 +18,6 @@ import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { LAST_NUMBER_SQL } from './node.ts';
 import type { Pool } from './pool.ts';
-import { type EmissionReader, toEmissionRecord } from './rows.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 

@@ -2,12 +2,12 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
+import { toSubscription } from '../resource-rows.ts';
 import type { SubscriptionStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { readPage } from './pages.ts';
-import { toSubscription } from './rows.ts';
 import { putSubscription } from './runnables.ts';
 import type { Row, Value } from './values.ts';
 

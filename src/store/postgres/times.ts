@@ -2,6 +2,7 @@
 
 import { digestBody } from '../../domain/digest.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toTrigger } from '../resource-rows.ts';
 import type { TimeStore } from '../store.ts';
 import type { Core } from './core.ts';
 import { releaseLater } from './later-emissions.ts';
@@ -9,7 +10,7 @@ import { appendedOf } from './log.ts';
 import { pairKey } from './needs.ts';
 import { claimsOf, type Hands, type Pass } from './pass.ts';
 import { prune } from './retention.ts';
-import { toEmission, toTrigger } from './rows.ts';
+import { toEmission } from './rows.ts';
 import type { Row } from './values.ts';
 import { writeEmission } from './write.ts';
 

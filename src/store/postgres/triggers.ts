@@ -1,9 +1,9 @@
 // Triggers: HTTP endpoints and timers.
 
+import { toTrigger } from '../resource-rows.ts';
 import type { TriggerStore } from '../resources.ts';
 import type { Core } from './core.ts';
 import { Lookup } from './lookup.ts';
-import { toTrigger } from './rows.ts';
 import { arrayLiteral } from './values.ts';
 
 export function triggerVerbs(core: Core): TriggerStore {

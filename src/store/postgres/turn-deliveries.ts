@@ -4,6 +4,7 @@
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../domain/delivery.ts';
 import type { Admission, Claims } from '../store.ts';
+import { toWebhook } from '../webhook-rows.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
@@ -14,7 +15,6 @@ import { isFor, Line, sendLines, toLineRow } from './line.ts';
 import { moveStray } from './orphans.ts';
 import { inTurn, type Turn } from './turn-runs.ts';
 import { arrayLiteral, type Row } from './values.ts';
-import { toWebhook } from './webhook-rows.ts';
 
 /** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;

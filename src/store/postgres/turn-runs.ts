@@ -9,6 +9,7 @@
 // that is ready too early puts that right.
 
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
+import { toWorkflow } from '../resource-rows.ts';
 import type { Seal } from '../seal.ts';
 import type { Admission, Claims } from '../store.ts';
 import { claimRunRows, startOf } from './claim.ts';
@@ -18,7 +19,6 @@ import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { LINE_COLUMNS, Line, sendLines, toLineRow } from './line.ts';
 import { cancelOrphans } from './orphans.ts';
-import { toWorkflow } from './rows.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
 /** Workflows and sources looked at in one claim. */

@@ -5,6 +5,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { WebhookStore } from '../resources.ts';
 import type { Seal } from '../seal.ts';
+import { sealedCells, toWebhook } from '../webhook-rows.ts';
 import { type ConfigWriting, configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
@@ -14,7 +15,6 @@ import { readPage } from './pages.ts';
 import { removeSubscriptions } from './runnables.ts';
 import { arrayLiteral } from './values.ts';
 import { emptyLine, keepCancelled, type Listener, moveInSteps, ROWS_PER_STEP, readLine } from './waiting.ts';
-import { sealedCells, toWebhook } from './webhook-rows.ts';
 
 export function webhookVerbs(core: Core): WebhookStore {
   const { pool, seal } = core;

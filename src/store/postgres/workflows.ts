@@ -1,11 +1,11 @@
 // Workflows and the deployments of both workflows and sources.
 
 import { LIMITS } from '../../domain/limits.ts';
+import { toDeployment, toWorkflow } from '../resource-rows.ts';
 import type { WorkflowStore } from '../resources.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
-import { toDeployment, toWorkflow } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import type { Value } from './values.ts';
 

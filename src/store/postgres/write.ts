@@ -3,8 +3,9 @@
 
 import { MAIL } from '../../domain/delivery.ts';
 import { detailOf, detailOfCarried } from '../../domain/detail.ts';
+import { whyCounted } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
-import { failureOfRun } from '../../domain/failure.ts';
+import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import { concurrencyOf, isBesideHooks, type Runnable } from '../../domain/resource.ts';
@@ -174,15 +175,7 @@ interface Standing {
 }
 
 function failFull(pass: Pass, hands: Hands, failed: Failed & Standing): void {
-  const limit = failed.runnable.settings.queueLimit;
-  const fault: Fault = {
-    code: 'QueueFull',
-    msg: `The queue of ${failed.runnable.name} is full: ${limit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`,
-    cellId: '',
-    namespace: '',
-    tsMs: pass.nowMs,
-    stack: '',
-  };
+  const fault = queueFull(failed.runnable, pass.nowMs);
   failRun(pass, hands, { ...failed, fault, startedAtMs: null, endedAtMs: failed.startedAtMs ?? pass.nowMs });
 }
 
@@ -272,8 +265,7 @@ function isRepeat(pass: Pass, mail: Emission): boolean {
     return false;
   }
   digest.repeats++;
-  const closes = new Date(digest.closesAtMs).toISOString();
-  const reason = `repeat number ${digest.repeats} of a notice already sent: counted, and told in the digest of ${closes}`;
+  const reason = whyCounted(digest);
   writeWithheld(pass, mail.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason });
   return true;
 }

@@ -3,10 +3,9 @@
 import type { Account } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { AccountStore } from '../data.ts';
-import type { Seal } from '../seal.ts';
-import { accountFieldsPlace } from '../sealed-columns.ts';
+import { sealedFields, toAccount } from '../data-rows.ts';
 import type { Core } from './core.ts';
-import type { Connection, Row } from './database.ts';
+import type { Connection } from './database.ts';
 import { readPage } from './pages.ts';
 
 export function accountVerbs(core: Core): AccountStore {
@@ -83,21 +82,4 @@ function updateAccount({ writer, seal }: Core, before: Account, change: (before:
     id,
   );
   return { account };
-}
-
-function sealedFields({ id, fields }: Account, seal: Seal): string {
-  return seal.seal(JSON.stringify(fields), accountFieldsPlace(id));
-}
-
-function toAccount(row: Row, seal: Seal): Account {
-  const id = row.id as string;
-  return {
-    id,
-    ownerId: row.owner_id as string,
-    app: row.app as string,
-    name: row.name as string,
-    fields: JSON.parse(seal.open(row.fields as string, accountFieldsPlace(id))) as Record<string, unknown>,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
 }

@@ -1,24 +1,13 @@
 // The records of data stores. How many there are, and how large they are together, is counted with their store; what has
-// expired is counted until it is deleted.
+// expired is counted until it is deleted. What is cleared gets another generation, and is deleted in steps.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { DataPlace, DataStoreStore, RecordPage, SetRecord } from '../data.ts';
+import type { DataPlace, RecordPage, RecordStore, SetRecord } from '../data.ts';
+import { toRecord } from '../data-rows.ts';
 import type { PageQuery } from '../records.ts';
 import type { Core } from './core.ts';
 import type { Connection, Row, Value } from './database.ts';
-
-type Verbs = Pick<
-  DataStoreStore,
-  | 'getRecord'
-  | 'hasRecord'
-  | 'setRecord'
-  | 'expireRecord'
-  | 'deleteRecord'
-  | 'clearRecords'
-  | 'listRecordKeys'
-  | 'listRecords'
->;
 
 /** A store as its row has it. */
 interface Counted {
@@ -32,7 +21,7 @@ const ONE = 'store_id = ? AND generation = ? AND key = ?';
 const ALIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 const SHOWN = 'key, value, updated_at_ms, expires_at_ms';
 
-export function recordVerbs(core: Core): Verbs {
+export function recordVerbs(core: Core): RecordStore {
   const { reader, writer, clock } = core;
   return {
     getRecord: async (place, key) => {
@@ -214,13 +203,4 @@ function fitting(rows: readonly Row[]): string[] {
     keys.push(row.key as string);
   }
   return keys;
-}
-
-function toRecord(row: Row): DataRecord {
-  return {
-    key: row.key as string,
-    value: row.value as string,
-    updatedAtMs: row.updated_at_ms as number,
-    expiresAtMs: row.expires_at_ms as number | null,
-  };
 }

@@ -3,6 +3,7 @@
 import type { DataStore } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { DataPlace, DataStoreStore } from '../data.ts';
+import { toDataStore } from '../data-rows.ts';
 import type { Core } from './core.ts';
 import { recordVerbs } from './data-records.ts';
 import type { Connection, Row } from './database.ts';
@@ -70,17 +71,6 @@ function insert(writer: Connection, dataStore: DataStore): void {
     dataStore.createdAtMs,
     dataStore.updatedAtMs,
   );
-}
-
-function toDataStore(row: Row): DataStore {
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    name: row.name as string,
-    size: row.size as number,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
-  };
 }
 
 /** A few records of one store that is gone or was cleared. Whether it did anything. */

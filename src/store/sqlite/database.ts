@@ -11,8 +11,9 @@ import { ACCOUNTS } from './migrations/004-accounts.ts';
 import { LATER } from './migrations/005-later.ts';
 import { PROPS } from './migrations/006-props.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
+import { CHANGES } from './migrations/008-changes.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS, CHANGES];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

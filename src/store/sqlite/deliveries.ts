@@ -2,6 +2,7 @@
 
 import type { Attempt, DeliveryLease } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toDeliveryRecord } from '../log-rows.ts';
 import type { AttemptRecord, DeliveryWhole } from '../records.ts';
 import type { DeliveryStore } from '../store.ts';
 import { recordAttempt } from './attempts.ts';
@@ -10,7 +11,7 @@ import type { Row, Value } from './database.ts';
 import { readPage } from './pages.ts';
 import { GIVEN_BACK, giveBack } from './rescue.ts';
 import { resendDelivery } from './resend.ts';
-import { DELIVERY_COLUMNS, toDeliveryRecord } from './rows.ts';
+import { DELIVERY_COLUMNS } from './rows.ts';
 import { standingOf } from './standing.ts';
 import type { Transaction } from './transaction.ts';
 import { claimDeliveries, LostCount, recountDoubtful } from './turn-deliveries.ts';

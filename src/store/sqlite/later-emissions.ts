@@ -2,23 +2,14 @@
 
 import type { NewEmission } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { NOT_OF_SOURCES, toEmissionRecord } from '../log-rows.ts';
 import type { EventsOf, LaterStore } from '../resources.ts';
 import type { Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { readPage } from './pages.ts';
-import { flagsOf, toEmission, toEmissionRecord } from './rows.ts';
+import { flagsOf, toEmission } from './rows.ts';
 import { claimsOf, type Writing, writeEmission } from './write.ts';
-
-/** What a source's emission never has. */
-const NEVER = {
-  cause_delivery: null,
-  code: null,
-  original_start: null,
-  original_length: null,
-  only_listener_id: null,
-  digest_key: null,
-} as const;
 
 export function laterVerbs(core: Core): LaterStore {
   return {
@@ -94,7 +85,7 @@ export function releaseLater(core: Core, w: Writing): { claims: Claims; isMore: 
   );
   for (const row of due) {
     core.writer.run('DELETE FROM later_emissions WHERE entry = ?', row.entry as number);
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NEVER }, core);
+    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, core);
     writeEmission(core, w, made);
   }
   return { claims: claimsOf(w), isMore: due.length === LIMITS.laterStep };

@@ -6,12 +6,13 @@ import { emitId as emitIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
+import { toEmissionRecord } from '../log-rows.ts';
 import type { Ledger, Receipt } from '../records.ts';
 import type { Appended, Idempotency, LogStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { readPage } from './pages.ts';
-import { toEmission, toEmissionRecord } from './rows.ts';
+import { toEmission } from './rows.ts';
 import { claimsOf, type Writing, type Written, writeEmission, writing } from './write.ts';
 
 const RECORD_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';

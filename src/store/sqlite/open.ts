@@ -20,6 +20,7 @@ import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
 import { sealRows } from './seal-rows.ts';
+import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { streamVerbs } from './streams.ts';
 import { ownerHas, subscriptionVerbs } from './subscriptions.ts';
@@ -94,6 +95,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...ownerVerbs(core),
     ...workflowVerbs(core),
     ...sourceVerbs(core),
+    ...sourceChangeVerbs(core),
     ...laterVerbs(core),
     ...triggerVerbs(core),
     ...webhookVerbs(core),

@@ -1,10 +1,10 @@
 // Owners and their keys.
 
 import type { ApiKey, Owner } from '../../domain/resource.ts';
+import { toApiKey, toOwner } from '../resource-rows.ts';
 import type { OwnerStore, OwnerWrite } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
-import { toApiKey, toOwner } from './rows.ts';
 import { insertRunnable } from './runnables.ts';
 
 export function ownerVerbs(core: Core): OwnerStore {

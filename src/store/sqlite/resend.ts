@@ -2,10 +2,11 @@
 
 import { type DeliveryState, isWebhook } from '../../domain/delivery.ts';
 import { FURTHER_ERRORS } from '../checks.ts';
+import { toDeliveryRecord } from '../log-rows.ts';
 import type { DeliveryRecord, NotResendable } from '../records.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
-import { DELIVERY_COLUMNS, toDeliveryRecord } from './rows.ts';
+import { DELIVERY_COLUMNS } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What `sendAgain` needs of a row. */

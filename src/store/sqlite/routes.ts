@@ -3,9 +3,10 @@
 
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../domain/route.ts';
+import { toOwner, toSource, toSubscription, toTrigger, toWorkflow } from '../resource-rows.ts';
 import type { Seal } from '../seal.ts';
+import { toWebhook } from '../webhook-rows.ts';
 import type { Connection } from './database.ts';
-import { toOwner, toSource, toSubscription, toTrigger, toWebhook, toWorkflow } from './rows.ts';
 
 /** Entries of each map before it starts anew; a table of one emitter is about a kilobyte. */
 const MAX_CACHED = 20_000;

@@ -1,5 +1,7 @@
 // Runs: the verbs, and of them rescuing, cancelling, listing.
 
+import { utf8 } from '../../domain/bytes.ts';
+import { errorIn, workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run.ts';
@@ -13,6 +15,7 @@ import { readPage } from './pages.ts';
 import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import { rescueDeliveries } from './rescue.ts';
 import { toEmission, toRunRecord } from './rows.ts';
+import { IS_ABANDONED_HOOK } from './source-changes.ts';
 import type { Transaction } from './transaction.ts';
 import { isStopped, STOP } from './waits.ts';
 import { claimsOf, failRun, type Writing, writing } from './write.ts';
@@ -71,7 +74,7 @@ export function runVerbs(core: Core): RunStore {
   };
 }
 
-/** The `error` object of an `$errors` emission: the part behind the original event is ours, and small. */
+/** The `error` object of an `$errors` emission. */
 function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   if (errorEntry === null) return null;
   const row = core.reader.get(
@@ -80,8 +83,7 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   );
   if (!row) return null;
   const behind = (row.original_start as number) + (row.original_length as number) + 1;
-  const rest = JSON.parse(`{${Buffer.from(row.body as Uint8Array).toString('utf8', behind)}`) as { error: unknown };
-  return Buffer.from(JSON.stringify(rest.error));
+  return utf8(JSON.stringify(errorIn((row.body as Uint8Array).subarray(behind))));
 }
 
 function rescue(
@@ -91,8 +93,9 @@ function rescue(
 ): { runs: number; deliveries: number; claims: Claims } {
   const w = writing(tx, admission);
   const lost = core.writer.all(
-    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early FROM runs
+    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs
       WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
+    core.boot,
     core.boot,
   );
   for (const row of lost) rescueRun(core, w, row);
@@ -106,7 +109,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
   const runnable = core.routes.runnable(row.runnable_id as string);
   const isLast = (row.rescues as number) + 1 >= LIMITS.rescues;
   // Its workflow may have been deleted meanwhile, or somebody asked for its end.
-  const isGone = !runnable || isStopped(row);
+  const isGone = !runnable || isStopped(row) || row.is_abandoned === 1;
   const state: RunState = isGone ? 'cancelled' : isLast ? 'failed' : 'queued';
   const isOver = state !== 'queued';
   core.writer.run(
@@ -124,14 +127,7 @@ function rescueRun(core: Core, w: Writing, row: Row): void {
     return;
   }
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
-  const fault = {
-    code: 'WorkerLost',
-    msg: `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`,
-    cellId: '',
-    namespace: '',
-    tsMs: w.tx.nowMs,
-    stack: '',
-  };
+  const fault = workerLost(w.tx.nowMs);
   const attempt = row.attempt as number;
   failRun(core, w, { emission: toEmission(emission, core), runnable, run, attempt, fault });
 }

@@ -2,21 +2,36 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toSource } from '../resource-rows.ts';
 import { ALL_EVENTS, type SourceStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { selected } from './later-emissions.ts';
 import { readPage } from './pages.ts';
-import { toSource } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
+import { endChange, goOnChanging, insertChange } from './source-changes.ts';
+
+const whichOf = ({ ownerId, id: sourceId }: { ownerId: string; id: string }) => ({ ownerId, sourceId });
 
 export function sourceVerbs(core: Core): SourceStore {
   const { reader } = core;
   return {
-    createSource: (write) => configWrite(core, () => insertRunnable(core, { ...write, record: write.source })),
-    updateSource: (write) => configWrite(core, () => updateRunnable(core, { ...write, record: write.source })),
-    deleteSource: async (ownerId, id) =>
-      id.startsWith('dc_') && configWrite(core, (tx) => deleteRunnable(core, tx, { ownerId, id })),
+    createSource: (write) =>
+      configWrite(core, (tx) => {
+        insertRunnable(core, { ...write, record: write.source });
+        if (write.goesOn) insertChange(core, tx, { ...whichOf(write.source), kind: 'create' });
+      }),
+    updateSource: (write) =>
+      configWrite(core, (tx) => {
+        const which = whichOf(write.source);
+        const isHeld = write.goesOn ? goOnChanging(core, tx, which) : endChange(core, which);
+        return isHeld && updateRunnable(core, { ...write, record: write.source });
+      }),
+    deleteSource: (ownerId, id) =>
+      configWrite(
+        core,
+        (tx) => endChange(core, { ownerId, sourceId: id }) && deleteRunnable(core, tx, { ownerId, id }),
+      ),
 
     getSource: async (ownerId, id) => {
       if (!id.startsWith('dc_')) return undefined;

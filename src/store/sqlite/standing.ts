@@ -4,11 +4,11 @@ import type { DeliveryState } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Standing } from '../records.ts';
+import { toWebhook } from '../webhook-rows.ts';
 import type { Core } from './core.ts';
 import type { Row, Value } from './database.ts';
 import { readHealth } from './health.ts';
 import { OPEN_DELIVERY } from './partial.ts';
-import { toWebhook } from './rows.ts';
 
 const OPEN: readonly DeliveryState[] = ['pending', 'sending', 'retrying', 'held'];
 

@@ -2,11 +2,11 @@
 // number is there.
 
 import { LIMITS } from '../../domain/limits.ts';
+import { toEmissionRecord } from '../log-rows.ts';
 import type { EmissionRecord } from '../records.ts';
 import type { Channel, StreamStore, Stretch } from '../streams.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
-import { toEmissionRecord } from './rows.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 

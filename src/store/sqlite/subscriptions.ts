@@ -1,12 +1,12 @@
 // Subscriptions: who hears whom.
 
 import { LIMITS } from '../../domain/limits.ts';
+import { toSubscription } from '../resource-rows.ts';
 import type { SubscriptionStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Value } from './database.ts';
 import { readPage } from './pages.ts';
-import { toSubscription } from './rows.ts';
 import { putSubscription } from './runnables.ts';
 
 export function subscriptionVerbs(core: Core): SubscriptionStore {

@@ -3,13 +3,14 @@
 import { digestBody } from '../../domain/digest.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { toTrigger } from '../resource-rows.ts';
 import type { Claims, TimeStore } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
 import { OPEN_RUN } from './partial.ts';
-import { toEmission, toTrigger } from './rows.ts';
+import { toEmission } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
 

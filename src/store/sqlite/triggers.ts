@@ -1,8 +1,8 @@
 // Triggers: HTTP endpoints and timers.
 
+import { toTrigger } from '../resource-rows.ts';
 import type { TriggerStore } from '../resources.ts';
 import type { Core } from './core.ts';
-import { toTrigger } from './rows.ts';
 
 export function triggerVerbs(core: Core): TriggerStore {
   return {

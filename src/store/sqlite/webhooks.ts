@@ -4,13 +4,13 @@ import type { WebhookHealth } from '../../domain/health.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { WebhookStore } from '../resources.ts';
+import { sealedCells, toWebhook } from '../webhook-rows.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { forgetHealth, readHealth } from './health.ts';
 import { cancelOperations } from './operation-steps.ts';
 import { readPage } from './pages.ts';
 import { OPEN_DELIVERY } from './partial.ts';
-import { sealedOf, toWebhook } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 export function webhookVerbs(core: Core): WebhookStore {
@@ -63,7 +63,7 @@ export function webhookVerbs(core: Core): WebhookStore {
 }
 
 function insertWebhook(core: Core, tx: Transaction, webhook: Webhook): void {
-  const { secrets, settings } = sealedOf(webhook, core.seal);
+  const { secrets, settings } = sealedCells(webhook, core.seal);
   core.writer.run(
     `INSERT INTO webhooks (id, owner_id, url, name, description, active, secrets, settings, created_at_ms, updated_at_ms)
       VALUES (?,?,?,?,?,?,?,?,?,?)`,
@@ -106,7 +106,7 @@ function updateWebhook(core: Core, tx: Transaction, { ownerId, id, change }: Upd
 
 function writeWebhook(core: Core, tx: Transaction, { before, webhook }: Record<'before' | 'webhook', Webhook>): void {
   const { id } = webhook;
-  const { secrets, settings } = sealedOf(webhook, core.seal);
+  const { secrets, settings } = sealedCells(webhook, core.seal);
   core.writer.run(
     `UPDATE webhooks SET url = ?, name = ?, description = ?, active = ?, secrets = ?, settings = ?, updated_at_ms = ?
       WHERE id = ?`,

@@ -1,12 +1,12 @@
 // Workflows and the deployments of both workflows and sources.
 
 import { LIMITS } from '../../domain/limits.ts';
+import { toDeployment, toWorkflow } from '../resource-rows.ts';
 import type { WorkflowStore } from '../resources.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Value } from './database.ts';
 import { readPage } from './pages.ts';
-import { toDeployment, toWorkflow } from './rows.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 
 export function workflowVerbs(core: Core): WorkflowStore {

@@ -4,17 +4,18 @@
 import type { ClaimedDelivery } from '../../domain/delivery.ts';
 import { MAIL } from '../../domain/delivery.ts';
 import { detailOfCarried, waitsOfCarried } from '../../domain/detail.ts';
-import { judgeRepeat } from '../../domain/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
-import { failureOfRun } from '../../domain/failure.ts';
+import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId, msOf } from '../../domain/ids.ts';
 import { isBesideHooks, type Webhook } from '../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, Fault } from '../../domain/run.ts';
+import { isListed } from '../log-rows.ts';
 import { asKept } from '../sealed-requests.ts';
 import type { Admission, AppendOptions, Claims } from '../store.ts';
 import type { Core } from './core.ts';
-import { flagsOf, isListed } from './rows.ts';
+import { countRepeat } from './digests.ts';
+import { flagsOf } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with what it hands to this node: one per verb. */
@@ -200,15 +201,7 @@ export function takeRun(w: Writing, runnable: ClaimedRun['runnable'], besideHook
 type Failed = Parameters<typeof failureOfRun>[0];
 
 function failFull(core: Core, w: Writing, failed: Failed): void {
-  const limit = failed.runnable.settings.queueLimit;
-  const fault: Fault = {
-    code: 'QueueFull',
-    msg: `The queue of ${failed.runnable.name} is full: ${limit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`,
-    cellId: '',
-    namespace: '',
-    tsMs: w.tx.nowMs,
-    stack: '',
-  };
+  const fault = queueFull(failed.runnable, w.tx.nowMs);
   failRun(core, w, { ...failed, fault });
 }
 
@@ -228,7 +221,11 @@ type DeliveryTarget = Exclude<Target, RunTarget>;
 
 function writeDelivery(core: Core, w: Writing, caused: { emission: Emission; target: DeliveryTarget }): void {
   const { emission, target } = caused;
-  if (target.kind === 'mail' && isRepeat(core, w, emission)) return;
+  const counted = target.kind === 'mail' ? countRepeat(core, emission, w.tx.nowMs) : null;
+  if (counted !== null) {
+    insertWithheld(core, emission.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted });
+    return;
+  }
   const webhook = target.kind === 'webhook' ? target.webhook : null;
   const listenerId = listenerOfTarget(target);
   const subscriptionId = target.kind === 'webhook' ? target.subscriptionId : null;
@@ -276,46 +273,4 @@ export function takeDelivery(w: Writing, listenerId: string, webhook: Webhook | 
   if (!w.admission.takeDelivery(listenerId, webhook)) return false;
   w.tx.onRollback(() => w.admission.dropDelivery(listenerId));
   return true;
-}
-
-/** A repeat of a notice is counted in its window and not sent; the first of a window opens it. */
-function isRepeat(core: Core, w: Writing, mail: Emission): boolean {
-  if (mail.digestKey === null) return false;
-  const row = core.writer.get(
-    'SELECT opened_at_ms, closes_at_ms, repeats FROM digests WHERE owner_id = ? AND digest_key = ?',
-    mail.ownerId,
-    mail.digestKey,
-  );
-  const open = row && {
-    openedAtMs: row.opened_at_ms as number,
-    closesAtMs: row.closes_at_ms as number,
-    repeats: row.repeats as number,
-  };
-  if (!open || judgeRepeat(open) === 'send') {
-    const windowMs = core.routes.owner(mail.ownerId)?.digestWindowMs ?? 0;
-    if (windowMs > 0) openDigest(core, mail, { openedAtMs: w.tx.nowMs, closesAtMs: w.tx.nowMs + windowMs });
-    return false;
-  }
-  core.writer.run(
-    'UPDATE digests SET repeats = repeats + 1, newest_entry = ? WHERE owner_id = ? AND digest_key = ?',
-    mail.entry,
-    mail.ownerId,
-    mail.digestKey,
-  );
-  const closes = new Date(open.closesAtMs).toISOString();
-  const reason = `repeat number ${open.repeats + 1} of a notice already sent: counted, and told in the digest of ${closes}`;
-  insertWithheld(core, mail.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason });
-  return true;
-}
-
-function openDigest(core: Core, mail: Emission, window: { openedAtMs: number; closesAtMs: number }): void {
-  core.writer.run(
-    `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
-      VALUES (?,?,?,?,0,?)`,
-    mail.ownerId,
-    mail.digestKey,
-    window.openedAtMs,
-    window.closesAtMs,
-    mail.entry,
-  );
 }

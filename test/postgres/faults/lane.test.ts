@@ -65,6 +65,16 @@ async function holdNotes(url: string): Promise<{ let: () => Promise<void> }> {
   };
 }
 
+/** A first note is written; the second one, `written`, waits until `held.let` is called. */
+async function waitingSecond({ url, lane }: Place) {
+  lane.markAs('one');
+  await write(lane, 'first');
+  const held = await holdNotes(url);
+  const written = write(lane, 'second');
+  await until('it waits', () => isWaiting(url));
+  return { held, written };
+}
+
 it('knows a commit whose answer was lost', async () => {
   await using place = await makePlace();
   const { url, cutter, lane } = place;
@@ -82,12 +92,8 @@ it('knows a commit whose answer was lost', async () => {
 
 it('waits for a commit that is still to come', async () => {
   await using place = await makePlace();
-  const { url, cutter, lane } = place;
-  lane.markAs('one');
-  await write(lane, 'first');
-  const held = await holdNotes(url);
-  const written = write(lane, 'second');
-  await until('it waits', () => isWaiting(url));
+  const { url, cutter } = place;
+  const { held, written } = await waitingSecond(place);
   // The server does not notice, and goes on when it can.
   cutter.cutAll();
   await until('it asks what became of it', async () => {
@@ -100,12 +106,8 @@ it('waits for a commit that is still to come', async () => {
 
 it('writes again what the server gave up', async () => {
   await using place = await makePlace();
-  const { url, cutter, lane } = place;
-  lane.markAs('one');
-  await write(lane, 'first');
-  const held = await holdNotes(url);
-  const written = write(lane, 'second');
-  await until('it waits', () => isWaiting(url));
+  const { url, cutter } = place;
+  const { held, written } = await waitingSecond(place);
   cutter.hold('answers');
   await queryOn(
     url,
@@ -121,12 +123,8 @@ it('writes again what the server gave up', async () => {
 
 it('takes no other commit for its own', async () => {
   await using place = await makePlace();
-  const { url, cutter, lane } = place;
-  lane.markAs('one');
-  await write(lane, 'first');
-  const held = await holdNotes(url);
-  const written = write(lane, 'second');
-  await until('it waits', () => isWaiting(url));
+  const { url, cutter } = place;
+  const { held, written } = await waitingSecond(place);
   cutter.hold('answers');
   await held.let();
   // As after a failover: what it wrote is lost, and its id was given again, to somebody who committed.

@@ -18,6 +18,7 @@ function create(beat: () => Promise<Beat>, rescue = async () => ({ runs: 0, deli
     slots: new Slots(new Lines(), { runs: true, deliveries: true }),
     dispatch: { take: (claims) => void taken.push(claims) },
     runner: { cancel: (run) => cancelled.push(run) > 0 },
+    onRescued: () => undefined,
     random,
     log,
   });

@@ -46,7 +46,7 @@ for (const [text, timezone, why] of [
 ] as const) {
   test(`a schedule that cannot be is refused: ${text} in ${timezone}`, () => {
     assert.throws(
-      () => checkSchedule(cron(text, timezone), NOW),
+      () => checkSchedule(cron(text, timezone), { nowMs: NOW, parameter: 'triggers[0]' }),
       (error) => error instanceof Refusal && error.code === 'impossible' && error.message.includes(why),
     );
   });

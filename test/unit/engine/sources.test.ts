@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
 import { propStoresOf } from '../../../src/engine/prop-stores.ts';
 import { failedBefore } from '../../../src/engine/runs.ts';
+import { SourceChanges } from '../../../src/engine/source-changes.ts';
 import { createSources } from '../../../src/engine/sources.ts';
 import type { SourceWrite } from '../../../src/store/resources.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -51,6 +52,8 @@ test('a tick that fired during an update stays fired', async () => {
     listTriggers: async () => [trigger],
     listSubscriptions: async () => ({ totalCount: 1, items: [SUBSCRIPTION] }) as never,
     updateSource: async (write) => written.push(write) > 0,
+    beginSourceChange: async () => 'begun',
+    endSourceChange: async () => false,
   };
   const shape = {
     type: 'source',
@@ -74,6 +77,8 @@ test('a tick that fired during an update stays fired', async () => {
     }) as never,
     waiters: {} as never,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
+    changes: new SourceChanges(store as Store),
+    warm: () => undefined,
     wakeTimes: () => undefined,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });

@@ -23,11 +23,12 @@ test('looser settings wake what waits, once written', async () => {
     ids: { next: (prefix) => `${prefix}1`, secret: () => '' },
     runner: { retire: () => undefined } as never,
     waiters: {} as never,
+    warm: () => void done.push('warmed'),
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     wakeTimes: () => undefined,
     wakeRuns: () => void done.push('woken'),
   });
   await workflows.updateWorkflow('u_1', 'p_1', { settings: { concurrency: 9 } as Settings });
   await workflows.activateDeployment('u_1', 'p_1', 'd_1');
-  assert.deepEqual(done, [9, 'woken', runnable.settings.concurrency, 'woken']);
+  assert.deepEqual(done, [9, 'warmed', 'woken', runnable.settings.concurrency, 'woken']);
 });

@@ -90,13 +90,18 @@ test('results of all segments count together', async (t) => {
     'export default ({ steps }) => "x".repeat(steps.trigger.event)',
   ]);
   const { run } = kit(t);
-  const carried = goingOn({
-    one: { returnValue: '"ää"', exports: { name: '"xx"' }, resumeData: `"${'y'.repeat(500)}"` },
-  });
-  const left = LIMITS.resultBytes - Buffer.byteLength('"ää"' + 'name' + '"xx"' + '""');
+  const resumeData = `"${'y'.repeat(500)}"`;
+  const carried = goingOn({ one: { returnValue: '"ää"', exports: { name: '"xx"' }, resumeData } });
+  const left = LIMITS.resultBytes - Buffer.byteLength(`"ää"name"xx"${resumeData}""`);
   const returning = (length: number) => run(deployment, { goingOn: carried, event: Buffer.from(String(length)) });
   assert.equal((returned(await returning(left)) as string).length, left);
   assert.equal(faultOf(await returning(left + 1)).code, 'PayloadTooLarge');
+  // The body of the request that had a step executed again will be that step's.
+  const again = goingOn({ one: {} }, { reruns: { runs: 1, context: null }, callback: `{"body":${resumeData}}` });
+  const asked = (length: number) => run(deployment, { goingOn: again, event: Buffer.from(String(length)) });
+  const room = LIMITS.resultBytes - Buffer.byteLength(`${resumeData}""`);
+  assert.equal((returned(await asked(room)) as string).length, room);
+  assert.equal(faultOf(await asked(room + 1)).code, 'PayloadTooLarge');
 });
 
 test('log lines of all segments count together', async (t) => {

@@ -142,23 +142,6 @@ test('a retired deployment ends after its last run', async (t) => {
   runner.retire('d_unknown');
 });
 
-test('a warm process is there before its first run', async (t) => {
-  const { runner, run } = kit(t);
-  const deployment = await deploymentOf(PID);
-  runner.warm(deployment, 256, {});
-  runner.warm(deployment, 256, {});
-  assert.equal(runner.stats().processes, 1);
-  await run(deployment);
-  assert.equal(runner.stats().processes, 1);
-});
-
-test('warming broken code shows on the run', async (t) => {
-  const { runner, run } = kit(t);
-  const deployment = await deploymentOf('throw new Error("cold"); export default 1');
-  runner.warm(deployment, 256, {});
-  assert.equal(faultOf(await run(deployment)).msg, 'cold');
-});
-
 test('stopping waits, then hands back the rest', async (t) => {
   const { runner, run, tmpDir } = kit(t);
   const [quickly, endlessly] = [signal(), signal()];

@@ -40,14 +40,14 @@ test('the signature that GitHub publishes is right', () => {
 
 test('the signature that Stripe publishes is right', () => {
   const { secret, body, timestamp, stripe_signature: header, malformed } = stripe;
-  const given = { bytes: Buffer.from(body), header, secret, nowMs: timestamp * 1000 };
+  const given = { bytes: Buffer.from(body), header, secret, arrivedMs: timestamp * 1000 };
   assert.equal(stripeFault(given), null);
   const [, v1 = ''] = header.split(',');
   const others = `t=${timestamp},v1=${'0'.repeat(64)}, ${v1},v1=zz`;
   assert.equal(stripeFault({ ...given, header: others }), null);
-  for (const each of [-300, 300]) assert.equal(stripeFault({ ...given, nowMs: (timestamp + each) * 1000 }), null);
+  for (const each of [-300, 300]) assert.equal(stripeFault({ ...given, arrivedMs: (timestamp + each) * 1000 }), null);
   for (const each of [-301, 301]) {
-    assert.match(stripeFault({ ...given, nowMs: (timestamp + each) * 1000 }), /300 seconds/);
+    assert.match(stripeFault({ ...given, arrivedMs: (timestamp + each) * 1000 }), /300 seconds/);
   }
   const wrong = [undefined, header.replace('v1=', 'v2='), `${header},t=1`, `t=${timestamp}`, ...malformed];
   for (const each of wrong) assert.equal(typeof stripeFault({ ...given, header: each }), 'string', each);
@@ -92,5 +92,5 @@ function standard(vector: Vector) {
   const keys = keysOf(vector.secrets ?? [vector.public_key ?? vector.secret ?? '']);
   const named = Object.entries(headersOf(vector)).map(([name, value]) => [name.toLowerCase(), value]);
   const headers = Object.fromEntries(named);
-  return standardFault({ bytes: Buffer.from(vector.body), headers, keys, nowMs: Number(vector.now) * 1000 });
+  return standardFault({ bytes: Buffer.from(vector.body), headers, keys, arrivedMs: Number(vector.now) * 1000 });
 }

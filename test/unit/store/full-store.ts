@@ -161,6 +161,8 @@ async function fillSource(stage: Stage): Promise<string> {
   );
   const dbWrites = { [ODD]: '"\\u0000"', plain: '{"a":1}' };
   await stage.end(await stage.started(source), succeeded({ outgoing: items, dbWrites }));
+  const changed = await stage.source();
+  await stage.store.beginSourceChange({ ownerId: changed.ownerId, sourceId: changed.id, kind: 'update' });
   return source.id;
 }
 

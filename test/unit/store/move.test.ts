@@ -109,6 +109,7 @@ test('no column is left behind', async (t) => {
       'emissions.flags',
       'later_emissions.flags',
       'runs.boot',
+      'source_changes.boot',
       'throttles.runnable_id',
       'webhook_health.webhook_id',
     ],

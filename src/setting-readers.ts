@@ -1,0 +1,63 @@
+// From the text of a setting to its value. Each throws with what would be right: the words behind "is not".
+
+import { BlockList, isIP } from 'node:net';
+import { LIMITS } from './domain/limits.ts';
+
+export function readText(value: string): string {
+  if (/[\r\n\0]/.test(value)) throw new Error('one line of text');
+  return value;
+}
+
+export function readHost(value: string): string {
+  if (isIP(value) === 0 && !/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('an IP address or host name');
+  return value;
+}
+
+export function readInteger(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`an integer from ${min} to ${max}`);
+    return number;
+  };
+}
+
+export function readUrl(protocols: readonly string[]): (value: string) => string {
+  return (value) => {
+    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) throw new Error(right);
+    return value.replace(/\/+$/, '');
+  };
+}
+
+export function readSecretKey(value: string): string {
+  return readKey(LIMITS.secretKeyChars)(value);
+}
+
+export function readKey(minChars: number): (value: string) => string {
+  return (value) => {
+    if (value.length < minChars || /[^\x21-\x7e]/.test(value)) {
+      throw new Error(`a key of at least ${minChars} visible ASCII characters`);
+    }
+    return value;
+  };
+}
+
+export function readCidrs(value: string): string[] {
+  return value.split(',').map((part) => {
+    const cidr = part.trim();
+    const [address, bits] = cidr.split('/') as [string, string | undefined];
+    const family = isIP(address);
+    const isRight =
+      family !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
+    if (!isRight) throw new Error(`a list of CIDRs by commas ("${cidr}" is none)`);
+    new BlockList().addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
+    return bits === undefined ? `${address}/${family === 4 ? 32 : 128}` : cidr;
+  });
+}
+
+export function readOneOf(allowed: readonly string[]): (value: string) => string {
+  return (value) => {
+    if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
+    return value;
+  };
+}
