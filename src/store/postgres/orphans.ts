@@ -1,85 +1,117 @@
 // Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
-// by the next claim, and cancelled as those are that were queued before.
+// by the next claim, and cancelled as those are that were queued before. A claim takes as many as one step of a deletion
+// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the line stays as it is,
+// and the next claim finds it again.
 
-import { KEEP_CANCELLED } from './cancel.ts';
+import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import type { Row } from './values.ts';
-import { keepCancelled } from './waiting.ts';
+import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from './waiting.ts';
 
+/** Of the listeners that are gone, as many as fit into one claim. */
 export async function cancelOrphans(
   core: Core,
   tx: Tx,
-  of: { ownerId: string; runnableId: string; nowMs: number },
+  { runnables, nowMs }: { runnables: readonly Listener[]; nowMs: number },
 ): Promise<void> {
-  const { ownerId, runnableId, nowMs } = of;
-  const locked = await tx.query(
-    'SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
-    ownerId,
-    runnableId,
-  );
-  if (locked.length === 0) return;
-  const cancelled = await tx.query(
-    `WITH gone AS (DELETE FROM open_runs WHERE runnable_id = $2 AND state = 'queued' RETURNING *) ${KEEP_CANCELLED}
-      RETURNING run`,
-    nowMs,
-    runnableId,
-  );
-  void tx.query(
-    'UPDATE lines SET waiting = 0, ready_at_ms = NULL WHERE owner_id = $1 AND listener_id = $2',
-    ownerId,
-    runnableId,
-  );
   const ledger = new Ledger();
-  ledger.moved(ownerId, 'runs', { from: 'queued', to: 'cancelled', n: cancelled.length });
+  let left = ROWS_PER_STEP;
+  for (const runnable of runnables) {
+    if (left <= 0) break;
+    const cancelled = await cancelSome(tx, runnable, { nowMs, most: left });
+    ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'cancelled', n: cancelled });
+    left -= cancelled;
+  }
   ledger.write(tx, core.node.slot);
 }
 
-/** Deliveries that became due for a webhook while another node deleted or disabled it. */
-export async function moveStray(
+async function cancelSome(
+  tx: Tx,
+  runnable: Listener,
+  { nowMs, most }: { nowMs: number; most: number },
+): Promise<number> {
+  if (!(await lockIdle(tx, runnable))) return 0;
+  const cancelled = await tx.query(
+    `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
+        WHERE runnable_id = $2 AND state = 'queued' ORDER BY run LIMIT $3::int`)}),
+      gone AS (DELETE FROM open_runs AS o USING next WHERE o.run = next.run RETURNING o.*)
+      ${KEEP_CANCELLED} RETURNING run`,
+    nowMs,
+    runnable.id,
+    most,
+  );
+  closeLine(tx, runnable, "SELECT 1 FROM open_runs WHERE runnable_id = $2 AND state = 'queued'");
+  return cancelled.length;
+}
+
+export interface Strays extends Listener {
+  readonly to: 'held' | 'cancelled';
+}
+
+/** Deliveries that became due for webhooks while another node deleted or disabled them, as many as fit into one claim. */
+export async function moveStrays(
   core: Core,
   tx: Tx,
-  of: { ownerId: string; listenerId: string; to: 'held' | 'cancelled'; nowMs: number },
+  { strays, nowMs }: { strays: readonly Strays[]; nowMs: number },
 ): Promise<void> {
-  const { ownerId, listenerId, to, nowMs } = of;
-  const locked = await tx.query(
-    'SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
-    ownerId,
-    listenerId,
-  );
-  if (locked.length === 0) return;
-  const moved = to === 'held' ? await hold(tx, of) : await cancel(tx, { ...of, nowMs });
-  void tx.query(
-    'UPDATE lines SET waiting = 0, ready_at_ms = NULL WHERE owner_id = $1 AND listener_id = $2',
-    ownerId,
-    listenerId,
-  );
   const ledger = new Ledger();
-  for (const { state } of moved) ledger.moved(ownerId, 'deliveries', { from: state as string, to });
+  let left = ROWS_PER_STEP;
+  for (const stray of strays) {
+    if (left <= 0) break;
+    if (!(await lockIdle(tx, stray))) continue;
+    const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
+    closeLine(tx, stray, `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`);
+    for (const { state } of moved) ledger.moved(stray.ownerId, 'deliveries', { from: state as string, to: stray.to });
+    left -= moved.length;
+  }
   ledger.write(tx, core.node.slot);
 }
 
-function hold(tx: Tx, of: { ownerId: string; listenerId: string }): Promise<Row[]> {
+const WAITING = "state IN ('pending', 'retrying')";
+
+/** `$1` and `$2`: owner and listener; `$3`: at most so many. */
+const NEXT = `next AS (SELECT delivery, state FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}
+  ORDER BY delivery LIMIT $3::int)`;
+
+function hold(tx: Tx, { ownerId, id }: Listener, most: number): Promise<Row[]> {
   return tx.query(
-    `WITH waiting AS (SELECT delivery, state FROM open_deliveries
-        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying'))
-      UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
-        WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
-        RETURNING waiting.state`,
-    of.ownerId,
-    of.listenerId,
+    `WITH ${NEXT} UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM next
+        WHERE o.delivery = next.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM next)) RETURNING next.state`,
+    ownerId,
+    id,
+    most,
   );
 }
 
-function cancel(tx: Tx, of: { ownerId: string; listenerId: string; nowMs: number }): Promise<Row[]> {
+function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: number; most: number }): Promise<Row[]> {
   return tx.query(
-    `WITH gone AS (DELETE FROM open_deliveries
-        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying') RETURNING *),
-      kept AS (${keepCancelled('$3')})
+    `WITH ${NEXT}, gone AS (DELETE FROM open_deliveries AS o USING next WHERE o.delivery = next.delivery RETURNING o.*),
+      kept AS (${keepCancelled('$4')})
       SELECT state FROM gone`,
-    of.ownerId,
-    of.listenerId,
-    of.nowMs,
+    ownerId,
+    id,
+    most,
+    nowMs,
+  );
+}
+
+/** False when another node is at it. */
+async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
+  const locked = await tx.query(
+    'SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
+    ownerId,
+    id,
+  );
+  return locked.length > 0;
+}
+
+/** Nothing waits there any more, unless `rest` finds something. */
+function closeLine(tx: Tx, { ownerId, id }: Listener, rest: string): void {
+  void tx.query(
+    `UPDATE lines SET waiting = 0, ready_at_ms = NULL WHERE owner_id = $1 AND listener_id = $2 AND NOT EXISTS (${rest})`,
+    ownerId,
+    id,
   );
 }

@@ -12,7 +12,7 @@ import { type Candidate, grantInTurn, isRetryAlone, keyOf, MAX_DUE, type State, 
 import { OutcomeUnknown, type Tx } from './lane.ts';
 import { Ledger } from './ledger.ts';
 import { isFor, Line, sendLines, toLineRow } from './line.ts';
-import { moveStray } from './orphans.ts';
+import { moveStrays, type Strays } from './orphans.ts';
 import { inTurn, type Turn } from './turn-runs.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
@@ -127,11 +127,13 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
   if (rows[0]?.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
+  const strays: Strays[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
     if (!isWebhook(of.listenerId) || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
-    else await moveStray(core, tx, { ...of, to: row.id === null ? 'cancelled' : 'held', nowMs });
+    else strays.push({ ownerId: of.ownerId, id: of.listenerId, to: row.id === null ? 'cancelled' : 'held' });
   }
+  if (strays.length > 0) await moveStrays(core, tx, { strays, nowMs });
   const isCut = rows.length === most;
   return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, seen: rows.length, isCut };
 }

@@ -142,8 +142,10 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   const nowMs = core.clock.heard(rows[0]?.now_ms as number);
   if (rows[0]?.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
-  for (const row of real.filter(({ id }) => id === null)) {
-    await cancelOrphans(core, tx, { ownerId: row.owner_id as string, runnableId: row.listener_id as string, nowMs });
+  const gone = real.filter(({ id }) => id === null);
+  if (gone.length > 0) {
+    const runnables = gone.map((row) => ({ ownerId: row.owner_id as string, id: row.listener_id as string }));
+    await cancelOrphans(core, tx, { runnables, nowMs });
   }
   const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
   return {
