@@ -92,6 +92,7 @@ export function beginAnew(line: Line): void {
   line.failedInRow = 0;
 }
 
+/** What an answer tells of its webhook. `now`: in milliseconds, of a clock that does not jump. */
 export function learn(line: Line, { tookMs, isDelivered }: Came, now: number): void {
   line.tookMs = line.tookMs === null ? tookMs : line.tookMs + NEWEST * (tookMs - line.tookMs);
   if (isDelivered !== null) line.failedInRow = isDelivered ? 0 : line.failedInRow + 1;
@@ -128,6 +129,7 @@ export function heldLimit(line: Line): number {
   return sending + Math.min(CLAIMED_AHEAD, AHEAD_PER_REQUEST * sending);
 }
 
+/** Whether its deliveries may be claimed ahead. */
 export function mayStandInLine(line: Line): boolean {
   return !line.isMail && !isOneAtATime(line) && !line.settings?.rateLimit;
 }
@@ -163,6 +165,7 @@ export function staleOf(line: Line, now: number): number {
   return fresh < 0 ? line.waiting.length : fresh;
 }
 
+/** Whether it may be forgotten: nothing is under way, nobody has stopped it, and its rate begins anew as well. */
 export function isIdle({ held, stops, starts, settings }: Line, now: number): boolean {
   if (held > 0 || stops > 0) return false;
   return !starts || starts.within(settings?.rateLimit?.intervalMs ?? 0, now) === 0;

@@ -186,6 +186,7 @@ async function checkNamed(
   }
 }
 
+/** Throws `Refusal` (422) that names the prop. */
 export function refuse({ parameter }: PropsPlace, prop: string, message: string): never {
   throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${prop}`, message }] });
 }

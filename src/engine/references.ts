@@ -19,6 +19,7 @@ export function whyNotDataStore(value: unknown): string | null {
   return 'the id of a data store is needed, "ds_…"';
 }
 
+/** Of a configured value, which is the id or an object that has it; null: it names none. */
 export function dataStoreIdOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   const id = (value as { id?: unknown } | null | undefined)?.id;

@@ -258,6 +258,7 @@ function timeoutOf(run: ClaimedRun): number {
   return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
 }
 
+/** Of a run that could not be given to the runner. */
 export function failedBefore(code: string, msg: string, clock: Clock, step?: Deployment['steps'][number]): RunOutcome {
   const fault = { code, msg, cellId: step?.id ?? '', namespace: step?.namespace ?? '', tsMs: clock.nowMs(), stack: '' };
   return { ...NO_OUTCOME, end: { kind: 'failed', fault } };

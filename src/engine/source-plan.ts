@@ -25,6 +25,7 @@ export interface PlannedSource extends WholeSource {
 
 const NAMESPACE = 'source';
 
+/** Writes nothing. Throws `Refusal` (422) for code that does not compile or load, and for props that cannot be. */
 export async function planSource(
   deps: SourcePlanDeps,
   of: { ownerId: string; id: string },

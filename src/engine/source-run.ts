@@ -9,6 +9,7 @@ import { propsInput } from './component-props.ts';
 import { hooksOf } from './hooks.ts';
 import type { PropStores } from './prop-stores.ts';
 
+/** Null when the source is gone. Its db is as it stands now. */
 export async function sourceInput(
   deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,

@@ -16,6 +16,7 @@ interface Tracked extends Socket {
   [LAST]?: ServerResponse;
 }
 
+/** Answers to requests that node:http could not read. */
 export interface ClientErrors {
   /** To be told of each request, so that a broken one is told from the one before it. */
   begin(req: IncomingMessage, res: ServerResponse): void;

@@ -52,6 +52,7 @@ const PAGE_INFO = Type.Object(
   { title: 'PageInfo' },
 );
 
+/** Schema of the answer. */
 export function listOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record) });
 }
@@ -107,6 +108,7 @@ export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, qu
   };
 }
 
+/** `include` and `exclude`: names by commas; of the outermost members alone. */
 export function selectFields(records: readonly object[], query: ListQuery): readonly object[] {
   const include = namesOf(query.include);
   const exclude = namesOf(query.exclude);

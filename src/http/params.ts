@@ -18,6 +18,7 @@ const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
 type Properties = Readonly<Record<string, TSchema>>;
 
+/** Of an object's schema; of any other, none. */
 export function propertiesOf(schema: TSchema | undefined): Properties {
   return (schema as { properties?: Properties } | undefined)?.properties ?? {};
 }

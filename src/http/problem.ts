@@ -9,6 +9,7 @@ import type { Log } from '../ports.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { discard } from './body.ts';
 
+/** An answer as it goes out; `body` is JSON text, or a page. */
 export interface Problem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -13,6 +13,7 @@ interface TextOptions {
   readonly pattern?: string;
 }
 
+/** `example`: for the document; `expected`: what a refusal says would be right. */
 export function text({ example, expected, ...options }: TextOptions = {}): TString {
   return Type.String({
     ...options,
@@ -52,6 +53,7 @@ export function oneOf<const T extends string>(words: readonly T[], description?:
   });
 }
 
+/** A whole number from `minimum` to `maximum`. */
 export function count(minimum: number, maximum: number, description?: string): TInteger {
   return Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) });
 }

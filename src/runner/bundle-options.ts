@@ -65,6 +65,7 @@ export function tooLarge(file: string, { bundle }: Built): CodeProblem | null {
   return { file, line: 1, column: 1, text };
 }
 
+/** As compilers say it: `file:line:column: text`. */
 export function placed({ file, line, column, text }: CodeProblem): string {
   return `${file}:${line}:${column}: ${text}`;
 }

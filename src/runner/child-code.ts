@@ -11,6 +11,7 @@ import { build } from 'esbuild';
 /** `.ts` in the checkout, `.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`./child/main${extname(import.meta.url)}`, import.meta.url));
 
+/** Its text. */
 export async function bundleChild(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],

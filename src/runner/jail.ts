@@ -134,6 +134,7 @@ function loadedLibraries(): string[] {
   return sharedObjects.filter((path) => path.startsWith('/') && !path.endsWith('.node'));
 }
 
+/** For bwrap: the process's folder, to be read, and a /tmp in memory of so many MB. */
 export function folderArguments(dir: string, memoryMb: number): string[] {
   return [
     ...['--ro-bind', dir, INSIDE.dir],

@@ -26,6 +26,7 @@ export function isComponentApi(name: string): boolean {
   return name.startsWith('@pipedream/') && Object.hasOwn(FILES, name);
 }
 
+/** A module of Errand's own: not the component API's, and no package that could be installed. */
 export function isSdk(specifier: string): boolean {
   return /^errand[:/]/.test(specifier) && Object.hasOwn(FILES, specifier);
 }
@@ -34,6 +35,7 @@ export function provided(specifier: string): OnResolveResult {
   return { path: specifier, namespace: NAMESPACE, sideEffects: false };
 }
 
+/** Teaches the bundler where those modules are. */
 export function addProvided(build: PluginBuild): void {
   // Between files of one module.
   build.onResolve({ filter: /^\.\//, namespace: NAMESPACE }, ({ path }) => provided(path.replace(/\.[jt]s$/, '')));

@@ -48,6 +48,7 @@ export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise
   });
 }
 
+/** For whoever starts the server: what is wrong, and what would help. */
 export function reasonOf({ detail, code, signal }: Death, { level, user }: IsolationSettings): string {
   const lines = detail.trim().split('\n');
   const said =

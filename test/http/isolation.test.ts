@@ -85,7 +85,7 @@ test('the start says how code is kept in', { skip }, async () => {
 });
 
 test('a root server runs code as nobody', { skip: !isRoot && 'needs root' }, async () => {
-  await using errand = await startErrand();
+  await using errand = await startErrand({ ERRAND_CODE_USER: 'auto' });
   const workflow = await errand.workflow(WHO);
   await errand.send(workflow, {});
   const [run] = await errand.runs(workflow.id, 1);

@@ -55,6 +55,8 @@ export async function startErrand(env: Record<string, string> = {}, clocks: Erra
   const start = (more: Record<string, string> = {}): Promise<Service> => {
     const all = {
       ERRAND_PORT: '0',
+      // As on a laptop. What another user changes is tested with the isolation, and with real processes.
+      ERRAND_CODE_USER: 'server',
       ERRAND_DATA_DIR: dataDir,
       ERRAND_API_KEY: API_KEY,
       ERRAND_MAIL_TO: 'owner@example.com',

@@ -29,6 +29,7 @@ export interface Mark {
 
 const MARK = /^\/\/ (".*") (deployed|removed): a workflow file, sha256 ([0-9a-f]{64})\n/;
 
+/** The same at every node and after every restart: of the owner and the file's path alone. */
 export function workflowIdOf(ownerId: string, key: string): string {
   return resourceId(PREFIX.workflow, msOfResource(ownerId), hash(ownerId, key));
 }
@@ -49,6 +50,7 @@ export function nextDeploymentId(newest: Deployment, mark: Mark): string {
   return resourceId(PREFIX.deployment, msOfResource(newest.id) + 1, random);
 }
 
+/** SHA-256 in hex; the parts are told apart, however they are cut. */
 export function digestOf(parts: readonly string[]): string {
   return hash(...parts).toString('hex');
 }

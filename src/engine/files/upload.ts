@@ -13,6 +13,7 @@ export interface UploadDeps {
 
 const UPLOADED = '/';
 
+/** Whether it was sent by a caller, and is no file of the server's folder. */
 export function isUploaded(key: string): boolean {
   return key.startsWith(UPLOADED);
 }

@@ -58,6 +58,7 @@ export function proseHtml(text: string): string {
     .join('\n');
 }
 
+/** Text with `code` in backticks. */
 export function inlineHtml(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

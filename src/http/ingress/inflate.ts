@@ -8,6 +8,7 @@ const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate']);
 const ZLIB_METHOD = 0x08;
 const METHOD_MASK = 0x0f;
 
+/** `encoding`: of the header, one or none. Throws `Refusal`: 415, 413 beyond `maxBytes` of what comes out, 400 when it is broken. */
 export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
   if (name === 'identity' || name === '') return bytes;

@@ -28,6 +28,7 @@ interface Ended {
   readonly state: RunState;
 }
 
+/** For people: what their request has done. */
 export function endedPage({ run, order, state }: Ended): Pick<Problem, 'headers' | 'body'> {
   const isCancel = order === 'cancel';
   const title = isCancel ? 'Cancelled' : 'Thank you';

@@ -28,6 +28,7 @@ export function lengthOf(ms: number): string {
   return parts.join(' ');
 }
 
+/** `1 day`, `2 days`. */
 export function countOf(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -35,6 +35,15 @@ export class Capture {
     }
   }
 
+  /** What code prints; the frames in it as those of faults are. Never throws. */
+  printed(text: string): string {
+    try {
+      return this.#stacks.printed(text);
+    } catch {
+      return text;
+    }
+  }
+
   #captured({ value, step, loading = false }: Thrown): ChildFault {
     const isError = isErrorLike(value);
     const own = messageOf(value, isError);

@@ -24,6 +24,7 @@ export interface Component extends AppLike {
   readonly run?: Callable;
 }
 
+/** What a component's `this` leads to. What is not given is not there: a step has no db, and options have neither. */
 export interface Surroundings {
   readonly respond: (answer: unknown) => Promise<void>;
   readonly props?: PropsInput;
@@ -96,6 +97,7 @@ function withMethods(definition: LiveDefinition, component: Component): AppLike 
   return { ...definition, ...((own as AppLike | undefined) ?? {}) };
 }
 
+/** An object of its own, made from the app: it has `$auth`, and its methods are bound to it. */
 export function bindApp(app: AppLike, auth: object): object {
   const self = Object.create(app) as object;
   defineMember(self, '$auth', auth);

@@ -23,7 +23,7 @@ function replace(method: string, print: (...args: [unknown?, never?]) => void): 
 function print(level: string, text: () => string): void {
   const step = current.getStore();
   if (step === undefined || step.run.ended) return;
-  step.run.log.add(level, step.step.namespace, textFrom(text));
+  step.run.log.add(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
 }
 
 /** Printing never fails the code that prints, whatever the value does when it is looked at. */

@@ -35,6 +35,7 @@ export function definitionOf(given: unknown): LiveDefinition {
   return resolve(given).definition;
 }
 
+/** What is no definition is an empty one. */
 export function resolve(given: unknown, depth = 0): Resolved {
   if (typeof given === 'string') return { definition: { type: given }, links: [] };
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { definition: {}, links: [] };

@@ -22,6 +22,7 @@ export function platformError(code: 'PayloadTooLarge' | 'WorkerExit', message: s
   return error;
 }
 
+/** Of an error that the platform made itself; one that user code made to look like it has none. */
 export function platformCodeOf(thrown: unknown): string | undefined {
   return typeof thrown === 'object' && thrown !== null ? codes.get(thrown) : undefined;
 }

@@ -8,6 +8,7 @@ const { stringify, parse } = JSON;
 const HEADER_BYTES = 8;
 const JSON_LENGTH_AT = 4;
 
+/** One frame; the receiver is told in the messages how long each of the blobs is. */
 export function encodeFrame(messages: readonly object[], blobs: readonly Uint8Array[]): Buffer {
   const json = stringify(messages);
   const jsonBytes = Buffer.byteLength(json);

@@ -9,6 +9,7 @@ export interface WaitAddresses {
   readonly cancel_url: string;
 }
 
+/** Of the next wait of this run. */
 export function addressesOf({ run, context, goingOn, resumeKey }: RunMessage): WaitAddresses {
   const waits = (goingOn?.waits ?? 0) + 1;
   const base = typeof context.public_url === 'string' ? context.public_url.replace(/\/+$/, '') : '';

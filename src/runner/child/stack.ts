@@ -11,6 +11,13 @@ const FRAME = /^ +at /;
 const PLATFORM = /^(\.\/)?errand:/;
 const LOCATION = /((?:file|node|data):[^\s()]*?):(\d+):(\d+)/g;
 
+/** Node's inspection, of frames that an error shares with its cause. */
+const SHARED = /^ +\.\.\. \d+ lines matching /;
+/** Behind a frame's place: what inspection goes on with, like ` {`. */
+const REST = /:\d+:\d+\)?(.*)$/;
+/** The program of the process, which is one file (child-code.ts). */
+const PROGRAM = import.meta.url;
+
 interface Mapped {
   readonly namespace: string;
   readonly mapFile: string;
@@ -44,6 +51,40 @@ export class StackMapper {
     return frames;
   }
 
+  /**
+   * What code prints: frames of its own in their own source, and none of ours, nor what Node has between them and around.
+   * All else stays, also Node's frames above the code's own.
+   */
+  printed(text: string): string {
+    if (!text.includes('\n')) return text;
+    const kept: string[] = [];
+    let isOurs = false;
+    /** Of those kept last. */
+    let machinery = 0;
+    for (const line of text.split('\n')) {
+      const whose = this.#whose(line);
+      isOurs = whose === 'ours' || (isOurs && whose === 'machinery');
+      if (isOurs) {
+        kept.length -= machinery;
+        if (kept.length > 0) kept.push(`${kept.pop()}${REST.exec(line)?.[1] ?? ''}`);
+      } else kept.push(whose === 'code' ? (this.#frame(line) ?? line) : line);
+      machinery = !isOurs && whose === 'machinery' ? machinery + 1 : 0;
+    }
+    return kept.join('\n');
+  }
+
+  /** `machinery`: a frame of Node's or of nobody's, which goes with those around it. Null: no frame. */
+  #whose(line: string): 'ours' | 'code' | 'machinery' | 'other' | null {
+    if (SHARED.test(line)) return 'machinery';
+    if (!FRAME.test(line) || line.length > this.#limits.frameBytes) return null;
+    const [place] = line.matchAll(LOCATION);
+    if (place === undefined || place[1]?.startsWith('node:')) return 'machinery';
+    const [, url = '', row, column] = place;
+    if (url === PROGRAM) return 'ours';
+    if (!this.#bundles.has(bundleOf(url))) return 'other';
+    return this.#place(url, Number(row), Number(column)) === null ? 'ours' : 'code';
+  }
+
   /** Null when the frame is not the owner's. */
   #frame(line: string): string | null {
     let owned = true;
@@ -56,7 +97,7 @@ export class StackMapper {
   }
 
   #place(url: string, line: number, column: number): string | null {
-    const bundle = this.#bundles.get(url.replace(/\?\d+$/, '')); // instances.ts
+    const bundle = this.#bundles.get(bundleOf(url));
     if (bundle === undefined) return null;
     bundle.map ??= readMap(bundle.mapFile);
     if (bundle.map === null) return `${bundle.namespace}.mjs:${line}:${column}`;
@@ -66,6 +107,11 @@ export class StackMapper {
     if (!('originalSource' in origin) || PLATFORM.test(origin.originalSource)) return null;
     return `${origin.originalSource}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
   }
+}
+
+/** Instances of one bundle differ in their query (instances.ts). */
+function bundleOf(url: string): string {
+  return url.replace(/\?\d+$/, '');
 }
 
 function afterMessage(stack: string, message: string): string {

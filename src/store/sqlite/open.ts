@@ -60,7 +60,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const { writer, reader } = database;
   const storeTag = readTag(writer, random);
   const boot = nextBoot(writer);
-  const numbers = new Numbers(clock, lastNumber(writer));
+  const numbers = new Numbers(lastNumber(writer));
   const openRuns = readOpenRuns(writer);
   const turns = readTurns(writer, clock.nowMs());
   const seal = createSeal(key);

@@ -7,13 +7,14 @@ import type { Connection } from './database.ts';
 import type { Throttles } from './throttles.ts';
 import type { Moved, Turns } from './turns.ts';
 
-/** Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. */
+/**
+ * Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. Those of one transaction
+ * are of its one time, so that when a run began is the same in its row as in what throttles go by.
+ */
 export class Numbers {
-  readonly #clock: Clock;
   #last: number;
 
-  constructor(clock: Clock, last: number) {
-    this.#clock = clock;
+  constructor(last: number) {
     this.#last = last;
   }
 
@@ -22,8 +23,8 @@ export class Numbers {
     return this.#last;
   }
 
-  next(): number {
-    const now = this.#clock.nowMs() * NUMBERS_PER_MS;
+  next(nowMs: number): number {
+    const now = nowMs * NUMBERS_PER_MS;
     this.#last = now > this.#last ? now : this.#last + 1;
     return this.#last;
   }
@@ -82,7 +83,7 @@ export class Transaction {
   }
 
   number(): number {
-    return this.#shared.numbers.next();
+    return this.#shared.numbers.next(this.nowMs);
   }
 
   /** A row of the ledger changes by `by`, e.g. `runs.queued`. */

@@ -1,9 +1,10 @@
 // Data folders of new servers. Making one with initdb takes 600 ms, copying one that was never used 70 ms; so each version
 // is made once on a machine, and copied for every server.
 
-import { chown, mkdir, mkdtemp, statfs } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { quickFolder } from '../memory.ts';
 import { type Binaries, madeOnce, runAs } from './binaries.ts';
 
 /**
@@ -15,7 +16,6 @@ const INITDB = [
   ...['--locale-provider=icu', '--icu-locale=en-US', '--no-sync', '--no-instructions'],
 ];
 
-const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 ** 30;
 
 /** Copies a fresh data folder into `folder`, which is made when missing. */
@@ -34,12 +34,7 @@ export async function fillDataFolder(program: Binaries, folder: string): Promise
  * room: making a database takes 14 ms there, and 50 to 190 ms on ext4, which is slow to make files after many were removed.
  */
 export async function newFolder({ user: { uid, gid } }: Binaries, isDurable: boolean): Promise<string> {
-  const folder = await mkdtemp(join(isDurable ? tmpdir() : await quickFolder(), 'errand-postgres-'));
+  const folder = await mkdtemp(join(isDurable ? tmpdir() : await quickFolder(ENOUGH_BYTES), 'errand-postgres-'));
   if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
   return folder;
-}
-
-async function quickFolder(): Promise<string> {
-  const memory = await statfs(MEMORY).catch(() => undefined);
-  return memory !== undefined && memory.bavail * memory.bsize >= ENOUGH_BYTES ? MEMORY : tmpdir();
 }

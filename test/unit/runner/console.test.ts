@@ -111,3 +111,49 @@ test('a failed and a timed-out run keep their lines', async (t) => {
       ['before'],
     );
 });
+
+test('printed stacks show the code and nothing of ours', async (t) => {
+  const { logs } = await kit(t).run(`import fs from 'node:fs';
+    const opened = () => { fs.openSync('/nope') };
+    export default async ({ $ }) => {
+      const error = new Error('outer', { cause: new TypeError('inner') });
+      console.error(error);
+      console.error({ error });
+      console.log(error.stack);
+      await null;
+      try { $.export('', 1) } catch (refused) { console.error('%s', refused.stack) }
+      try { opened() } catch (denied) { console.error(denied) }
+    }`);
+  const texts = logs.map(({ text }) => text);
+  assert.equal(
+    texts[0],
+    `Error: outer
+    at one_default (one.ts:4:21) {
+  [cause]: TypeError: inner
+      at one_default (one.ts:4:49)
+}`,
+  );
+  assert.match(texts[1] ?? '', /^\{\n {2}error: Error: outer\n {6}at one_default \(one\.ts:4:21\) \{\n/);
+  assert.equal(texts[2], 'Error: outer\n    at one_default (one.ts:4:21)');
+  assert.match(texts[3] ?? '', /^ConfigurationError: .*\n {4}at one_default \(one\.ts:9:\d+\)$/);
+  assert.match(
+    texts[4] ?? '',
+    /\n {4}at Object\.openSync \(node:fs:.*\n {4}at opened \(one\.ts:2:\d+\)\n {4}at one_default \(one\.ts:10:\d+\) \{\n {2}code: /,
+  );
+});
+
+test('what only looks like a stack is printed as it is', async (t) => {
+  const lines = [
+    'first\n    at home (node:fs:1:2)\n',
+    'second\n    at work (file:///tmp/theirs.mjs:1:2)\n ... 4 lines matching cause stack trace ...\n',
+    `third\n    at length (${'x'.repeat(5000)}:1:2)`,
+    '\n\n    at \n at the end',
+  ];
+  const { logs } = await kit(t).run(
+    `export default () => { for (const line of ${JSON.stringify(lines)}) console.log(line) }`,
+  );
+  assert.deepEqual(
+    logs.map(({ text }) => text),
+    lines,
+  );
+});

@@ -124,7 +124,8 @@ test('beside an endless loop nobody is blamed', async (t) => {
 
 test('who waits behind a loop is not blamed', async (t) => {
   const { begin } = player(t);
-  const waiting = await begin('wait', 300);
+  // Long enough for the loop to begin before, on a busy machine, too.
+  const waiting = await begin('wait', 1500);
   await waiting.began;
   // Only the first is past its time when the process is found silent, and only the second is at fault.
   const spinning = await begin('spin', 5000);
