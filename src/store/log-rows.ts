@@ -1,11 +1,11 @@
 // What both backends make of the rows of the log. They keep the flags of an emission in ways of their own.
 
-import type { DeliveryKind, DeliveryState, DueBy } from '../domain/delivery.ts';
+import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../domain/delivery.ts';
 import type { Emission, SourceType } from '../domain/emission.ts';
 import { emitId } from '../domain/ids.ts';
-import type { RunState } from '../domain/run.ts';
+import { RUN_STATES, type RunState } from '../domain/run.ts';
 import type { Wait, WaitKind } from '../domain/waiting.ts';
-import type { DeliveryRecord, EmissionRecord, RunRecord } from './records.ts';
+import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from './records.ts';
 import type { Row } from './rows.ts';
 import type { Seal } from './seal.ts';
 import { openBody } from './sealed-requests.ts';
@@ -123,5 +123,17 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     nextAttemptAtMs: row.due_at_ms as number | null,
     dueBy: row.due_by as DueBy,
     endedAtMs: row.ended_at_ms as number | null,
+  };
+}
+
+/** `facts`: its counters by name. */
+export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
+  const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
+    Object.fromEntries(states.map((state) => [state, facts.get(`${kind}.${state}`) ?? 0])) as Record<S, number>;
+  return {
+    emissions: facts.get('emissions') ?? 0,
+    runs: of('runs', RUN_STATES),
+    deliveries: of('deliveries', DELIVERY_STATES),
+    errors: facts.get('errors') ?? 0,
   };
 }

@@ -1,11 +1,11 @@
 // What is read of the log: its lists, the ledger, and who was told of an emission.
 
-import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
+import type { DeliveryState } from '../../domain/delivery.ts';
 import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
-import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
-import { toEmissionRecord } from '../log-rows.ts';
+import type { HttpAnswer, RunState } from '../../domain/run.ts';
+import { toEmissionRecord, toLedger } from '../log-rows.ts';
 import type { Ledger, Receipt } from '../records.ts';
 import type { LogStore } from '../store.ts';
 import type { Core } from './core.ts';
@@ -123,12 +123,5 @@ async function readLedger(core: Core, ownerId: string): Promise<Ledger> {
     ownerId,
   );
   const facts = new Map(rows.map((row) => [row.fact as string, row.n as number]));
-  const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
-    Object.fromEntries(states.map((state) => [state, facts.get(`${kind}.${state}`) ?? 0])) as Record<S, number>;
-  return {
-    emissions: facts.get('emissions') ?? 0,
-    runs: of('runs', RUN_STATES),
-    deliveries: of('deliveries', DELIVERY_STATES),
-    errors: facts.get('errors') ?? 0,
-  };
+  return toLedger(facts);
 }

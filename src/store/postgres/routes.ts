@@ -6,7 +6,8 @@
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters } from '../../domain/route.ts';
-import { toOwner, toSubscription, toWorkflow } from '../resource-rows.ts';
+import { toOwner, toSubscription } from '../resource-rows.ts';
+import { toWorkflow } from '../runnable-rows.ts';
 import type { Seal } from '../seal.ts';
 import { toWebhook } from '../webhook-rows.ts';
 import type { Tx } from './lane.ts';

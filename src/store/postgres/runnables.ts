@@ -1,19 +1,14 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
-import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
+import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
+import { type RunnableRow, runnableCells, stepCells } from '../runnable-rows.ts';
 import type { Seal } from '../seal.ts';
-import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
-import { splitProps } from '../step-props.ts';
 import { cancelWaiting } from './cancel.ts';
 import { type ConfigWriting, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { arrayLiteral } from './values.ts';
 import type { Listener } from './waiting.ts';
-
-export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
-    Pick<Source, 'componentCode' | 'configuredProps' | 'additionalProps' | 'dedupe' | 'secretProps'>
-  >;
 
 export interface RunnableWrite {
   readonly record: RunnableRow;
@@ -25,7 +20,7 @@ export interface RunnableWrite {
 
 export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void> {
   const { record, seal } = write;
-  const { settings, props, additional } = sealedCells(record, seal);
+  const { settings, props, additional } = runnableCells(record, seal);
   void tx.query(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
       component_code, configured_props, dedupe, secret_props, additional_props)
@@ -50,7 +45,7 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
 /** False when it is gone. Its line is locked by then. */
 export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<boolean> {
   const { record, seal } = write;
-  const { settings, props, additional } = sealedCells(record, seal);
+  const { settings, props, additional } = runnableCells(record, seal);
   const changed = await tx.query(
     `UPDATE runnables SET name = $1, active = $2, deployment_id = $3, settings = $4, updated_at_ms = $5,
       component_code = $6, configured_props = $7, dedupe = $8, secret_props = $9, additional_props = $10
@@ -83,20 +78,6 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
   return true;
 }
 
-/** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
-function sealedCells(
-  record: RunnableRow,
-  seal: Seal,
-): { settings: string; props: string | null; additional: string | null } {
-  const { id, settings, configuredProps, additionalProps = {} } = record;
-  const isAdded = Object.keys(additionalProps).length > 0;
-  return {
-    settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
-    props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
-    additional: isAdded ? seal.seal(JSON.stringify(additionalProps), additionalPropsPlace(id)) : null,
-  };
-}
-
 async function writeParts(tx: Tx, write: RunnableWrite): Promise<void> {
   if (write.deployment) insertDeployment(tx, write.deployment, write.seal);
   putSubscriptions(tx, write.subscriptions);
@@ -104,15 +85,15 @@ async function writeParts(tx: Tx, write: RunnableWrite): Promise<void> {
 }
 
 function insertDeployment(tx: Tx, deployment: Deployment, seal: Seal): void {
-  const { plain, props } = splitProps(deployment.steps);
+  const { steps, props } = stepCells(deployment, seal);
   void tx.query(
     'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES ($1, $2, $3, $4, $5, $6)',
     deployment.id,
     deployment.ownerId,
     deployment.runnableId,
     deployment.createdAtMs,
-    JSON.stringify(plain),
-    props === null ? null : seal.seal(props, stepPropsPlace(deployment.id)),
+    steps,
+    props,
   );
 }
 

@@ -2,8 +2,8 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { toSource } from '../resource-rows.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../resources.ts';
+import { toSource } from '../runnable-rows.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';

@@ -9,7 +9,7 @@
 // that is ready too early puts that right.
 
 import { concurrencyOf, type Runnable } from '../../domain/resource.ts';
-import { toWorkflow } from '../resource-rows.ts';
+import { toWorkflow } from '../runnable-rows.ts';
 import type { Seal } from '../seal.ts';
 import type { Admission, Claims } from '../store.ts';
 import { claimRunRows, startOf } from './claim.ts';

@@ -1,8 +1,8 @@
 // Workflows and the deployments of both workflows and sources.
 
 import { LIMITS } from '../../domain/limits.ts';
-import { toDeployment, toWorkflow } from '../resource-rows.ts';
 import type { WorkflowStore } from '../resources.ts';
+import { toDeployment, toWorkflow } from '../runnable-rows.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';

@@ -1,12 +1,12 @@
 // The log: accepting emissions, listing them, and telling who heard of one.
 
-import { DELIVERY_STATES, type DeliveryState } from '../../domain/delivery.ts';
+import type { DeliveryState } from '../../domain/delivery.ts';
 import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { emitId as emitIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
-import { type HttpAnswer, RUN_STATES, type RunState } from '../../domain/run.ts';
-import { toEmissionRecord } from '../log-rows.ts';
+import type { HttpAnswer, RunState } from '../../domain/run.ts';
+import { toEmissionRecord, toLedger } from '../log-rows.ts';
 import type { Ledger, Receipt } from '../records.ts';
 import type { Appended, Idempotency, LogStore } from '../store.ts';
 import type { Core } from './core.ts';
@@ -190,12 +190,5 @@ function readLedger(core: Core, ownerId: string): Ledger {
   for (const row of core.reader.all('SELECT fact, n FROM ledger WHERE owner_id = ?', ownerId)) {
     facts.set(row.fact as string, row.n as number);
   }
-  const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
-    Object.fromEntries(states.map((state) => [state, facts.get(`${kind}.${state}`) ?? 0])) as Record<S, number>;
-  return {
-    emissions: facts.get('emissions') ?? 0,
-    runs: of('runs', RUN_STATES),
-    deliveries: of('deliveries', DELIVERY_STATES),
-    errors: facts.get('errors') ?? 0,
-  };
+  return toLedger(facts);
 }

@@ -3,7 +3,8 @@
 
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../domain/route.ts';
-import { toOwner, toSource, toSubscription, toTrigger, toWorkflow } from '../resource-rows.ts';
+import { toOwner, toSubscription, toTrigger } from '../resource-rows.ts';
+import { toSource, toWorkflow } from '../runnable-rows.ts';
 import type { Seal } from '../seal.ts';
 import { toWebhook } from '../webhook-rows.ts';
 import type { Connection } from './database.ts';

@@ -1,16 +1,10 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
-import type { Deployment, Runnable, Source, Subscription, Trigger } from '../../domain/resource.ts';
-import type { Seal } from '../seal.ts';
-import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from '../sealed-columns.ts';
-import { splitProps } from '../step-props.ts';
+import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
+import { type RunnableRow, runnableCells, stepCells } from '../runnable-rows.ts';
 import type { Core } from './core.ts';
 import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
-
-export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
-    Pick<Source, 'componentCode' | 'configuredProps' | 'additionalProps' | 'dedupe' | 'secretProps'>
-  >;
 
 export interface RunnableWrite {
   readonly record: RunnableRow;
@@ -21,7 +15,7 @@ export interface RunnableWrite {
 
 export function insertRunnable(core: Core, write: RunnableWrite): void {
   const { record } = write;
-  const { settings, props, additional } = sealedCells(record, core.seal);
+  const { settings, props, additional } = runnableCells(record, core.seal);
   core.writer.run(
     `INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms,
       component_code, configured_props, dedupe, secret_props, additional_props)
@@ -46,7 +40,7 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
 /** False when it is gone. */
 export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   const { record } = write;
-  const { settings, props, additional } = sealedCells(record, core.seal);
+  const { settings, props, additional } = runnableCells(record, core.seal);
   const changed = core.writer.run(
     `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
       component_code = ?, configured_props = ?, dedupe = ?, secret_props = ?, additional_props = ?
@@ -71,20 +65,6 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   return true;
 }
 
-/** The columns that hold secrets, as they are kept: what the code gets as its environment, and a source's props. */
-function sealedCells(
-  record: RunnableRow,
-  seal: Seal,
-): { settings: string; props: string | null; additional: string | null } {
-  const { id, settings, configuredProps, additionalProps = {} } = record;
-  const isAdded = Object.keys(additionalProps).length > 0;
-  return {
-    settings: seal.seal(JSON.stringify(settings), runnableSettingsPlace(id)),
-    props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
-    additional: isAdded ? seal.seal(JSON.stringify(additionalProps), additionalPropsPlace(id)) : null,
-  };
-}
-
 function writeParts(core: Core, write: RunnableWrite): void {
   if (write.deployment) insertDeployment(core, write.deployment);
   for (const trigger of write.triggers) putTrigger(core, trigger);
@@ -92,15 +72,15 @@ function writeParts(core: Core, write: RunnableWrite): void {
 }
 
 function insertDeployment(core: Core, deployment: Deployment): void {
-  const { plain, props } = splitProps(deployment.steps);
+  const { steps, props } = stepCells(deployment, core.seal);
   core.writer.run(
     'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES (?,?,?,?,?,?)',
     deployment.id,
     deployment.ownerId,
     deployment.runnableId,
     deployment.createdAtMs,
-    JSON.stringify(plain),
-    props === null ? null : core.seal.seal(props, stepPropsPlace(deployment.id)),
+    steps,
+    props,
   );
 }
 
