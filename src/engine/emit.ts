@@ -24,6 +24,8 @@ export interface EmitOptions {
   readonly idempotency?: Idempotency;
   /** Wait for what the first run answers its caller. */
   readonly wantsAnswer?: boolean;
+  /** Nobody waits for that answer any more. */
+  readonly gone?: AbortSignal | undefined;
   /** Wait for the first run's end. */
   readonly wantsEnd?: boolean;
   /** The first run goes on where another one failed. */
@@ -54,7 +56,7 @@ export function createEmit(deps: EmitDeps) {
     metrics.accepted.inc();
     const { firstRun, claims } = appended;
     // Both register before anything is awaited, so that no end is missed.
-    const answer = wantsAnswer ? answerTo(emission, appended, idempotency) : null;
+    const answer = wantsAnswer ? answerTo(emission, appended, options) : null;
     const hasRun = firstRun !== null && !appended.firstRunRefused;
     const ended = wantsEnd && hasRun ? waiters.endOf(firstRun) : null;
     if (isAwaited && hasRun && !claims.runs.some(({ run }) => run === firstRun)) answers.watch(firstRun);
@@ -62,24 +64,29 @@ export function createEmit(deps: EmitDeps) {
     return { appended, answer, ended };
   }
 
-  async function answerTo(emission: NewEmission, appended: Appended, idempotency?: Idempotency): Promise<Answered> {
+  async function answerTo(emission: NewEmission, appended: Appended, options: EmitOptions): Promise<Answered> {
+    const { idempotency, gone } = options;
     const { repeated, firstRun } = appended;
     if (repeated?.answer) return { kind: 'answer', answer: repeated.answer };
     if (firstRun === null) return { kind: 'none' };
     if (appended.firstRunRefused) return { kind: 'full' };
-    if (!repeated || !idempotency) return waiters.answerOf(firstRun).answered;
-    return answerOfRepeat(emission, firstRun, idempotency);
+    if (!repeated || !idempotency) return waiters.answerOf(firstRun, gone).answered;
+    return answerOfRepeat(emission, firstRun, { idempotency, gone });
   }
 
   /** A repeat waits with the first call; what that one got is kept with the key from the run's end on. */
-  async function answerOfRepeat(emission: NewEmission, run: number, idempotency: Idempotency): Promise<Answered> {
-    const waiting = waiters.answerOf(run);
+  async function answerOfRepeat(
+    emission: NewEmission,
+    run: number,
+    { idempotency, gone }: { idempotency: Idempotency; gone: AbortSignal | undefined },
+  ): Promise<Answered> {
+    const waiting = waiters.answerOf(run, gone);
     const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
     const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
     if (!isOpen) waiting.leave();
     else if (record.waiting) waiters.wait(run, record.waiting, null);
     const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };
-    if (answered.kind === 'answer') return answered;
+    if (answered.kind === 'answer' || gone?.aborted) return answered;
     const again = await store.append(emission, slots, { idempotency }).catch(() => null);
     if (again) dispatch.take(again.claims);
     return again?.repeated?.answer ? { kind: 'answer', answer: again.repeated.answer } : answered;

@@ -22,8 +22,11 @@ export interface AwaitedAnswer {
 export class Waiters {
   readonly #byRun = new Map<number, Waiting>();
 
-  /** Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. */
-  answerOf(run: number): AwaitedAnswer {
+  /**
+   * Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. `gone`: the caller went
+   * away, and whatever the run answers has nobody to go to.
+   */
+  answerOf(run: number, gone?: AbortSignal): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
     const leave = (): void => {
       clearTimeout(timer);
@@ -38,7 +41,13 @@ export class Waiters {
       leave();
       resolve({ kind: 'timeout' });
     }, LIMITS.callerMs).unref();
+    const onGone = (): void => {
+      leave();
+      resolve({ kind: 'none' });
+    };
     this.#of(run).answered.add(settle);
+    if (gone?.aborted) onGone();
+    else gone?.addEventListener('abort', onGone, { once: true });
     return { answered, leave };
   }
 

@@ -73,8 +73,11 @@ export interface Accepted {
  * (422, with file, line, column) for code that does not compile. `StoreUnavailable` passes through.
  */
 export interface Actions {
-  /** Durable when it resolves; runs and deliveries are under way. `wantsAnswer`: also wait for the first run's answer. */
-  accept(emission: NewEmission, more?: { idempotency?: Idempotency; wantsAnswer?: boolean }): Promise<Accepted>;
+  /** Durable when it resolves; runs and deliveries are under way. `wantsAnswer`: also wait for the first run's answer, until the caller is `gone`. */
+  accept(
+    emission: NewEmission,
+    more?: { idempotency?: Idempotency; wantsAnswer?: boolean; gone?: AbortSignal },
+  ): Promise<Accepted>;
 
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
   updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;

@@ -215,3 +215,21 @@ test('a caller hears that the queue is full', async () => {
   gate.open();
   assert.equal((await answer).status, 400);
 });
+
+test('a run goes on when its caller is gone', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const code = `export default async ({ $ }) => { await fetch(process.env.GATE); await $.respond({ status: 200, body: 'late' }); }`;
+  const workflow = await answering(errand, code, { settings: { env: { GATE: gate.url } } });
+  const gone = new AbortController();
+  const headers = { 'idempotency-key': 'once' };
+  const url = workflow.triggers[0].endpoint_url;
+  const first = fetch(url, { method: 'POST', headers, signal: gone.signal });
+  await gate.wait(1);
+  gone.abort();
+  await assert.rejects(first);
+  gate.open();
+  const [run] = await errand.runs(workflow.id, 1);
+  assert.equal(run.state, 'succeeded');
+  assert.equal(await (await fetch(url, { method: 'POST', headers })).text(), 'late', 'for whoever asks again');
+});

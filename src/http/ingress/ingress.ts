@@ -52,7 +52,7 @@ async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
   }
   const encoding = req.headers['content-encoding'];
   const plain = encoding === undefined ? body : await inflate(body, encoding, deps.maxBodyBytes);
-  const accepted = await accept(deps, { req, trigger, body: plain, pathStart });
+  const accepted = await accept(deps, { req, res, trigger, body: plain, pathStart });
   const { appended } = accepted;
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
   const answer = await answerOf(accepted);
@@ -78,13 +78,14 @@ const QUEUE_FULL_RETRY_S = 5;
 
 interface Incoming {
   readonly req: IncomingMessage;
+  readonly res: ServerResponse;
   readonly trigger: Trigger;
   readonly body: Buffer;
   /** Where the path after the key begins in the request's URL. */
   readonly pathStart: number;
 }
 
-function accept(deps: HttpDeps, { req, trigger, body, pathStart }: Incoming): Promise<Accepted> {
+function accept(deps: HttpDeps, { req, res, trigger, body, pathStart }: Incoming): Promise<Accepted> {
   const verified = trigger.tokenHash !== null;
   if (trigger.tokenHash !== null && !isBearer(req.headers.authorization, trigger.tokenHash)) {
     throw new Refusal('unauthenticated', 'This endpoint needs its token; send "Authorization: Bearer <token>"');
@@ -104,7 +105,16 @@ function accept(deps: HttpDeps, { req, trigger, body, pathStart }: Incoming): Pr
     }),
   } as const;
   const idempotency = idempotencyOf(req, trigger.id);
-  return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse });
+  const gone = trigger.customResponse ? { gone: goneOf(res) } : {};
+  return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
+}
+
+/** Its caller has closed the connection, or was answered. What was accepted goes on. */
+function goneOf(res: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (res.destroyed) gone.abort();
+  else res.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 function idempotencyOf(req: IncomingMessage, triggerId: string): Idempotency | undefined {

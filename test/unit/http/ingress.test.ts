@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
 import type { Answered } from '../../../src/domain/requests.ts';
 import type { HttpAnswer } from '../../../src/domain/run.ts';
+import { Waiters } from '../../../src/engine/waiters.ts';
 import type { Accepted } from '../../../src/http/deps.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
+import { until } from '../../support/wait.ts';
 import { idOf, sha256, trigger } from './fake-store.ts';
-import { appended, type FakeActions, startServer } from './harness.ts';
+import { appended, connect, type FakeActions, startServer } from './harness.ts';
 
 const OPEN = { key: null } as const;
 
@@ -218,4 +220,27 @@ test('a bug leaks nothing and is logged', async (t) => {
   const [line] = logged as { fields: { request_id: string; err: Error }; name: string }[];
   assert.equal(line?.fields.request_id, headers.get('x-request-id'));
   assert.equal(line?.fields.err.message, 'secret detail');
+});
+
+test('a caller who disconnects is waited for no more', async (t) => {
+  const waiters = new Waiters();
+  let runs = 0;
+  const accept = (_emission: unknown, { gone }: { gone?: AbortSignal }): Accepted => {
+    runs++;
+    return { appended: appended(runs, { firstRun: runs }), answer: waiters.answerOf(runs, gone).answered };
+  };
+  const { port } = await custom(t, { accept });
+  const callers = Array.from({ length: 20 }, () => connect(t, port));
+  for (const caller of callers) caller.send('POST /e/key1 HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
+  const waiting = (count: number) => until(`${count} who wait`, async () => waiters.runs().length === count);
+  await waiting(20);
+  const [last, ...others] = callers;
+  for (const caller of others) caller.close();
+  await waiting(1);
+  const [run] = waiters.runs();
+  // Only the side that has nothing more to send.
+  last?.end();
+  waiters.answer(run as number, answer({ status: 202, body: Buffer.from('still here') }));
+  assert.equal((await last?.answer())?.body, 'still here');
+  assert.deepEqual(waiters.runs(), []);
 });
