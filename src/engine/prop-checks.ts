@@ -29,6 +29,8 @@ const JSON_TYPES: Readonly<Record<string, Check>> = {
   any: () => true,
 };
 
+const SHOWN_PROPS = 20;
+
 /** What the service itself provides, whatever is configured, and what only a form shows. */
 const GIVEN = new Set(['$.service.db', '$.interface.http', '$.interface.timer', 'alert', 'dir']);
 
@@ -36,12 +38,18 @@ const GIVEN = new Set(['$.service.db', '$.interface.http', '$.interface.timer', 
 export async function checkProps(stores: PropStores, place: PropsPlace, checked: Checked): Promise<void> {
   const { definitions, configured } = checked;
   for (const prop of Object.keys(configured)) {
-    if (!Object.hasOwn(definitions, prop)) refuse(place, prop, `the component has no prop "${prop}"`);
+    if (!Object.hasOwn(definitions, prop)) refuse(place, prop, unknownProp(prop, Object.keys(definitions)));
   }
   for (const [prop, definition] of Object.entries(definitions)) {
     const value = checkOne(place, { prop, definition, configured: ownValue(configured, prop) });
     if (value !== undefined) await checkNamed(stores, place, { prop, definition, value });
   }
+}
+
+function unknownProp(prop: string, known: readonly string[]): string {
+  const shown = known.slice(0, SHOWN_PROPS).join(', ');
+  const has = known.length === 0 ? 'it has none' : `it has ${shown}${known.length > SHOWN_PROPS ? ', …' : ''}`;
+  return `the component has no prop "${prop}"; ${has}`;
 }
 
 /** The same of what was given alone: what is missing may come to be, or cease to be asked for. */

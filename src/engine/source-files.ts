@@ -1,6 +1,7 @@
 // A source component that its caller has bundled (`errand deploy`). It is the owner's source of that path, known by an id
 // that is made of both, as with workflow files (files/identity.ts).
 
+import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { markedCode } from '../domain/origin.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../domain/requests.ts';
@@ -29,11 +30,18 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
     const standing = await store.getSource(ownerId, id);
     if (!standing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
-    const isSame = standing.componentCode === code && configuredProps === undefined;
+    // One that is just being made may be taken back: whoever changes it waits for that.
+    const isDone = standing.settings.inHooks !== true;
+    const isSame = isDone && standing.componentCode === code && configuredProps === undefined;
     if (isSame && (name === undefined || name === standing.name)) {
       return { result: 'same', whole: await sources.getSource(ownerId, id) };
     }
-    return { result: 'changed', whole: await sources.updateSource(ownerId, id, asked) };
+    try {
+      return { result: 'changed', whole: await sources.updateSource(ownerId, id, asked) };
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'not_found') throw error;
+      return { result: 'made', whole: await sources.createSource(ownerId, asked) };
+    }
   }
 
   /** Apps, actions, and what components share have default exports, too. What cannot be loaded is told as always. */

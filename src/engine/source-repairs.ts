@@ -2,8 +2,9 @@
 // here, by one node. A source whose creator was never answered goes; an update goes on from what stands in the row; a
 // deletion goes on.
 //
-// What the hooks did is asked of their runs. Those that are open are cancelled first: what is asked for here would run
-// beside them, and a hook that registers a webhook at a vendor would do so twice.
+// What the hooks did is asked of their runs. Those that wait are cancelled first, and those that a living node executes are
+// waited for: what is asked for here would run beside them, and a hook that registers a webhook at a vendor would do so
+// twice. Not cancelled, since what it has registered by then would stay there, and nobody would know of it.
 
 import { Refusal } from '../domain/fault.ts';
 import { HOUR_MS } from '../domain/limits.ts';
@@ -195,7 +196,7 @@ export class SourceRepairs {
     if (this.#isStopped) throw new Error('stopped');
   }
 
-  /** The last run of a hook that has begun, when none is open any more: one may be another node's, which hears of it. */
+  /** The last run of a hook that has begun, when none is open any more. One that runs has its time limit. */
   async #lastHook(taken: Taken): Promise<HookRun | undefined> {
     for (;;) {
       const runs = await this.#cancelHooks(taken);
@@ -211,7 +212,7 @@ export class SourceRepairs {
     const runs = await store.hookRuns(ownerId, sourceId);
     if (!runs) throw new Lost();
     for (const { run, hasBegun } of runs) if (hasBegun) begun.add(run);
-    for (const { run } of runs.filter(isOpen)) await cancelRun(ownerId, run);
+    for (const { run, state } of runs) if (state === 'queued' || state === 'waiting') await cancelRun(ownerId, run);
     return runs;
   }
 }

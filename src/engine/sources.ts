@@ -86,7 +86,9 @@ export function createSources(deps: SourceDeps) {
   async function goBack(standing: Standing): Promise<void> {
     const { active } = standing.source;
     if (active) {
-      await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
+      const isHeld = await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
+      // Whoever took it over has switched it on, or will.
+      if (!isHeld) return;
       await orRefused(runHooks(deps, standing, ['activate']));
     }
     await store.updateSource(written(deps, { ...standing, deployment: null }, active ? 'on' : 'off'));

@@ -1,7 +1,8 @@
 // How a child process is kept in. One seam, two levels: spawn.ts (`process`) and jail.ts (`jail`).
 //
 // Both run the same program with Node's permission model, with no environment but what it needs, and with no descriptors
-// but 0 to 3. Where the server is root, both run it as another user, and its folders are that user's to read.
+// but 0 to 3. Where the server is root, both run it as another user, and its folders are that user's to read. What each stops
+// is a corpus of attempts in the tests, with which the table in SECURITY.md is compared.
 
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';

@@ -55,7 +55,7 @@ test('changes that a kill cut off are finished', async () => {
   await using registry = await startRegistry();
   await using first = await start(folder.path);
   const made = new Map<string, Json>();
-  for (const label of ['off', 'on', 'gone', 'waits']) {
+  for (const label of ['off', 'on', 'gone', 'broken', 'waits']) {
     made.set(label, await first.client.post('/v1/sources', bodyOf(registry, label)));
   }
   const pathOf = (label: string): string => `/v1/sources/${made.get(label).id}`;
@@ -65,10 +65,10 @@ test('changes that a kill cut off are finished', async () => {
   registry.hold('waits tick');
   await registry.held('waits tick');
   ask(first, 'PUT', pathOf('waits'), put('waits'));
-  const held = ['new deploy', 'newer activate', 'off deactivate', 'on activate', 'gone deactivate'];
+  const held = ['new deploy', 'newer activate', 'off deactivate', 'on activate', 'broken activate', 'gone deactivate'];
   for (const call of held) registry.hold(call);
   for (const label of ['new', 'newer']) ask(first, 'POST', '/v1/sources', bodyOf(registry, label));
-  for (const label of ['off', 'on']) ask(first, 'PUT', pathOf(label), put(label));
+  for (const label of ['off', 'on', 'broken']) ask(first, 'PUT', pathOf(label), put(label));
   ask(first, 'DELETE', pathOf('gone'));
   for (const call of held) await registry.held(call);
   await until('the hook is queued', async () => (await first.client.get('/v1/ledger')).data.runs.queued > 0);
@@ -77,23 +77,35 @@ test('changes that a kill cut off are finished', async () => {
 
   // What is to be finished holds up neither the start nor the others, and who wants to change such a source waits.
   registry.hold('off deactivate');
+  registry.refuse('broken activate');
   await using second = await start(folder.path);
   await registry.held('off deactivate');
-  await until('the others are finished', async () => (await listed(second)).join() === 'off,on,waits');
+  await until('the others are finished', async () => (await listed(second)).join() === 'broken,off,on,waits');
   const renamed = second.client.put(pathOf('off'), { name: 'renamed' });
   assert.equal(await ticks(second, made.get('on').id), 'b');
   assert.equal(await ticks(second, made.get('waits').id), 'a', 'nothing had been done');
   registry.letGo('off deactivate');
   assert.equal((await renamed).active, true);
   assert.equal(await ticks(second, made.get('off').id), 'a', 'its change was not written');
-  assert.deepEqual(await listed(second), ['on', 'renamed', 'waits']);
+  assert.deepEqual(await listed(second), ['broken', 'on', 'renamed', 'waits']);
   assert.deepEqual(registry.registered(), ['off', 'on', 'waits'], 'one webhook each, and none of those that are gone');
+
+  const broken = await until('what cannot be switched on to be off', async () => {
+    const { data } = await second.client.get(pathOf('broken'));
+    return !data.active && data;
+  });
+  assert.equal(broken.configured_props.version, 'b');
+  const { data: errors } = await second.client.get(`${pathOf('broken')}/$errors/event_summaries?expand=event`);
+  assert.deepEqual(
+    errors.map(({ event }: Json) => event.error.msg),
+    ['activate was refused'],
+  );
 
   const calls = (label: string) =>
     registry.answered.slice(sofar).filter((call) => call.startsWith(`${label} `) && !call.endsWith(' tick'));
   assert.deepEqual(
-    ['new', 'newer', 'gone', 'on', 'waits'].flatMap(calls),
-    ['gone deactivate', 'on activate'],
+    ['new', 'newer', 'gone', 'on', 'broken', 'waits'].flatMap(calls),
+    ['gone deactivate', 'on activate', 'broken activate'],
     'no hook is run again beside those',
   );
   const whole = ['off deactivate', 'off activate'];

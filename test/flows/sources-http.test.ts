@@ -22,6 +22,8 @@ test('a source with http gets an address', async () => {
   assert.ok(key.length >= 22, 'at least 128 random bits');
   const { configured_props: shown } = await errand.client.get(`/v1/sources/${source.id}`).then(({ data }) => data);
   assert.equal(shown.http.endpoint_url, source.endpoint_url);
+  const [listed] = (await errand.client.get('/v1/sources')).data;
+  assert.deepEqual([listed.endpoint_url, listed.configured_props], [source.endpoint_url, shown]);
   const again = await errand.client.put(`/v1/sources/${source.id}`, { configured_props: shown });
   assert.deepEqual(again.configured_props, shown);
 });

@@ -15,6 +15,8 @@ export interface Registry extends AsyncDisposable {
   hold(call: string): void;
   /** Waits until that one does. */
   held(call: string): Promise<void>;
+  /** Requests of that kind are answered 500 from now on. */
+  refuse(call: string): void;
   /** Answers it, if whoever asked is still there. */
   letGo(call: string): void;
 }
@@ -23,6 +25,7 @@ export async function startRegistry(): Promise<Registry> {
   const answered: string[] = [];
   const hooks = new Map<string, string>();
   const toHold = new Set<string>();
+  const toRefuse = new Set<string>();
   /** Answers each. */
   const holding = new Map<string, () => void>();
   let made = 0;
@@ -34,6 +37,7 @@ export async function startRegistry(): Promise<Registry> {
       // A caller that is gone by now has registered nothing, and removed nothing.
       if (response.destroyed) return;
       answered.push(call);
+      if (toRefuse.has(call)) return void response.writeHead(500).end();
       if (what === 'activate') hooks.set(`h${++made}`, label);
       const isKnown = what !== 'deactivate' || hooks.delete(searchParams.get('hook') ?? '');
       response.writeHead(isKnown ? 200 : 404).end(`h${made}`);
@@ -46,6 +50,7 @@ export async function startRegistry(): Promise<Registry> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answered,
     registered: () => [...hooks.values()].sort(),
+    refuse: (call) => void toRefuse.add(call),
     hold: (call) => void toHold.add(call),
     held: async (call) => {
       await until(`${call} to be held`, () => holding.has(call));

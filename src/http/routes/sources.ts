@@ -9,14 +9,7 @@ import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.
 import { dataOf, idIn, operation } from '../operation.ts';
 import { eventOf } from '../params.ts';
 import { STARTED, startedToWire } from '../wire/runs.ts';
-import {
-  SOURCE,
-  SOURCE_CREATE,
-  SOURCE_UPDATE,
-  SOURCE_WHOLE,
-  sourceToWire,
-  sourceWholeToWire,
-} from '../wire/sources.ts';
+import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '../wire/sources.ts';
 import { addSourceEventRoutes } from './source-events.ts';
 import { addSourceLogRoute } from './source-logs.ts';
 
@@ -82,7 +75,7 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   });
 }
 
-function addList(app: App, { store }: HttpDeps): void {
+function addList(app: App, { store, publicUrl }: HttpDeps): void {
   for (const [url, id] of [
     ['/v1/sources', 'listSources'],
     ['/v1/users/me/sources', 'listMySources'],
@@ -91,13 +84,19 @@ function addList(app: App, { store }: HttpDeps): void {
       id,
       tag: 'sources',
       summary: id === 'listSources' ? 'List sources' : 'List your sources',
-      description: id === 'listSources' ? 'Newest first.' : 'The same as `GET /v1/sources`.',
+      description: id === 'listSources' ? 'Newest first, without their code.' : 'The same as `GET /v1/sources`.',
       query: LIST_QUERY,
-      answer: listOf(SOURCE),
+      answer: listOf(SOURCE_WHOLE),
     });
     app.get(url, { schema }, async ({ query, caller }) => {
       const page = pageOf(query, resourceCursor(PREFIX.source));
-      return listAnswer(await store.listSources(caller.ownerId, page), sourceToWire, query);
+      const { items, ...rest } = await store.listSources(caller.ownerId, page);
+      const shown = items.map(async (source) => {
+        const triggers = await store.listTriggers(caller.ownerId, source.id);
+        return { source, triggers: triggers.map((trigger) => ({ trigger })) };
+      });
+      const whole = { ...rest, items: await Promise.all(shown) };
+      return listAnswer(whole, (one) => sourceWholeToWire(one, publicUrl(), false), query);
     });
   }
 }

@@ -3,8 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import { originOf, plainCode } from '../../domain/origin.ts';
-import type { WholeSource } from '../../domain/requests.ts';
-import type { Source } from '../../domain/resource.ts';
+import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../schema.ts';
 import { LOG_LINE } from './runs.ts';
 import { endpointUrl } from './triggers.ts';
@@ -60,21 +59,15 @@ export const SOURCE_UPDATE = {
   active: Type.Optional(Type.Boolean({ examples: [true] })),
 };
 
-const FIELDS = {
-  id: id('dc_'),
-  name: text({ example: 'Clock' }),
-  name_slug: text({ example: 'clock' }),
-  active: Type.Boolean({ examples: [true] }),
-  configured_props: PROPS,
-  created_at: SECONDS,
-  updated_at: SECONDS,
-};
-
-export const SOURCE = Type.Object(FIELDS, { title: 'Source' });
-
 export const SOURCE_WHOLE = Type.Object(
   {
-    ...FIELDS,
+    id: id('dc_'),
+    name: text({ example: 'Clock' }),
+    name_slug: text({ example: 'clock' }),
+    active: Type.Boolean({ examples: [true] }),
+    configured_props: PROPS,
+    created_at: SECONDS,
+    updated_at: SECONDS,
     endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
     skipped_ticks: Type.Optional(
       Type.Integer({
@@ -93,7 +86,7 @@ export const SOURCE_WHOLE = Type.Object(
 
 export const SOURCE_LOG_LINE = Type.Object({ run_id: id('r_'), ...LOG_LINE }, { title: 'SourceLogLine' });
 
-export function sourceToWire(source: Source): Static<typeof SOURCE> {
+function plainToWire(source: Source) {
   return {
     id: source.id,
     name: source.name,
@@ -105,19 +98,25 @@ export function sourceToWire(source: Source): Static<typeof SOURCE> {
   };
 }
 
+/** Its own triggers count here, and not how they are listened to. */
+interface ShownSource {
+  readonly source: Source;
+  readonly triggers: readonly { readonly trigger: Trigger | null }[];
+}
+
 function shownProps({ configuredProps, secretProps }: Source): Record<string, unknown> {
   return Object.fromEntries(Object.entries(configuredProps).filter(([prop]) => !secretProps.includes(prop)));
 }
 
 export function sourceWholeToWire(
-  whole: WholeSource,
+  whole: ShownSource,
   publicUrl: string,
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
   const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
   const origin = originOf(whole.source.componentCode);
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
-  const source = sourceToWire(whole.source);
+  const source = plainToWire(whole.source);
   return {
     ...source,
     configured_props: withEndpoints(source.configured_props, whole, publicUrl),
@@ -131,7 +130,7 @@ export function sourceWholeToWire(
 /** Each http prop with its address, where callers of other services look for it. */
 function withEndpoints(
   props: Record<string, unknown>,
-  { triggers }: WholeSource,
+  { triggers }: ShownSource,
   publicUrl: string,
 ): Record<string, unknown> {
   const keys = new Map(triggers.map(({ trigger }) => [trigger?.id, trigger?.key]));

@@ -179,6 +179,8 @@ export function fakeStore(data: FakeData): Store {
     listKeys: async (ownerId) => [...data.keys.values()].filter(isOwned(ownerId)),
     getOwner: async (ownerId) => data.owners.find(({ id }) => id === ownerId),
     exists: async (ownerId, id) => emitters().some((thing) => thing.id === id && thing.ownerId === ownerId),
+    listTriggers: async (ownerId, runnableId) =>
+      data.triggers.filter((known) => known.ownerId === ownerId && known.runnableId === runnableId),
     triggerByKey: async (key) => data.triggers.find((known) => known.key === key),
     getWorkflow: async (ownerId, id) => one(data.workflows, ownerId, id),
     listWorkflows: async ({ ownerId, active, name }, page) => {

@@ -94,10 +94,13 @@ test('one source comes with its code', async (t) => {
 });
 
 test('sources are listed under both paths', async (t) => {
-  const { call, data } = await startServer(t);
+  const { call, data } = await startServer(t, { actions: ACTIONS });
   data.sources.push(SOURCE);
+  data.triggers.push(trigger(1, { runnableId: DC1 }));
   const all = await call('GET', '/v1/sources');
-  assert.equal(all.json.data[0].id, DC1);
+  const { component_code: _, ...one } = (await call('GET', `/v1/sources/${DC1}`)).json.data;
+  assert.deepEqual(all.json.data, [one], 'as each is shown by itself, but for its code');
+  assert.match(one.endpoint_url, /\/e\/key1$/);
   assert.deepEqual((await call('GET', '/v1/users/me/sources')).json, all.json);
 });
 
