@@ -80,12 +80,9 @@ test('no room, no warm-up', async (t) => {
   const pid = returned(await full.run(deployment));
   full.runner.warm(await deploymentOf(PID), 256, {});
   assert.equal(returned(await full.run(deployment)), pid);
-  const small = kit(t, { poolMb: 20 });
+  const small = kit(t, { poolMb: 10 });
   small.runner.warm(deployment, 256, {});
-  small.runner.warm(await deploymentOf(PID), 256, {});
-  assert.equal(small.runner.stats().processes, 1);
-  await small.run(deployment);
-  assert.equal(small.runner.stats().processes, 1);
+  assert.equal(small.runner.stats().processes, 0, 'less than a process takes');
 });
 
 test('broken code is silent until its first run', async (t) => {
