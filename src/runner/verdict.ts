@@ -2,6 +2,7 @@
 
 import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome, type StepResult } from '../domain/run.ts';
+import { CONNECTION_LOST } from './child/protocol.ts';
 import type { Death } from './child-link.ts';
 import { CANCELLED, type Flight } from './flight.ts';
 
@@ -81,7 +82,7 @@ function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome
 }
 
 function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
-  if (kind === 'garbage')
+  if (kind === 'garbage' || code === CONNECTION_LOST)
     return { code: 'WorkerLost', msg: 'The code broke the connection between its process and the server' };
   const saysSo = SAYS_OUT_OF_MEMORY.test(detail) && (CRASHES.has(signal) || (code ?? 0) > 128);
   if (kind === 'memory' || saysSo) {

@@ -30,8 +30,8 @@ export interface Verdict {
 }
 
 const OVER = new Set(['succeeded', 'failed', 'cancelled']);
-/** A run that was under way in four lives that were killed is given up, and says so. */
-const GIVEN_UP = new Set(['WorkerLost']);
+/** A run that was under way in three lives that were killed is given up, and says so. */
+export const GIVEN_UP: ReadonlySet<string> = new Set(['WorkerLost']);
 
 export function judge(evidence: Evidence): Verdict {
   return new Judge(evidence).verdict();

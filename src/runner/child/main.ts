@@ -7,7 +7,7 @@ import { captureConsole } from './console.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import { exitProcess, guardProcess } from './guard.ts';
 import { openOutlet } from './outlet.ts';
-import type { ToChild } from './protocol.ts';
+import { CONNECTION_LOST, type ToChild } from './protocol.ts';
 import { Worker } from './worker.ts';
 
 /** Not Node's IPC channel; protocol.ts says why. */
@@ -30,5 +30,5 @@ captureConsole();
 guardProcess((thrown) => worker.stray(thrown));
 socket.on('data', (chunk: Buffer) => reader.push(chunk));
 // The server is gone, or has no use for this process any more.
-socket.on('error', () => exitProcess(0));
-socket.on('close', () => exitProcess(0));
+socket.on('error', () => exitProcess(CONNECTION_LOST));
+socket.on('close', () => exitProcess(CONNECTION_LOST));

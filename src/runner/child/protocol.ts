@@ -9,6 +9,12 @@ import type { Outgoing } from '../../domain/run.ts';
 import type { GoingOn, WaitAsked } from '../../domain/waiting.ts';
 import type { Ask, PropsInput, SourceInput } from '../runner.ts';
 
+/**
+ * What a process exits with that finds its pipe closed. When the code did that, it may be seen before the server sees the
+ * pipe's end, and is no exit of the code's.
+ */
+export const CONNECTION_LOST = 86;
+
 export interface StepFile {
   readonly id: string;
   readonly namespace: string;
