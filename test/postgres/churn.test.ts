@@ -13,7 +13,7 @@ import { Maker } from '../contract/maker.ts';
 import { newDatabase } from '../support/postgres/shared.ts';
 import { openTestStore } from '../support/postgres/store.ts';
 
-const EVENTS_PER_CALLER = 40;
+const EVENTS_PER_CALLER = 20;
 const CALLERS = 8;
 /** A webhook that is put off is claimed from again while the test lasts. */
 const PAUSE_MS = 20;

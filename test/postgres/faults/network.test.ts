@@ -4,5 +4,4 @@ import { proves } from './proves.ts';
 
 describe('a network between three nodes and Postgres', () => {
   proves('loses nothing when connections are cut', inShort['connections cut']);
-  proves('loses nothing when a standby takes over', inShort['primary lost']);
 });

@@ -5,6 +5,4 @@ import { proves } from './proves.ts';
 describe('three nodes on one Postgres', () => {
   proves('lose nothing when one is killed', inShort.killed);
   proves('lose nothing when one stands still', inShort.paused);
-  proves('lose nothing when roles are killed', inShort['roles apart']);
-  proves('lose nothing when a version replaces another', inShort.upgraded);
 });
