@@ -25,7 +25,7 @@ class Churn {
   #workflow: Workflow;
   #webhook: Webhook;
   #turn = 0;
-  /** Nobody disables what waits for its end. */
+  /** Nobody disables, or puts off for ever, what waits for its end. */
   #isSettling = false;
 
   constructor(stores: readonly Store[], make: Maker) {
@@ -84,7 +84,8 @@ class Churn {
     for (const delivery of deliveries) {
       const state = delivery.attempt < 3 && delivery.delivery % 3 === 0 ? 'retrying' : 'delivered';
       const nextAttemptAtMs = state === 'retrying' ? nowMs : null;
-      const pauseUntilMs = state === 'retrying' && delivery.delivery % 4 === 0 ? nowMs + PAUSE_MS : null;
+      const isPutOff = state === 'retrying' && delivery.delivery % 4 === 0 && !this.#isSettling;
+      const pauseUntilMs = isPutOff ? nowMs + PAUSE_MS : null;
       const end = { delivery, made: anAttempt(), nextAttemptAtMs, pauseUntilMs, error: null };
       const disableWebhook = !this.#isSettling && delivery.delivery % 31 === 0;
       await this.#store.recordAttempt({ ...end, state, disableWebhook }, none());
