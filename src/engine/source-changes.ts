@@ -2,6 +2,7 @@
 // other has just switched on. Those that are asked for here go in that order; those of other nodes, and those that were cut
 // off and are being finished (source-repairs.ts), are seen by their mark in the store, and waited for.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { SourceChange } from '../store/source-changes.ts';
@@ -80,8 +81,4 @@ export class SourceChanges {
       ));
     if (!isOver) this.#onLeft();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

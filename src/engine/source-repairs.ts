@@ -6,6 +6,7 @@
 // waited for: what is asked for here would run beside them, and a hook that registers a webhook at a vendor would do so
 // twice. Not cancelled, since what it has registered by then would stay there, and nobody would know of it.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/fault.ts';
 import { HOUR_MS } from '../domain/limits.ts';
 import type { RunState } from '../domain/run.ts';
@@ -215,8 +216,4 @@ export class SourceRepairs {
     for (const { run, state } of runs) if (state === 'queued' || state === 'waiting') await cancelRun(ownerId, run);
     return runs;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

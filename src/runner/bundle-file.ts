@@ -10,7 +10,7 @@
 
 import { isBuiltin } from 'node:module';
 import { resolve, sep } from 'node:path';
-import type { Message, Metafile, Plugin } from 'esbuild';
+import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild';
 import {
   BINARY,
   bundleWith,
@@ -21,6 +21,7 @@ import {
   unresolvedIn,
 } from './bundle-options.ts';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from './provided.ts';
+import { syntaxProblem } from './syntax.ts';
 
 const ENTRY = `${NAMESPACE}:entry`;
 
@@ -52,20 +53,21 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
     'export const { steps, first: default$ } = programOf(file.default);',
     'export { default$ as default };',
   ].join('\n');
-  const result = await bundleWith({
+  const options: BuildOptions = {
     stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
     absWorkingDir: dir,
     minifyWhitespace: true, // a fifth less to keep; stacks go by the map
     plugins: [fileModules],
-  });
+  };
+  const result = await bundleWith(options);
   if (!result.ok) {
     return { kind: 'broken', problems: result.messages.map((message) => worded(message, { dir, path })) };
   }
   const { bundle, sourceMap, metafile, warnings } = result.built;
   const inputs = inputsOf(metafile, dir);
   if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
-  const large = tooLarge(path, result.built);
-  if (large) return { kind: 'broken', problems: [large] };
+  const wrong = tooLarge(path, result.built) ?? (await syntaxProblem(path, result.built, options));
+  if (wrong) return { kind: 'broken', problems: [wrong] };
   const usesSdk = Object.keys(metafile.inputs).includes(`${NAMESPACE}:errand/workflow`);
   return { kind: 'workflow', bundle, sourceMap, inputs, usesSdk };
 }

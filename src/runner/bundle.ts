@@ -7,6 +7,7 @@ import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
 import { readSpecifier } from './specifier.ts';
+import { syntaxProblem } from './syntax.ts';
 
 export type StepSource = CodeSource | FileSource;
 
@@ -52,7 +53,7 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
-  const read = readResult(await bundleWith(options), { file, roots, base });
+  const read = await readResult(await bundleWith(options), { file, roots, base, options });
   return read.ok || isFile
     ? read
     : {
@@ -96,15 +97,16 @@ interface Reading {
   readonly file: string;
   readonly roots: Roots;
   readonly base: string | undefined;
+  readonly options: BuildOptions;
 }
 
-function readResult(result: BuildResult, { file, roots, base }: Reading): Bundled {
+async function readResult(result: BuildResult, { file, roots, base, options }: Reading): Promise<Bundled> {
   if (!result.ok) return { ok: false, problems: result.messages.map((message) => worded(message, file, roots)) };
   const { built } = result;
   const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
   if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
-  const large = tooLarge(file, built);
-  if (large) return { ok: false, problems: [large] };
+  const wrong = tooLarge(file, built) ?? (await syntaxProblem(file, built, options));
+  if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(wrong.file) }] };
   const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand:/.test(name) && name !== file);
   const inputs = base === undefined ? [] : names.map((name) => resolve(base, name.replaceAll('/', sep)));
   return { ok: true, bundle: built.bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };

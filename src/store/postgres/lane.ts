@@ -5,6 +5,7 @@
 // transaction that would write half of it. So a lane throws its connection away, driver and all, whenever one breaks,
 // and refuses what was meant for it.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
 import { StoreUnavailable } from '../store.ts';
 import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
@@ -219,8 +220,4 @@ const PREPARED = { prepare: true };
 
 function closedError(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

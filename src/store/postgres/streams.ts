@@ -8,6 +8,7 @@
 // So: read the clock and the numbers, then see who holds such locks, and wait until none of those is left. Transactions of
 // other programs in this database are waited for too; which ones write here cannot be told.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { type EmissionReader, toEmissionRecord } from '../log-rows.ts';
@@ -95,7 +96,7 @@ class LogEnd {
           'a transaction in this database does not end, and nobody can tell what it may write',
         );
       }
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await pause(waitMs);
       const now = new Set((await this.#look()).writers);
       left = left.filter((writer) => now.has(writer));
     }

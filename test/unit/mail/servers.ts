@@ -1,7 +1,8 @@
 // Real mail servers on loopback, and a mailer that uses them.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,8 +80,8 @@ export interface TestMailer extends Mailer, AsyncDisposable {
 }
 
 export function mailerFor(options: Partial<MailerOptions> = {}): TestMailer {
-  const folder = mkdtempSync(join(tmpdir(), 'errand-mail-'));
-  // One level deeper than what exists: the outbox is made when it is needed.
+  // Nothing of it exists: the outbox is made when it is needed.
+  const folder = join(tmpdir(), `errand-mail-${randomUUID()}`);
   const outboxDir = join(folder, 'data', 'outbox');
   let drawn = 0;
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -98,7 +99,7 @@ export function mailerFor(options: Partial<MailerOptions> = {}): TestMailer {
     outboxDir,
     async [Symbol.asyncDispose]() {
       await mailer.close();
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

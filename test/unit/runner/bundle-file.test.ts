@@ -154,6 +154,14 @@ test('code that does not compile says where', async (t) => {
   assert.deepEqual(await problems(t, { 'order.ts': `\nimport './gone.ts';\nexport default 1` }), [
     ['order.ts:2:8', 'Could not resolve "./gone.ts"'],
   ]);
+  assert.deepEqual(
+    await problems(t, {
+      'order.ts': workflow('{ a: () => [text, pattern] }', `import { text, pattern } from './lib/a.ts';`),
+      'lib/a.ts': `export const text = '${'x'.repeat(2000)}';\nexport const pattern =\n  /(/;`,
+    }),
+    [['lib/a.ts:3:3', 'Invalid regular expression: /(/: Unterminated group']],
+    'also in a line of the bundle that is long',
+  );
 });
 
 test('a file without default export is a module', async (t) => {

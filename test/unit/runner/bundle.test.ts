@@ -63,6 +63,24 @@ test('columns count characters, not bytes', async () => {
   assert.deepEqual([problem?.line, problem?.column], [1, 34]);
 });
 
+test('what only V8 judges is told, and where it is', async () => {
+  const code = 'export default (event: { id: string }) => {\n  return event.id.match(/(?<a>.)\\k<b>/);\n};';
+  const text = 'Invalid regular expression: /(?<a>.)\\k<b>/: Invalid named capture referenced';
+  assert.deepEqual(await problems(code), [{ file: 'parse_order.ts', line: 2, column: 25, text }]);
+  assert.equal(await loaded('export default 6'), 6, 'and the next is judged by itself');
+});
+
+test('what V8 can parse is taken', async () => {
+  for (const code of [
+    'export default 1; await 5; using x = null;',
+    'const a = 1;\nexport { unknown };\nexport default a;',
+    'module.exports = 1; return;',
+    `export default ${'('.repeat(5000)}1${')'.repeat(5000)}`,
+  ]) {
+    await bundled(code);
+  }
+});
+
 test('every problem is told', async () => {
   assert.equal((await problems('import "one"; import "two"; export default 1')).length, 2);
 });
