@@ -92,11 +92,15 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
     if (isNeeded && (type !== 'app' || definition.usesAuth === true)) refuseMissing(place, prop, type);
     return undefined;
   }
+  const isPlain = Object.hasOwn(JSON_TYPES, base);
   // What an expression gives is known when the step runs.
-  const isLater: Check = (item) => place.ofStep === true && Object.hasOwn(JSON_TYPES, base) && hasExpression(item);
+  const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
+  // A default of another type is what the author's code expects, and nobody else can mend it.
+  const isAuthors = isPlain && (configured === undefined || configured === null);
   if (isLater(value)) return value;
   const isList = type !== base;
-  const isRight = isList ? Array.isArray(value) && value.every((item) => isLater(item) || check(item)) : check(value);
+  const isTyped: Check = (item) => isLater(item) || check(item);
+  const isRight = isAuthors || (isList ? Array.isArray(value) && value.every(isTyped) : check(value));
   if (!isRight) refuse(place, prop, `prop "${prop}" ${whyWrong(type, definition, value)}`);
   checkBounds(place, { prop, definition, configured: value });
   return value;
