@@ -125,7 +125,8 @@ test('a source that does not answer is named as one', async () => {
   const source = await createSource(errand, `export default { props: { http: ${http} }, run() {} };`);
   const response = await fetch(source.endpoint_url, { method: 'POST' });
   assert.equal(response.status, 400);
-  assert.match((await response.json()).detail, /^The run of the source ended without respond\(\)/);
+  const { detail } = (await response.json()) as { detail: string };
+  assert.match(detail, /^The run of the source ended without respond\(\)/);
 });
 
 test('emissions carry id, summary, ts and name', async () => {
