@@ -2,8 +2,7 @@
 
 import { add, addSpread } from './figures.ts';
 import { acceptToReceiver, throwToListed } from './latency.ts';
-import { acceptAndRunShared, queuesOn, startDatabase, wear } from './postgres.ts';
-import type { Env } from './server.ts';
+import { acceptAndRunShared, envOn, queuesOn, startDatabase, wear } from './postgres.ts';
 import { median } from './stats.ts';
 import { acceptAlone, acceptAndRun, errorChain, type Times } from './throughput.ts';
 
@@ -39,11 +38,6 @@ async function once({ times, jobs }: PostgresSizes) {
 }
 
 type Round = Awaited<ReturnType<typeof once>>;
-
-async function envOn(server: Awaited<ReturnType<typeof startDatabase>>, name: string): Promise<Env> {
-  await server.createDatabase(name);
-  return { ERRAND_DATABASE_URL: server.url(name) };
-}
 
 /** What one process on Postgres takes for one event, when nothing floods it. */
 async function idle({ times }: PostgresSizes): Promise<void> {

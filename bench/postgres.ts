@@ -13,7 +13,7 @@ import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import { load } from './load.ts';
 import { graphileWorker, pgBoss, type Worked } from './queues.ts';
-import { type Bench, startBench } from './server.ts';
+import { type Bench, type Env, startBench } from './server.ts';
 import { median, type Spread, spreadOf } from './stats.ts';
 import { eventOf, type Flow, FREE_HANDS, failedEnd, layFlow, succeededEnd } from './store-work.ts';
 import type { Times } from './throughput.ts';
@@ -39,6 +39,12 @@ const RETURNS = 'export default () => 1;';
 export function startDatabase(): ReturnType<typeof startPostgres> {
   const settings = { shared_buffers: '512MB', max_wal_size: '4GB', shared_preload_libraries: 'pg_stat_statements' };
   return startPostgres({ durable: true, settings });
+}
+
+/** Settings of a service on a new database of this name. */
+export async function envOn(server: Awaited<ReturnType<typeof startDatabase>>, name: string): Promise<Env> {
+  await server.createDatabase(name);
+  return { ERRAND_DATABASE_URL: server.url(name) };
 }
 
 /** Accept, run, finish, with the load spread over so many processes on one database. */

@@ -8,9 +8,10 @@ export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sou
 
 export default {
   async run({ steps, $ }) {
-    const { error, original_context: context } = steps.trigger.event;
+    const { error, original_event: event, original_context: context } = steps.trigger.event;
     const { public_url, record_id, emitter_id: failing } = steps.trigger.context;
     const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("dc_") ? "sources" : "workflows";
+    const noun = { webhooks: "Webhook: ", sources: "Source:  ", workflows: "Workflow:" }[kind];
     const name = context.workflow_name || failing;
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     const frames = (error.stack || "").split("\\n").slice(0, 5).join("\\n");
@@ -21,7 +22,7 @@ export default {
       "Code:      " + error.code,
       "Message:   " + error.msg,
       "When:      " + error.ts,
-      "Workflow:  " + name + " (" + failing + ")",
+      noun + "  " + name + " (" + failing + ")",
       "Step:      " + (error.namespace || "-") + (error.cellId ? " (" + error.cellId + ")" : ""),
       "Event:     " + context.id + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
       frames ? "\\n" + frames : "",
@@ -29,7 +30,9 @@ export default {
       "The error with its original event:",
       list + "/" + record_id + "?expand=event",
     ];
-    if (kind === "workflows") {
+    // Hooks run again when their source is changed, and webhooks have deliveries to send again.
+    const isHook = kind === "sources" && Array.isArray(event && event.hooks);
+    if (kind !== "webhooks" && !isHook) {
       text.push("", "Run that event again, once it is mended:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
     await $.send.email({ subject: "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg), text: text.join("\\n") });

@@ -1,5 +1,6 @@
 // What a component asks for, held against what was configured. Names the prop in everything that it refuses.
 
+import { hasExpression } from '../domain/expressions.ts';
 import { Refusal } from '../domain/fault.ts';
 import { coerced, givenValue, type PropDefinition, type PropDefinitions, type PropValues } from '../domain/props.ts';
 import { accountIdOf } from './accounts.ts';
@@ -10,6 +11,8 @@ import { dataStoreIdOf, hasInlineAuth, whyNotApp, whyNotDataStore } from './refe
 export interface PropsPlace {
   readonly ownerId: string;
   readonly parameter: string;
+  /** Whether expressions stand for what a run will have there. */
+  readonly ofStep?: boolean;
 }
 
 interface Checked {
@@ -89,8 +92,15 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
     if (isNeeded && (type !== 'app' || definition.usesAuth === true)) refuseMissing(place, prop, type);
     return undefined;
   }
+  const isPlain = Object.hasOwn(JSON_TYPES, base);
+  // What an expression gives is known when the step runs.
+  const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
+  // A default of another type is what the author's code expects, and nobody else can mend it.
+  const isAuthors = isPlain && (configured === undefined || configured === null);
+  if (isLater(value)) return value;
   const isList = type !== base;
-  const isRight = isList ? Array.isArray(value) && value.every((item) => check(item)) : check(value);
+  const isTyped: Check = (item) => isLater(item) || check(item);
+  const isRight = isAuthors || (isList ? Array.isArray(value) && value.every(isTyped) : check(value));
   if (!isRight) refuse(place, prop, `prop "${prop}" ${whyWrong(type, definition, value)}`);
   checkBounds(place, { prop, definition, configured: value });
   return value;
@@ -125,17 +135,19 @@ const SHAPES: Readonly<Record<string, Check>> = {
   app: (value) => whyNotApp(value) === null,
   data_store: (value) => whyNotDataStore(value) === null,
   http_request: isRequest,
-  sql: (value) => typeof value === 'string' || (isObject(value) && typeof textOfSql(value as object) === 'string'),
+  sql: isSql,
 };
 
 const NEEDED: Readonly<Record<string, string>> = {
   data_store: 'the id of a data store ("ds_…")',
   http_request: '{"url": "https://…", "method", "headers": [{"name", "value"}], "params", "auth", "body"}',
-  sql: '{"value": "SELECT …", "params": […]}',
+  sql: '{"value": "SELECT …", "params": […]}, with expressions in "params" alone,',
 };
 
-function textOfSql({ value, query }: { value?: unknown; query?: unknown }): unknown {
-  return query ?? value;
+/** Values in the text of a query would be executed as part of it. */
+function isSql(given: unknown): boolean {
+  const { value, query } = (isObject(given) ? given : { value: given }) as { value?: unknown; query?: unknown };
+  return typeof (query ?? value) === 'string' && ![value, query].some(hasExpression);
 }
 
 function isRequest(value: unknown): boolean {
@@ -146,7 +158,7 @@ function isRequest(value: unknown): boolean {
   const isMethod = isAbsent(method) || (typeof method === 'string' && /^[a-z]+$/i.test(method));
   const isBody = isAbsent(body) || typeof body === 'string' || isObject(body);
   if (!isMethod || !isBody || ![headers, params].every(isFields) || !(isAbsent(auth) || isObject(auth))) return false;
-  return typeof url === 'string' && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+  return typeof url === 'string' && (hasExpression(url) || /^https?:$/.test(URL.parse(url)?.protocol ?? ''));
 }
 
 function checkBounds(place: PropsPlace, { prop, definition, configured }: One): void {

@@ -31,7 +31,7 @@ async function withProps(
   const previous = planned.previous?.steps.find((known) => known.namespace === namespace);
   // A process is started only for code that may have props: most steps have none.
   if (given === undefined && previous?.props === undefined && !/\bprops\b/.test(step.bundle)) return step;
-  const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props` };
+  const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props`, ofStep: true };
   const deployment = { ...made, steps: [step] };
   const described = await deps.runner.describe(deployment, planned.env);
   if (!described.ok) {

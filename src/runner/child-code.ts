@@ -11,8 +11,15 @@ import { build } from 'esbuild';
 /** `.ts` in the checkout, `.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`./child/main${extname(import.meta.url)}`, import.meta.url));
 
-/** Its text. */
-export async function bundleChild(): Promise<string> {
+let text: Promise<string> | undefined;
+
+/** Its text. Bundled once, also where a process has several servers, as tests do. */
+export function childCode(): Promise<string> {
+  text ??= bundleChild();
+  return text;
+}
+
+async function bundleChild(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
     bundle: true,

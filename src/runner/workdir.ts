@@ -18,7 +18,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Deployment } from '../domain/resource.ts';
 import type { StepFile } from './child/protocol.ts';
-import { bundleChild } from './child-code.ts';
+import { childCode } from './child-code.ts';
 import { CHILD_FILE, type CodeUser } from './isolation.ts';
 
 const OWNER = /^(\d+)-/;
@@ -35,7 +35,7 @@ export class Workdirs {
     openBase(base, user);
     // The permission model compares resolved paths.
     this.#base = realpathSync(resolve(base));
-    this.#childCode = bundleChild();
+    this.#childCode = childCode();
     this.#childCode.catch(() => {}); // it shows on whatever is started
   }
 

@@ -50,6 +50,19 @@ test('lists take each type of item', async () => {
   }
 });
 
+test('a default of another type is the author’s', async () => {
+  await using errand = await startErrand();
+  for (const [type, standing] of [
+    ['string[]', 'a'],
+    ['object', '{}'],
+    ['boolean', 'true'],
+  ]) {
+    const value = `value: { type: '${type}', default: '${standing}' }`;
+    assert.equal(await codeSees(errand, value), standing);
+    assert.match(await refusalOf(errand, value, { value: standing }), /a value of type/);
+  }
+});
+
 test('bounds hold for digits and lists, too', async () => {
   await using errand = await startErrand();
   for (const [type, value] of [

@@ -119,6 +119,16 @@ test('custom response answers the caller from run', async () => {
   assert.equal(event.endpoint, source.endpoint_url);
 });
 
+test('a source that does not answer is named as one', async () => {
+  await using errand = await startErrand();
+  const http = `{ type: '$.interface.http', customResponse: true }`;
+  const source = await createSource(errand, `export default { props: { http: ${http} }, run() {} };`);
+  const response = await fetch(source.endpoint_url, { method: 'POST' });
+  assert.equal(response.status, 400);
+  const { detail } = (await response.json()) as { detail: string };
+  assert.match(detail, /^The run of the source ended without respond\(\)/);
+});
+
 test('emissions carry id, summary, ts and name', async () => {
   await using errand = await startErrand();
   const source = await createSource(

@@ -5,6 +5,7 @@ import { describe, it, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { createSource, post, trySource } from '../support/sources.ts';
 import { until } from '../support/wait.ts';
 
 const WINDOW_MS = 10 * 60_000;
@@ -79,6 +80,22 @@ test('its mail says all that helps', async () => {
     [],
     mail?.text,
   );
+});
+
+test('its mail of a source tells how to replay', async () => {
+  await using errand = await startErrand();
+  const code = `export default { props: { http: '$.interface.http' }, run() { throw new Error('no such feed'); } };`;
+  const source = await createSource(errand, code, { name: 'Feed' });
+  await post(source, {});
+  const [{ text } = { text: '' }] = await mails(errand, 1);
+  const [record] = await errand.errors(source.id, 1);
+  assert.match(text, new RegExp(`^Source: +Feed \\(${source.id}\\)$`, 'm'));
+  assert.ok(text.endsWith(`POST ${errand.url}/v1/sources/${source.id}/$errors/${record.id}/replay\n`), text);
+  const hooked = code.replace('run()', `hooks: { async activate() { throw new Error('no such hook'); } }, run()`);
+  assert.equal((await trySource(errand, hooked, { name: 'Hook' })).status, 422);
+  const both = await mails(errand, 2);
+  const ofHook = both.find((mail) => mail.text.includes('no such hook'));
+  assert.ok(ofHook && !ofHook.text.includes('/replay'), 'there is no event to replay');
 });
 
 test('the links of the mail are good', async () => {

@@ -4,7 +4,8 @@ import type { FaultCode } from '../../domain/fault.ts';
 
 export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
   malformed: 'Something in the request has the wrong shape; `errors` names each parameter and what would be right.',
-  no_answer: 'An HTTP trigger with `custom_response`: the run ended without `$.respond`.',
+  no_answer:
+    'An HTTP trigger with `custom_response`: the run ended without `$.respond`. Or a source with `customResponse`, without `respond`.',
   unauthenticated: 'The key (or the trigger’s token) is missing, malformed, unknown or revoked.',
   forbidden: 'The key is valid, but lacks the scope that this needs.',
   not_found: 'There is nothing here, or it belongs to somebody else.',

@@ -55,7 +55,7 @@ async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
   const accepted = await accept(deps, { req, res, trigger, body: plain, pathStart });
   const { appended } = accepted;
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
-  const answer = await answerOf(accepted);
+  const answer = await answerOf(accepted, isOfSource(trigger));
   if (answer === null) writeEmitId(res, appended.emitId, requestId);
   else writeAnswer(res, answer, requestId);
 }
@@ -72,6 +72,9 @@ function bytesOf(read: BodyRead, maxBytes: number): Buffer {
   if (read.kind === 'whole') return read.bytes;
   throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
 }
+
+const NO_ANSWER_OF_SOURCE =
+  'The run of the source ended without respond(), which an http prop with customResponse asks for';
 
 /** When a caller may try again whose workflow had no room. */
 const QUEUE_FULL_RETRY_S = 5;
@@ -101,12 +104,16 @@ function accept(deps: HttpDeps, { req, res, trigger, body, pathStart }: Incoming
       pathStart,
       publicUrl: deps.publicUrl(),
       isVerified: verified,
-      withRaw: trigger.runnableId.startsWith('dc_'),
+      withRaw: isOfSource(trigger),
     }),
   } as const;
   const idempotency = idempotencyOf(req, trigger.id);
   const gone = trigger.customResponse ? { gone: goneOf(res) } : {};
   return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
+}
+
+function isOfSource({ runnableId }: Trigger): boolean {
+  return runnableId.startsWith('dc_');
 }
 
 /** Its caller has closed the connection, or was answered. What was accepted goes on. */
@@ -131,7 +138,7 @@ function idempotencyOf(req: IncomingMessage, triggerId: string): Idempotency | u
  * What the workflow answers; null when there is only the emit id to give. A repeat gets the answer that is kept, or
  * waits with the first call for the one that is to come.
  */
-async function answerOf(accepted: Accepted) {
+async function answerOf(accepted: Accepted, isSource: boolean) {
   const { repeated } = accepted.appended;
   if (repeated?.answer) return repeated.answer;
   if (accepted.answer === null) return null;
@@ -142,5 +149,5 @@ async function answerOf(accepted: Accepted) {
     const detail = 'The queue of the workflow is full; the event is kept among its errors, and can be replayed';
     throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
   }
-  throw new Refusal('no_answer', 'No $.respond called in workflow');
+  throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
 }

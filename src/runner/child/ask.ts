@@ -56,7 +56,8 @@ async function additionalProps(component: Component, { bind, ask }: Asked): Prom
   const seen = new Set([...Object.keys(component.props ?? {}), ...Object.keys(known)]);
   for (let pass = 1; ; pass++) {
     const previous = previousDefinitions(component, known);
-    const answered = membersOf(await component.additionalProps.call(bind(known), previous));
+    const returned = membersOf(await component.additionalProps.call(bind(known), previous));
+    const answered = { ...changedIn(previous, component), ...returned };
     known = definitionsAsJson(answered, component);
     const fresh = Object.entries(known).filter(([name]) => !seen.has(name));
     for (const [name] of fresh) seen.add(name);
@@ -68,6 +69,21 @@ async function additionalProps(component: Component, { bind, ask }: Asked): Prom
 function hasValue({ reloadProps, default: standing }: PropDefinition, configured: unknown): boolean {
   if (configured !== undefined && configured !== null) return true;
   return reloadProps === true && standing !== undefined && standing !== null;
+}
+
+/** Those of its own props that the code has changed where it was shown them: many hide one, and return nothing of it. */
+function changedIn(shown: Record<string, unknown>, component: Component): Record<string, unknown> {
+  const own = Object.entries(previousDefinitions(component, {}));
+  const changed = own.filter(([name, before]) => {
+    const now = shown[name];
+    return typeof now === 'object' && now !== null && isOther(now, before as object);
+  });
+  return Object.fromEntries(changed.map(([name]) => [name, shown[name]]));
+}
+
+function isOther(now: object, before: object): boolean {
+  const keys = Object.keys({ ...before, ...now });
+  return keys.some((key) => Reflect.get(now, key) !== Reflect.get(before, key));
 }
 
 function membersOf(answered: unknown): Record<string, unknown> {

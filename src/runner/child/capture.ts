@@ -46,7 +46,7 @@ export class Capture {
 
   #captured({ value, step, loading = false }: Thrown): ChildFault {
     const isError = isErrorLike(value);
-    const own = messageOf(value, isError);
+    const own = (isError ? denialOf(value) : undefined) ?? messageOf(value, isError);
     return {
       step,
       code: loading ? 'StartFailed' : cutChars(codeOf(value, isError), this.#limits.codeChars),
@@ -145,6 +145,24 @@ function messageOf(value: unknown, isError: boolean): string {
   if (!isError) return textOf(value);
   const message = read(value as object, 'message');
   return message === UNREADABLE ? textOf(value) : textOf(message);
+}
+
+/** By what the permission model names. */
+const DENIALS: Readonly<Record<string, string>> = {
+  FileSystemRead: 'read',
+  FileSystemWrite: 'write',
+  ChildProcess: 'start processes',
+  WorkerThreads: 'start worker threads',
+};
+
+/** Node's own words name flags of its command line, which nobody who reads them could set. */
+function denialOf(error: object): string | undefined {
+  if (read(error, 'code') !== 'ERR_ACCESS_DENIED') return undefined;
+  const [permission, resource] = [read(error, 'permission'), read(error, 'resource')];
+  if (typeof permission !== 'string' || !Object.hasOwn(DENIALS, permission)) return undefined;
+  const what = `Code may not ${DENIALS[permission]}`;
+  if (!permission.startsWith('FileSystem')) return `${what} here`;
+  return `${what} ${textOf(resource)}: its files are those below /tmp`;
 }
 
 /** Formatted by V8 even when user code has its own `Error.prepareStackTrace`: V8 formats on first sight of `stack`. */

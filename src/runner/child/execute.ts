@@ -4,6 +4,7 @@ import type { ActiveRun } from './active-run.ts';
 import { bindComponent, type Component } from './component.ts';
 import { current } from './current.ts';
 import { dataStore } from './data-store.ts';
+import { evaluated } from './expressions.ts';
 import { runSource } from './source.ts';
 import { stepApi } from './step-api.ts';
 import { StepRun } from './step-run.ts';
@@ -37,9 +38,10 @@ async function perform(step: StepRun): Promise<void> {
   const { component } = step.step;
   const given = { steps: run.results, $: stepApi(step) };
   if (typeof component === 'function') return step.finish(await component(given));
+  const props = run.message.props?.[step.index];
   const self = bindComponent(component as Component, {
     respond: (answer) => step.respond(answer),
-    props: run.message.props?.[step.index] ?? undefined,
+    props: props ? evaluated(props, run.results) : undefined,
     onEnd: (clean) => run.cleaning.push(clean),
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
   });

@@ -15,7 +15,7 @@ export const exitProcess = (process as unknown as { reallyExit: (code: number) =
 export function guardProcess(onStray: (thrown: unknown) => void): void {
   blockExits();
   blockSignals();
-  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`
+  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has changed
   const onThrown = (thrown: unknown): void => {
     const step = current.getStore();
     if (step === undefined || step.run.ended) onStray(thrown);

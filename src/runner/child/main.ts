@@ -8,6 +8,7 @@ import { FrameReader, FrameWriter } from './frames.ts';
 import { exitProcess, guardProcess } from './guard.ts';
 import { openOutlet } from './outlet.ts';
 import { CONNECTION_LOST, type ToChild } from './protocol.ts';
+import { provideTmp } from './tmp.ts';
 import { Worker } from './worker.ts';
 
 /** Not Node's IPC channel; protocol.ts says why. */
@@ -17,6 +18,7 @@ const MAX_FRAME_BYTES = 2 ** 30;
 
 const { outlet } = confine();
 if (outlet !== null) await openOutlet(outlet);
+provideTmp();
 const socket = new Socket({ fd: PIPE_FD });
 const writer = new FrameWriter(
   (frame) => socket.write(frame),

@@ -4,10 +4,15 @@ import type { Hook, SourceInput } from '../runner.ts';
 import { bindComponent, type Component, type Surroundings } from './component.ts';
 import { dataStore } from './data-store.ts';
 import { allDefinitions } from './definitions.ts';
+import { ConfigurationError } from './errors.ts';
 import type { EmitMetadata } from './outbox.ts';
 import { rawBodyOf } from './raw-body.ts';
 import { sourceDb } from './source-db.ts';
 import type { StepRun } from './step-run.ts';
+
+/** Nobody may be left to catch it, and then the server's log tells it: an event that is lost in silence is missed by nobody. */
+const EMITTED_LATE =
+  'this.$emit was called after its run had ended, and emits nothing: the code must await what it begins';
 
 export async function runSource(step: StepRun, input: SourceInput): Promise<void> {
   const { run } = step;
@@ -19,7 +24,8 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     respond: (answer) => step.respondAtOnce(answer),
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
     emit: (event, metadata) => {
-      if (!run.ended) run.outbox.emitItem(event, metadata as EmitMetadata | undefined);
+      if (run.ended) throw new ConfigurationError(EMITTED_LATE);
+      run.outbox.emitItem(event, metadata as EmitMetadata | undefined);
     },
     onEnd: (clean) => run.cleaning.push(clean),
   };

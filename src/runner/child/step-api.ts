@@ -1,5 +1,6 @@
 // `$`: what a step may do.
 
+import { ConfigurationError } from './errors.ts';
 import { flowApi } from './flow.ts';
 import type { StepRun } from './step-run.ts';
 
@@ -7,7 +8,7 @@ import type { StepRun } from './step-run.ts';
 export function stepApi(step: StepRun): Record<string, unknown> {
   const { run } = step;
   let context: unknown;
-  return {
+  const api = {
     export: (name: unknown, value: unknown) => step.export(name, value),
     respond: (answer: unknown) => step.respond(answer),
     get context() {
@@ -15,6 +16,7 @@ export function stepApi(step: StepRun): Record<string, unknown> {
       return context;
     },
     send: {
+      ...HOSTED_SENDS,
       emit: (event: unknown, channel?: unknown) => {
         if (!run.ended) run.outbox.emit(event, channel);
       },
@@ -27,6 +29,22 @@ export function stepApi(step: StepRun): Record<string, unknown> {
     },
     flow: flowApi(step),
   };
+  // Not enumerable: who looks at all of `$` does not ask for it.
+  return Object.defineProperty(api, 'files', { get: noFiles, enumerable: false, configurable: true });
+}
+
+/** What the hosted original has beside these: code that asks for it is told so. */
+const HOSTED_SENDS = Object.fromEntries(
+  ['s3', 'sse', 'snowflake'].map((name) => [
+    name,
+    () => {
+      throw new ConfigurationError(`$.send.${name} is not available here: $.send has emit, email and http`);
+    },
+  ]),
+);
+
+function noFiles(): never {
+  throw new ConfigurationError('$.files is not available here: code keeps its files below /tmp, with node:fs');
 }
 
 function contextOf(step: StepRun): Record<string, unknown> {

@@ -2,6 +2,7 @@
 
 import { emitId as emitIdOf } from '../../domain/ids.ts';
 import type { Appended, Idempotency, LogStore } from '../store.ts';
+import type { Verb } from './batch.ts';
 import type { Core } from './core.ts';
 import { logReads, parseAnswer } from './log-records.ts';
 import { pairKey } from './needs.ts';
@@ -13,7 +14,7 @@ export function logVerbs(core: Core): LogStore {
     ...logReads(core),
     append: (emission, admission, options = {}) => {
       const { idempotency, isAwaited = false, goingOn } = options;
-      return core.batch.write({
+      const verb: Verb<Appended> = {
         needs: (needs) => {
           needs.owners.add(emission.ownerId);
           if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
@@ -26,7 +27,8 @@ export function logVerbs(core: Core): LogStore {
           if (idempotency) rememberKey(pass, idempotency, written);
           return appendedOf(hands, written);
         },
-      });
+      };
+      return core.batch.write(verb, emission.emitterId);
     },
   };
 }

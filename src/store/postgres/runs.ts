@@ -7,6 +7,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { concurrencyOf } from '../../domain/resource.ts';
 import type { RunLease } from '../../domain/run.ts';
 import type { Admission, Finished, RunStore } from '../store.ts';
+import type { Verb } from './batch.ts';
 import { cancelRun } from './cancel.ts';
 import type { Core } from './core.ts';
 import { emitOrKeep } from './later-emissions.ts';
@@ -34,7 +35,7 @@ export function runVerbs(core: Core): RunStore {
 
     finishRun: (end, admission) => {
       const { lease, source } = end;
-      return core.batch.write({
+      const verb: Verb<Finished> = {
         needs: (needs) => {
           if (end.state === 'queued' || end.state === 'waiting') needs.returnRun(lease);
           else needs.endRun(lease);
@@ -42,7 +43,8 @@ export function runVerbs(core: Core): RunStore {
           for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
         },
         plan: (pass) => finishRun(pass, pass.handsOf(admission), end),
-      });
+      };
+      return core.batch.write(verb, end.runnableId);
     },
 
     releaseRuns: (leases) => releaseLeases(core, leases),

@@ -4,12 +4,12 @@
 // The writer lives on the main thread. A worker thread would keep the fsync (0.1–0.3 ms on a local disk) off the event
 // loop, but each verb would cross threads twice: see bench/README.md, "Writer thread", for the figures of both.
 //
-// A batch takes turns between lanes (a trigger's events, a workflow's ends), and is committed after some milliseconds: a
-// workflow that ends a thousand runs at once holds nobody up for longer than that. Within a lane nobody overtakes.
+// A batch takes turns between lanes (fair-queue.ts), and is committed after some milliseconds.
 //
 // A verb that throws does not take the others with it: the batch is rolled back and each of its verbs is run again in a
 // transaction of its own. When storage itself fails, all of them are rejected as `StoreUnavailable`.
 
+import { FairQueue } from '../fair-queue.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Connection, storageError } from './database.ts';
 import type { Transaction } from './transaction.ts';
@@ -32,15 +32,10 @@ const FEW_VERBS = 192;
 const COMMITS = 2;
 
 /**
- * As long as a crowd shares the store with a guest, a lane that has a verb or two, batches are small: the guest waits for
- * the one before its own, for its own, and for one with each message of its run. With a queue of 50,000 and a concurrency
- * of 1,000, another workflow's answer took 30 ms (57 ms without any bound). Always small, batches would cost a third more
- * CPU for each event.
+ * With a queue of 50,000 and a concurrency of 1,000, another workflow's answer took 30 ms (57 ms without any bound). Always
+ * so small, batches would cost a third more CPU for each event.
  */
-const VERBS_BESIDE_GUESTS = 64;
-const GUEST_VERBS = 2;
-/** How many batches stay small behind a guest's: its run has begun, and will be heard of. */
-const BATCHES_BEHIND = 8;
+const BESIDE_GUESTS = 64;
 /** How much the latest commit counts in the mean of their times. */
 const NEWEST = 0.1;
 
@@ -58,12 +53,8 @@ interface Outcome {
 export class Batch {
   readonly #writer: Connection;
   readonly #begin: () => Transaction;
-  /** By lane; first is whose turn it is. */
-  readonly #lanes = new Map<string, Waiting[]>();
-  #size = 0;
+  readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
   #commitMs = 0;
-  /** Batches that are still to be small. */
-  #small = 0;
   #scheduled = false;
   #closed = false;
 
@@ -76,18 +67,14 @@ export class Batch {
   write<T>(verb: (tx: Transaction) => T, lane = ''): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      const waiting = { verb, resolve: resolve as (value: unknown) => void, reject };
-      const queue = this.#lanes.get(lane);
-      if (queue === undefined) this.#lanes.set(lane, [waiting]);
-      else queue.push(waiting);
-      this.#size++;
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane);
       this.#schedule(TURNS);
     });
   }
 
   /** Commits what waits, and takes no more. */
   close(): void {
-    while (this.#size > 0) this.#flush();
+    while (this.#queue.size > 0) this.#flush();
     this.#closed = true;
   }
 
@@ -99,16 +86,16 @@ export class Batch {
 
   #waitTurns(left: number): void {
     setImmediate(() => {
-      if (left > 1 && this.#size < FEW_VERBS) return this.#waitTurns(left - 1);
+      if (left > 1 && this.#queue.size < FEW_VERBS) return this.#waitTurns(left - 1);
       this.#scheduled = false;
       this.#flush();
       // Those have waited already; but what has come in meanwhile is read first.
-      if (this.#size > 0) this.#schedule(1);
+      if (this.#queue.size > 0) this.#schedule(1);
     });
   }
 
   #flush(): void {
-    if (this.#size === 0) return;
+    if (this.#queue.size === 0) return;
     const batch: Waiting[] = [];
     const culprit = this.#attempt(this.#inTurn(), batch);
     if (culprit === undefined) return;
@@ -124,34 +111,12 @@ export class Batch {
 
   /** The next batch, as long as there is time for more of it. */
   *#inTurn(): Iterable<Waiting> {
-    if (this.#hasGuest()) this.#small = BATCHES_BEHIND;
-    else if (this.#small > 0) this.#small--;
-    const most = this.#small > 0 ? VERBS_BESIDE_GUESTS : MAX_VERBS;
     const until = performance.now() + COMMITS * this.#commitMs;
-    for (let count = 0; this.#size > 0 && count < most; count++) {
-      if (count >= FEW_VERBS && performance.now() > until) return;
-      yield this.#take();
+    let count = 0;
+    for (const waiting of this.#queue.next(MAX_VERBS)) {
+      yield waiting;
+      if (++count >= FEW_VERBS && performance.now() > until) return;
     }
-  }
-
-  /** Whether one lane has more than half of what waits, and another one next to nothing. */
-  #hasGuest(): boolean {
-    if (this.#size <= VERBS_BESIDE_GUESTS) return false;
-    let [hasCrowd, hasGuest] = [false, false];
-    for (const [lane, { length }] of this.#lanes) {
-      if (length > this.#size / 2) hasCrowd = true;
-      else if (length <= GUEST_VERBS && lane !== '') hasGuest = true;
-    }
-    return hasCrowd && hasGuest;
-  }
-
-  #take(): Waiting {
-    const [[lane, queue]] = this.#lanes as unknown as [[string, Waiting[]]];
-    const first = queue.shift() as Waiting;
-    this.#lanes.delete(lane);
-    if (queue.length > 0) this.#lanes.set(lane, queue);
-    this.#size--;
-    return first;
   }
 
   /**

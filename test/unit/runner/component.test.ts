@@ -197,6 +197,22 @@ test('additionalProps answers definitions, without functions', async (t) => {
   assert.match(wrong.ok ? '' : wrong.message, /must return an object/);
 });
 
+test('additionalProps may change what it is shown', async (t) => {
+  const code = action(`props: { shop, kind: 'string', name: { type: 'string', hidden: true }, same: 'string' },
+    additionalProps(previous) {
+      previous.name.hidden = this.kind !== 'named';
+      previous.kind.description = 'of ' + this.kind;
+      previous.none = { type: 'string' };
+      return previous.rows === undefined ? { rows: { type: 'integer', default: 1, reloadProps: true } } : { rows: previous.rows };
+    }, run() {}`);
+  const rows = { type: 'integer', default: 1, reloadProps: true };
+  const named = await told(t, code, { what: 'props', props: props({ kind: 'named' }) });
+  const kind = { type: 'string', description: 'of named' };
+  assert.deepEqual(named.ok && named.answer.props, { kind, name: { type: 'string', hidden: false }, rows });
+  const other = await told(t, code, { what: 'props', props: props({ kind: 'x' }) });
+  assert.deepEqual(other.ok && other.answer.props, { kind: { ...kind, description: 'of x' }, rows });
+});
+
 test('hooks of one run commit together', async (t) => {
   const code = `export default { props: { db: '$.service.db' }, hooks: {
     deploy() { this.mine = 1; this.db.set('a', 1); this.$emit('past'); },

@@ -38,7 +38,7 @@ export const FILES: readonly Escape[] = [
     process: 'stopped',
     jail: 'stopped',
     by: `${PERMISSION}; in a jail each process has a /tmp of its own`,
-    attempt: `return [w.otherFile, '/tmp/kept.txt'].some((file) => {
+    attempt: `return [w.otherFile, Buffer.from(w.otherFile), '/tmp/kept.txt'].some((file) => {
       try { return fs.readFileSync(file, 'utf8') === w.secret } catch { return false } })`,
   },
   {

@@ -125,6 +125,32 @@ test('hostile values are captured all the same', async (t) => {
   }
 });
 
+test('what code may not do is told without flags', async (t) => {
+  const given = kit(t);
+  const cases: [body: string, message: RegExp][] = [
+    ['node("fs").readFileSync("/etc/passwd")', /^Code may not read \/etc\/passwd: its files are those below \/tmp$/],
+    ['await node("fs").promises.writeFile("/x", "")', /^Code may not write \/x: /],
+    ['node("child_process").execSync("ls")', /^Code may not start processes here$/],
+    ['throw Object.assign(new Error("own"), { code: "ERR_ACCESS_DENIED", permission: "toString" })', /^own$/],
+  ];
+  for (const [body, message] of cases) {
+    const fault = faultOf(await given.evaluate(body));
+    assert.equal(fault.code, 'ERR_ACCESS_DENIED');
+    assert.match(fault.msg, message);
+  }
+});
+
+test('what only the hosted original has is refused by name', async (t) => {
+  const given = kit(t);
+  for (const [asked, message] of [
+    ['$.send.s3({ bucket: "b" })', /^\$\.send\.s3 is not available here: \$\.send has emit, email and http$/],
+    ['$.files.open("a")', /^\$\.files is not available here/],
+  ] as const) {
+    const fault = faultOf(await given.run(`export default ({ $ }) => { JSON.stringify({ ...$ }); ${asked}; }`));
+    assert.deepEqual([fault.code, message.test(fault.msg)], ['ConfigurationError', true], fault.msg);
+  }
+});
+
 test('what an AggregateError gathers is told', async (t) => {
   const given = kit(t);
   const some = await thrown(

@@ -24,8 +24,11 @@ test('files of the server are out of reach', async (t) => {
   const { tmpDir } = given;
   for (const read of [
     'fs.readFileSync("/etc/passwd")',
-    `fs.readdirSync(${JSON.stringify(tmpDir)})`,
-    'fs.writeFileSync("/tmp/errand-x", "")',
+    // Buffers: paths below /tmp that are text mean the code's own folder.
+    `fs.readdirSync(Buffer.from(${JSON.stringify(tmpDir)}))`,
+    'fs.writeFileSync(Buffer.from("/tmp/errand-x"), "")',
+    'fs.readFileSync("/tmp/../etc/passwd")',
+    'fs.writeFileSync("/tmpfile", "")',
     'import(["/etc", "passwd"].join("/"))',
     `fs.readFileSync(${JSON.stringify(import.meta.filename)})`,
     'fs.readFileSync("/proc/self/environ")',
@@ -45,6 +48,26 @@ test('the temporary folder may be written to', async (t) => {
       return [fs.readFileSync(file, 'utf8'), fs.readdirSync('.').sort(), process.cwd() === fs.realpathSync(os.tmpdir())];
     }`);
   assert.deepEqual(returned(outcome), ['kept', ['a.txt', 'b.txt'], true]);
+});
+
+test('/tmp is the temporary folder', async (t) => {
+  const outcome = await kit(t).run(`import fs, { createReadStream, createWriteStream } from 'node:fs';
+    import { cp, mkdtemp, readdir } from 'node:fs/promises';
+    import os from 'node:os';
+    import { pipeline } from 'node:stream/promises';
+    import { promisify } from 'node:util';
+    export default async () => {
+      const [file, own] = ['/tmp/a.txt', os.tmpdir() + '/a.txt'];
+      fs.writeFileSync(file, 'kept');
+      await pipeline(createReadStream(file), createWriteStream('/tmp/b.txt'));
+      await cp('/tmp/b.txt', '/tmp/in/c.txt');
+      fs.rmSync('/tmp/b.txt');
+      const made = await mkdtemp('/tmp/made-');
+      const read = [file, own, new URL('file:///tmp/in/c.txt')].map((from) => fs.readFileSync(from, 'utf8'));
+      const there = [await promisify(fs.exists)(file), fs.existsSync('/tmp/none'), fs.realpathSync.native('/tmp') === fs.realpathSync(os.tmpdir())];
+      return [...read, ...there, made.startsWith(os.tmpdir()), (await readdir('/tmp/')).length];
+    }`);
+  assert.deepEqual(returned(outcome), ['kept', 'kept', 'kept', true, false, true, true, 3]);
 });
 
 test('no processes, workers or addons can be started', async (t) => {

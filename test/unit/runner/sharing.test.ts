@@ -88,17 +88,17 @@ test('each source has its own environment and folder', async (t) => {
     export default { async run() {
       const file = join(tmpdir(), 'token');
       await new Promise((resolve) => setTimeout(resolve));
-      const seen = [env.MINE ?? null, 'MINE' in process.env, Object.keys(process.env).includes('MINE'), existsSync(file)];
+      const seen = [env.MINE ?? null, 'MINE' in process.env, Object.keys(process.env).includes('MINE'), existsSync(file), existsSync('/tmp/token')];
       process.env.MINE = 7;
       writeFileSync(file, 'x');
       const { PD_COMPONENT, MINE } = { ...process.env };
       delete process.env.GONE;
       this.$emit([...seen, PD_COMPONENT, MINE, process.env.HOME ?? null]);
     } };`);
-  const none = [null, false, false, false];
+  const none = [null, false, false, false, false];
   assert.deepEqual(bodies(await run(a)), [[...none, 'dc_0', '7', null]]);
   assert.deepEqual(bodies(await run(b)), [[...none, b.runnableId, '7', null]]);
-  assert.deepEqual(bodies(await run(a)), [['7', true, true, true, 'dc_0', '7', null]]);
+  assert.deepEqual(bodies(await run(a)), [['7', true, true, true, true, 'dc_0', '7', null]]);
 });
 
 test('lines, faults and steps are the own source’s', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodies, bodyText, deploymentOf, faultOf, kit, requestOf } from './kit.ts';
+import { bodies, bodyText, deploymentOf, faultOf, kit, requestOf, until } from './kit.ts';
 
 const HTTP_EVENT =
   '{"method":"POST","path":"/","headers":{"content-type":"application/json"},"query":{},"body": {"n": 1.0, "n":12345678901234567890, "s":"a,}\\"b"} ,"client_ip":"::1"}';
@@ -51,6 +51,18 @@ test('the db is synchronous and clears with undefined', async (t) => {
   );
   assert.deepEqual(bodies(outcome), [[[41, 'x', true, true], { list: [1] }, true]]);
   assert.deepEqual(outcome.dbWrites, { n: '{"list":[1]}', gone: null });
+});
+
+test('an emission after the end is told of', async (t) => {
+  const { source, logged } = kit(t);
+  const outcome = await source(`export default { run() {
+    this.$emit('in time');
+    ['late', 'later'].forEach(async (item) => { await new Promise(setImmediate); this.$emit(item); });
+  } }`);
+  assert.deepEqual(bodies(outcome), ['in time']);
+  await until(() => logged.some(({ name }) => name === 'runner.stray_exception'));
+  const [entry] = logged.filter(({ name }) => name === 'runner.stray_exception');
+  assert.match(String(entry?.fields.msg), /\$emit was called after its run had ended.*must await/);
 });
 
 test('a failed run writes nothing to the db', async (t) => {
