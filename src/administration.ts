@@ -1,10 +1,10 @@
 // Owners and keys for the command line: over the API of the server that runs on this data dir, or on its store when none
 // does (a database may be shared with servers elsewhere, and does not mind).
 
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { type Api, CliError, findServer } from './cli/api.ts';
 import type { Administration } from './cli/owners.ts';
-import type { Config } from './config.ts';
+import { type Config, dataPaths } from './config.ts';
 import { createOwners } from './engine/owners.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Ids } from './ports.ts';
@@ -18,13 +18,20 @@ export async function administer<T>(
 ): Promise<T> {
   const api = await findServer(config);
   if (api) return act(overApi(api));
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  refuseMissing(config);
   const store = await openStore(config, ports);
   try {
     return await act(onStore(store, createIds(store.clock, ports.random)));
   } finally {
     await store.close();
   }
+}
+
+/** A command in the wrong folder makes no new store there. */
+function refuseMissing({ databaseUrl, dataDir }: Config): void {
+  const { store } = dataPaths(dataDir);
+  if (databaseUrl !== null || existsSync(store)) return;
+  throw new CliError(`there is no store at ${store}: ERRAND_DATA_DIR says where it is, and the first start makes it`);
 }
 
 function overApi(api: Api): Administration {

@@ -33,6 +33,9 @@ export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clo
 
 /** Starts a process, where something could be in its way. Rejects with `ConfigError`. */
 export async function tryIsolation(config: Config, runner: ProcessRunner): Promise<void> {
+  if (config.codeUser?.isAsked && process.getuid?.() !== 0) {
+    throw new ConfigError('ERRAND_CODE_USER: only a server that is root can run code as another user: leave it out');
+  }
   const { level, user } = isolationOf(config);
   if (level === 'process' && user === null) return;
   const reason = await runner.trial();

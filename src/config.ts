@@ -4,13 +4,14 @@ import { join, resolve } from 'node:path';
 import { readDatabaseUrl } from './database-url.ts';
 import { KIB, LIMITS } from './domain/limits.ts';
 import {
+  readAddress,
   readCidrs,
   readHost,
   readInteger,
   readKey,
   readOneOf,
   readSecretKey,
-  readText,
+  readSender,
   readUrl,
 } from './setting-readers.ts';
 
@@ -107,8 +108,8 @@ export const SETTINGS: readonly Setting[] = [
     read: readUrl(['smtp:', 'smtps:']),
     isSecret: true,
   },
-  { name: 'ERRAND_MAIL_FROM', fallback: 'errand@localhost', about: 'Sender of mails', read: readText },
-  { name: 'ERRAND_MAIL_TO', fallback: '', about: "The first owner's address on a new store", read: readText },
+  { name: 'ERRAND_MAIL_FROM', fallback: 'errand@localhost', about: 'Sender of mails', read: readSender },
+  { name: 'ERRAND_MAIL_TO', fallback: '', about: "The first owner's address on a new store", read: readAddress },
   {
     name: 'ERRAND_ALLOW_TARGETS',
     fallback: '',

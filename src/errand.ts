@@ -10,12 +10,11 @@ import { addDeploy, type Bundled } from './cli/deploy.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
 import { addKeys, addOwners } from './cli/owners.ts';
 import { addStore } from './cli/store.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { Refusal } from './domain/fault.ts';
+import { complaintOf } from './complaint.ts';
+import { readConfig } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
 import { clock, random } from './real-ports.ts';
-import { StoreUnavailable } from './store/store.ts';
 import { createStoreCommands } from './store-commands.ts';
 
 process.umask(0o077);
@@ -90,7 +89,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 program.parseAsync().catch((error: unknown) => {
-  const isExpected = [CliError, ConfigError, Refusal, StoreUnavailable].some((kind) => error instanceof kind);
-  process.stderr.write(`errand: ${isExpected ? (error as Error).message : ((error as Error).stack ?? error)}\n`);
+  process.stderr.write(`errand: ${complaintOf(error)}\n`);
   process.exitCode = 1;
 });

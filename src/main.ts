@@ -3,14 +3,14 @@
 import './thread-pool.ts';
 import { pino } from 'pino';
 import { isolationOf } from './code-isolation.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { complaintOf } from './complaint.ts';
+import { type Config, readConfig } from './config.ts';
 import { databaseLabel } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
 import { clock, random } from './real-ports.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
 import { type Service, startService } from './service.ts';
-import { StoreUnavailable } from './store/store.ts';
 
 /** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
 const STOP_GRACE_MS = 8000;
@@ -94,9 +94,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof ConfigError || error instanceof StoreUnavailable;
-  const isTaken = (error as { code?: unknown }).code === 'EADDRINUSE';
-  const message = isTaken ? `${(error as Error).message}: set ERRAND_PORT to a free port` : (error as Error).message;
-  process.stderr.write(`errand: ${isExpected || isTaken ? message : ((error as Error).stack ?? error)}\n`);
+  process.stderr.write(`errand: ${complaintOf(error)}\n`);
   process.exit(1);
 });

@@ -1,6 +1,5 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
-import { mkdir } from 'node:fs/promises';
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 import { databaseTargets } from './database-url.ts';
@@ -30,6 +29,7 @@ import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
+import { lookForFolders, makeDataDir } from './folders.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
@@ -176,7 +176,8 @@ function buildFolder({ config, store, random, log }: Surroundings, deployer: Fil
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log } = ports;
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await makeDataDir(config);
+  await lookForFolders(config);
   await closeDataDir(config, log);
   const addresses = readTargets(config.allowTargets);
   const store = await openStore(config, ports);
@@ -209,9 +210,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await nodes.rescue();
     await parts.repairs?.take();
     await startFiles(parts);
-    const { port } = await http.listen({ host: config.host, port: config.port });
-    ownPort = port;
-    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    ownPort = await listen(http, config);
+    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${ownPort}`;
   } catch (error) {
     await stopParts(parts, http, 0);
     throw error;
@@ -247,6 +247,18 @@ async function startFiles({ files }: Parts): Promise<void> {
   await files?.start().catch((error: unknown) => {
     throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
   });
+}
+
+/** Returns the port. Rejects with `ConfigError` when it cannot listen there. */
+async function listen(http: HttpServer, { host, port }: Config): Promise<number> {
+  try {
+    return (await http.listen({ host, port })).port;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
+    const advice = isPort ? 'choose another port, or 0 for any free one' : 'choose an address of this machine';
+    throw new ConfigError(`${isPort ? 'ERRAND_PORT' : 'ERRAND_HOST'}: ${message}: ${advice}`);
+  }
 }
 
 /** What this process is for. Schedules, digests and retention are for those that run. */

@@ -8,6 +8,20 @@ export function readText(value: string): string {
   return value;
 }
 
+const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/;
+
+export function readAddress(value: string): string {
+  if (!ADDRESS.test(value)) throw new Error('a mail address such as ada@example.com');
+  return value;
+}
+
+/** An address, or a name and behind it the address in angle brackets. */
+export function readSender(value: string): string {
+  const address = /^[^<>]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
+  if (!ADDRESS.test(address)) throw new Error('a mail address, or a name and <address>');
+  return readText(value);
+}
+
 export function readHost(value: string): string {
   if (isIP(value) === 0 && !/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('an IP address or host name');
   return value;

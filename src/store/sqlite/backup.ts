@@ -41,7 +41,7 @@ export async function backupSqlite(path: string, file: string, keys: readonly Se
     const { size: bytes } = await stat(file);
     return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', ...checked };
   } catch (error) {
-    await rm(partial, { force: true });
+    await rm(partial, { force: true }).catch(() => {}); // why it failed says more than that
     throw error;
   } finally {
     source.close();

@@ -112,17 +112,19 @@ export function openDatabase(path: string, look: (writer: Connection) => void = 
     return { writer, reader, close };
   } catch (error) {
     lock.close();
-    throw error;
+    throw openingError(error, path);
   }
 }
 
 function takeLock(path: string): DatabaseSync {
-  const lock = new DatabaseSync(`${path}-lock`, { timeout: 0 });
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(`${path}-lock`, { timeout: 0 });
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
-  } catch {
-    lock.close();
+  } catch (error) {
+    lock?.close();
+    if (primaryCode(error) !== BUSY) throw openingError(error, `${path}-lock`);
     throw new StoreUnavailable(
       `another Errand process is using ${path}; two processes never write one store. Stop the other one first, or give this one its own ERRAND_DATA_DIR`,
     );
@@ -151,10 +153,24 @@ function migrate(writer: Connection, path: string): void {
 // SQLite's primary result codes for which storage, and not the statement, is at fault.
 const STORAGE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 22, 23, 26]);
 
+const BUSY = 5;
+
+function primaryCode(error: unknown): number | null {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+/** Of a file that is no store, that others own, or that lies where nothing can be written. */
+function openingError(error: unknown, path: string): unknown {
+  const code = primaryCode(error);
+  if (code === null || !STORAGE_CODES.has(code)) return error;
+  return new StoreUnavailable(`${path} cannot be opened: ${(error as Error).message}`, { cause: error });
+}
+
 /** The error as the store's callers shall see it. */
 export function storageError(error: unknown): unknown {
-  const code = (error as { errcode?: unknown }).errcode;
+  const code = primaryCode(error);
   const closed = (error as { code?: unknown }).code === 'ERR_INVALID_STATE';
-  if (!closed && (typeof code !== 'number' || !STORAGE_CODES.has(code & 0xff))) return error;
+  if (!closed && (code === null || !STORAGE_CODES.has(code))) return error;
   return new StoreUnavailable(`storage failed: ${(error as Error).message}`, { cause: error });
 }

@@ -41,6 +41,11 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_SECRET_KEY', 'with a blank in it, and long enough to be one'],
   ['ERRAND_SMTP_URL', 'http://mail'],
   ['ERRAND_MAIL_FROM', 'a\nb'],
+  ['ERRAND_MAIL_FROM', 'a\n<a@example.com>'],
+  ['ERRAND_MAIL_FROM', 'Errand'],
+  ['ERRAND_MAIL_FROM', 'Errand <errand>'],
+  ['ERRAND_MAIL_TO', 'ops'],
+  ['ERRAND_MAIL_TO', 'a@example.com, b@example.com'],
   ['ERRAND_ALLOW_TARGETS', '10.0.0.0/33'],
   ['ERRAND_ALLOW_TARGETS', '10.0.0.0/8,localhost'],
   ['ERRAND_MAX_BODY_BYTES', '0'],
@@ -94,6 +99,11 @@ test('with a database a process may have some roles', () => {
 test('with SQLite the roles may be spelled out in any order', () => {
   assert.equal(readConfig({ ERRAND_ROLES: 'deliver,run,api' }).roles.size, 3);
   assert.throws(() => readConfig({ ERRAND_ROLES: 'run' }), /leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL$/);
+});
+
+test('mails may have a sender with a name', () => {
+  const fromOf = (ERRAND_MAIL_FROM: string) => readConfig({ ERRAND_MAIL_FROM }).mailFrom;
+  for (const right of ['errand@localhost', 'Errand <errand@example.com>']) assert.equal(fromOf(right), right);
 });
 
 test('single addresses count as their own range', () => {
