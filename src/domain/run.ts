@@ -88,7 +88,8 @@ export interface Outgoing {
 /** What `$.respond` (or a source's `this.http.respond`) was given. */
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list: one header for each, as cookies need, which no comma joins. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array;
 }
 

@@ -32,11 +32,14 @@ export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>
 export function createDirects(deps: DirectDeps) {
   const { store, emit, runner } = deps;
 
-  async function run(ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> {
-    if (!(await store.exists(ownerId, listenerId))) {
-      throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
-    }
-    return (await emit(directEmission(ownerId, listenerId, event))).appended;
+  /** Of one kind: what is asked for as a workflow is no source, though both are run alike. */
+  function runsOf(noun: 'workflow' | 'source') {
+    return async (ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> => {
+      if (!listenerId.startsWith(PREFIX[noun]) || !(await store.exists(ownerId, listenerId))) {
+        throw new Refusal('not_found', `there is no ${noun} ${listenerId}`);
+      }
+      return (await emit(directEmission(ownerId, listenerId, event))).appended;
+    };
   }
 
   async function replay(
@@ -84,7 +87,7 @@ export function createDirects(deps: DirectDeps) {
     return state;
   }
 
-  return { runWorkflow: run, invokeSource: run, replay, cancelRun };
+  return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
 }
 
 function nounOf(listenerId: string): string {

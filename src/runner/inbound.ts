@@ -134,11 +134,13 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
   const code = integer(status);
   if (code < 200 || code > 599 || body === null || body.byteLength > LIMITS.resultBytes)
     throw new RangeError('no answer');
-  for (const [name, value] of Object.entries(record(headers))) {
-    if (!isHeader(name, text(value, LIMITS.resultBytes))) throw new RangeError('no header');
+  for (const [name, given] of Object.entries(record(headers))) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (!isHeader(name, text(value, LIMITS.resultBytes))) throw new RangeError('no header');
+    }
   }
   // A copy: the bytes are a window on everything that arrived with them.
-  return { status: code, headers: headers as Record<string, string>, body: new Uint8Array(body) };
+  return { status: code, headers: headers as HttpAnswer['headers'], body: new Uint8Array(body) };
 }
 
 /** What the code asks. `value`: its bytes. */

@@ -60,6 +60,8 @@ export interface RunWhole extends RunRecord {
   readonly errorBody: Uint8Array | null;
   /** The run whose end emitted the event, if any. */
   readonly causedByRun: number | null;
+  /** What the emission of the event says of itself, such as which error it replays. */
+  readonly causeSummary: string | null;
   readonly causes: readonly Receipt[];
 }
 

@@ -73,6 +73,7 @@ export function finishingContract(harness: Harness): void {
         waiting: null,
         errorBody: null,
         causedByRun: null,
+        causeSummary: null,
       });
       deepEqual(new Uint8Array(event), STUBBORN);
       match(String(detail), /"return_value":\{"n": 12345678901234567890\},"exports":\{"total":1e400\}/);

@@ -147,6 +147,21 @@ test('every route with foreign ids is 404', async () => {
   assert.deepEqual(after, before, 'and nothing changed for its owner');
 });
 
+test('every route with ids of another kind is 404', async () => {
+  await using errand = await startErrand();
+  const belongings = await createBelongings(errand);
+  const kinds = ['workflows', 'sources', 'webhooks'];
+  for (const operation of await operationsOf(errand.client)) {
+    const [, kind = ''] = /^\/v1\/(\w+)\/\{/.exec(operation.path) ?? [];
+    if (!kinds.includes(kind)) continue;
+    for (const other of kinds.filter((name) => name !== kind)) {
+      const values = belongings.holesOf(operation.path.replace(kind, other));
+      const answer = await ask(errand.client, operation, fill(operation.path, values));
+      assert.equal(answer.status, 404, `${operation.method} ${operation.path} of ${values[0]}: ${answer.text}`);
+    }
+  }
+});
+
 test('lists of another owner are empty', async () => {
   await using errand = await startErrand();
   const { b, operations, belongings } = await twoOwners(errand);

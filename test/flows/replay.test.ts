@@ -112,6 +112,7 @@ test('an edited event replays as sent', async () => {
   const started = await replay(errand, workflow.id, record.id, `{"event": ${edited}}`);
   const { run } = await over(errand, started.run_id);
   const { raw, context } = run.steps[0].return_value;
+  assert.equal(run.caused_by.summary, `replay of ${record.id}, edited`);
   assert.equal(raw, edited);
   assert.equal(context.replay, true);
   assert.equal(context.trace_id, record.event.original_context.trace_id);

@@ -44,6 +44,19 @@ test('a run chooses status, headers and text', async () => {
   );
 });
 
+test('cookies are answered one by one', async () => {
+  await using errand = await startErrand();
+  const both = `[['vary', 'a'], ['set-cookie', 'a=1; Path=/'], ['set-cookie', 'b=2']]`;
+  for (const headers of [`{ 'Set-Cookie': ['a=1; Path=/', 'b=2'], vary: ['a'] }`, `new Headers(${both})`]) {
+    const workflow = await answering(errand, `export default ({ $ }) => { $.respond({ headers: ${headers} }); }`);
+    for (const which of ['first', 'repeated']) {
+      const answer = await fetch(workflow.triggers[0].endpoint_url, { headers: { 'idempotency-key': 'one' } });
+      assert.deepEqual(answer.headers.getSetCookie(), ['a=1; Path=/', 'b=2'], `${which}: ${headers}`);
+      assert.equal(answer.headers.get('vary'), 'a');
+    }
+  }
+});
+
 test('an object is answered as JSON', async () => {
   await using errand = await startErrand();
   const answer = await responded(errand, `{ status: 200, body: { a: [1, null], b: 'é' } }`);

@@ -86,6 +86,7 @@ test('an exit ends the run as succeeded', async () => {
   const run = await ran(errand, workflow);
   assert.deepEqual([run.state, run.error_id], ['succeeded', null]);
   assert.equal(gate.asked.includes('/next-step'), false);
+  assert.equal((await errand.client.get(`/v1/runs/${run.id}`)).data.exit_reason, 'enough');
 });
 
 test('a mail goes out when the run ends', async () => {

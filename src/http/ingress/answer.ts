@@ -49,10 +49,12 @@ export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: 
     throw new Refusal('internal', `The workflow answered with the status ${status}; it must be from 200 to 599`);
   }
   const headers: [string, string][] = [['x-request-id', requestId]];
-  for (const [name, value] of Object.entries(answer.headers)) {
+  for (const [name, given] of Object.entries(answer.headers)) {
     if (DROPPED.has(name.toLowerCase())) continue;
-    checkHeader(name, value);
-    headers.push([name, value]);
+    for (const value of typeof given === 'string' ? [given] : given) {
+      checkHeader(name, value);
+      headers.push([name, value]);
+    }
   }
   if (!headers.some(([name]) => name.toLowerCase() === 'content-security-policy')) {
     headers.push(['content-security-policy', SANDBOX]);

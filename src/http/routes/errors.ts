@@ -93,6 +93,7 @@ function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, 
   });
   app.post(`/v1/${path}/:id/$errors/:record_id/replay`, { schema }, async (request) => {
     const { params, caller } = request;
+    if (!params.id.startsWith(prefix)) throw notFound(noun, params.id);
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const edited = eventOf(request, maxBodyBytes) ?? null;
     return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, edited)) };

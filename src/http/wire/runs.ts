@@ -120,12 +120,27 @@ export const RUN_WHOLE = Type.Object(
     event: Type.Unknown({ description: 'The event, byte for byte as it came.', examples: [{ order: 12345 }] }),
     steps: Type.Array(STEP_RESULT),
     logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' })),
+    log_bytes_dropped: Type.Optional(
+      Type.Integer({
+        description: 'How much was printed beyond the log’s limit; absent when nothing.',
+        examples: [4096],
+      }),
+    ),
+    exit_reason: Type.Optional(
+      text({ description: 'What `$.flow.exit` was given; absent when nothing.', example: 'no order to charge' }),
+    ),
     suppressed: Type.Optional(
       Type.Integer({ description: 'Of a source: emissions that dedupe has dropped; absent when none.', examples: [2] }),
     ),
     caused_by: Type.Object({
       emission_id: EMIT_ID,
       run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
+      summary: nullable(
+        text({
+          description: 'What a source said of its event; of a replay, which error it is of, and whether edited.',
+          example: 'replay of 1767225600000-0, edited',
+        }),
+      ),
     }),
     causes: Type.Array(RECEIPT, { description: 'What its own emissions started.' }),
   },
@@ -175,15 +190,20 @@ export function runWholeToWire(run: RunWhole): object {
     const list = detail && memberOf(detail, name);
     return list ? new Verbatim(list) : NO_ITEMS;
   };
-  const suppressed = detail && memberOf(detail, 'suppressed');
+  const known = (name: string): object => {
+    const value = detail && memberOf(detail, name);
+    return value ? { [name]: new Verbatim(value) } : {};
+  };
   return {
     ...runToWire(run),
     ...(run.errorBody ? { error: new Verbatim(run.errorBody) } : {}),
     event: new Verbatim(run.event),
     steps: listIn('steps'),
     logs: listIn('logs'),
-    ...(suppressed ? { suppressed: new Verbatim(suppressed) } : {}),
-    caused_by: { emission_id: run.emitId, run_id: runIdOf(run.causedByRun) },
+    ...known('log_bytes_dropped'),
+    ...known('exit_reason'),
+    ...known('suppressed'),
+    caused_by: { emission_id: run.emitId, run_id: runIdOf(run.causedByRun), summary: run.causeSummary },
     causes: run.causes.map(receiptToWire),
   };
 }

@@ -33,19 +33,30 @@ function statusOf(status: unknown): number {
   throw new ConfigurationError(`A response status is a number from 200 to 599, not ${textOf(status).slice(0, 40)}`);
 }
 
-function headersOf(headers: unknown): Record<string, string> {
-  const result: Record<string, string> = {};
+type Headers = Record<string, string | string[]>;
+
+function headersOf(headers: unknown): Headers {
+  const result: Headers = {};
   if (headers === undefined || headers === null) return result;
   if (typeof headers !== 'object') throw new ConfigurationError('Response headers are an object of names and values');
   for (const [name, value] of pairsOf(headers)) {
     if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(', ') : String(value);
-    if (!isHeader(name, text)) {
+    const isCookie = isCookies(name);
+    const values = Array.isArray(value) ? value.map((one) => String(one ?? '')) : [String(value)];
+    const texts = isCookie ? values : [values.join(', ')];
+    if (!texts.every((text) => isHeader(name, text))) {
       throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
     }
-    Object.defineProperty(result, name, { value: text, enumerable: true, configurable: true, writable: true });
+    // A `Headers` gives each cookie by itself.
+    const sent = isCookie ? [...(Object.hasOwn(result, name) ? (result[name] as string[]) : []), ...texts] : texts[0];
+    Object.defineProperty(result, name, { value: sent, enumerable: true, configurable: true, writable: true });
   }
   return result;
+}
+
+/** The one header that no comma joins. */
+function isCookies(name: string): boolean {
+  return /^set-cookie$/i.test(name);
 }
 
 /** Of a plain object, a Map or a `Headers`. */
@@ -65,7 +76,7 @@ export function isHeader(name: string, value: string): boolean {
   return HEADER_NAME.test(name) && HEADER_VALUE.test(value);
 }
 
-function hasContentType(headers: Record<string, string>): boolean {
+function hasContentType(headers: Headers): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
 }
 

@@ -133,7 +133,7 @@ export type LogTuple = readonly [number, string, string, string];
 
 export interface AnswerHead {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** What a run has made since its last message. Members that would be empty are left out: most runs have none of them. */

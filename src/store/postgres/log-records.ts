@@ -56,7 +56,7 @@ export function answerText(answer: HttpAnswer): string {
 }
 
 export function parseAnswer(text: string): HttpAnswer {
-  const kept = JSON.parse(text) as { status: number; headers: Record<string, string>; body: string };
+  const kept = JSON.parse(text) as Omit<HttpAnswer, 'body'> & { body: string };
   return { ...kept, body: Buffer.from(kept.body, 'base64') };
 }
 

@@ -55,7 +55,7 @@ export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {
       const [row, causes] = await Promise.all([
         // Of the error, the part behind the original event is ours, and small.
         pool.get(
-          `SELECT ${RUN_COLUMNS}, r.detail, e.body, e.cause_run,
+          `SELECT ${RUN_COLUMNS}, r.detail, e.body, e.cause_run, e.summary AS cause_summary,
               substring(x.body FROM coalesce(x.original_start + x.original_length, 0) + 2) AS error_tail
             FROM all_runs AS r JOIN emissions AS e ON e.entry = r.entry
               LEFT JOIN emissions AS x ON x.entry = r.error_entry
@@ -72,6 +72,7 @@ export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {
         detail: row.detail as string | null,
         errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(row.error_tail as Uint8Array))),
         causedByRun: row.cause_run as number | null,
+        causeSummary: row.cause_summary as string | null,
         causes,
       };
     },

@@ -56,7 +56,7 @@ export function runVerbs(core: Core): RunStore {
 
     getRun: async (ownerId, run) => {
       const row = core.reader.get(
-        `SELECT ${RUN_COLUMNS}, detail, body, cause_run, via FROM runs JOIN emissions USING (entry)
+        `SELECT ${RUN_COLUMNS}, detail, body, cause_run, emissions.summary AS cause_summary, via FROM runs JOIN emissions USING (entry)
           WHERE run = ? AND runs.owner_id = ?`,
         run,
         ownerId,
@@ -68,6 +68,7 @@ export function runVerbs(core: Core): RunStore {
         detail: row.detail as string | null,
         errorBody: errorObject(core, row.error_entry as number | null),
         causedByRun: row.cause_run as number | null,
+        causeSummary: row.cause_summary as string | null,
         causes: causesOf(core, { run, via: row.via as Via }, MAX_CAUSES),
       };
     },

@@ -33,6 +33,7 @@ function run(n: number, more: Partial<RunWhole> & { ownerId?: string } = {}): Ru
     detail: DETAIL,
     errorBody: Buffer.from('{"code":"TypeError","msg":"m","cellId":"c_1","ts":"t","stack":"","namespace":"charge"}'),
     causedByRun: entryAt(3),
+    causeSummary: 'Order 3',
     causes: [],
     ...more,
   };
@@ -88,7 +89,7 @@ test('one run comes with bytes as stored', async (t) => {
   data.runs.push(run(10));
   const { json } = await call('GET', `/v1/runs/${idOfRun(10)}`);
   assert.equal(json.data.error.msg, 'm');
-  assert.deepEqual(json.data.caused_by, { emission_id: 'abcde9', run_id: idOfRun(3) });
+  assert.deepEqual(json.data.caused_by, { emission_id: 'abcde9', run_id: idOfRun(3), summary: 'Order 3' });
   assert.equal(json.data.logs[0].text, 'hi');
   const raw = connect(t, port);
   raw.send(`GET /v1/runs/${idOfRun(10)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\n\r\n`);

@@ -148,6 +148,7 @@ test('the log is that of its runs', async (t) => {
     detail: logs && JSON.stringify({ steps: [], logs }),
     errorBody: null,
     causedByRun: null,
+    causeSummary: null,
     causes: [],
   });
   data.runs.push(run(1, [line('a'), line('b')]), run(2, null), run(3, [line('c')]));
