@@ -291,7 +291,7 @@ export class RunProcess {
   /** Code that was only loaded has disturbed nobody yet. */
   #tellStray(): void {
     if (this.#stray === null || this.isUnused) return;
-    this.options.log.warn({ ...this.#about(), msg: this.#stray }, 'runner.stray_exception');
+    this.options.log.warn({ ...this.#about(), thrown: this.#stray }, 'runner.stray_exception');
     this.#stray = null;
   }
 
