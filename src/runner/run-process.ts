@@ -215,7 +215,7 @@ export class RunProcess {
 
   #onEnd(flight: Flight, message: Message, body: Buffer | null): void {
     const outcome = readEnd(message, { flight, body, nowMs: this.options.clock.nowMs() });
-    if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'WorkerExit') this.#draining = true;
+    if (message.isSpoilt === true) this.#draining = true;
     this.#end(flight, outcome);
   }
 

@@ -34,6 +34,8 @@ export interface Program {
   steps: readonly LoadedStep[];
   readonly limits: ChildLimits;
   readonly capture: Capture;
+  /** Whether what all its runs share is as it was when it was loaded (intact.ts). */
+  isIntact: () => boolean;
   readonly post: (message: FromChild, blob?: Uint8Array | null, weight?: number) => void;
   /** Writes out at once what has been posted. */
   readonly flush: () => void;
@@ -207,11 +209,17 @@ export class ActiveRun {
       ...this.#made(),
       answer: answer?.head,
       bytes: answer?.body.byteLength,
+      isSpoilt: (end.kind === 'failed' && this.#spoils(end.fault)) || undefined,
       dbWrites: end.kind === 'succeeded' && this.dbWrites.size > 0 ? Object.fromEntries(this.dbWrites) : undefined,
     };
     this.program.post(message, answer?.body ?? null, this.#weighed());
     this.program.ended(this);
     for (const clean of this.cleaning) clean();
+  }
+
+  /** Whether no other run should follow in this process. */
+  #spoils(fault: ChildFault | undefined): boolean {
+    return fault?.code === 'WorkerExit' || !this.program.isIntact();
   }
 
   #made(): Made {

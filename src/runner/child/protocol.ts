@@ -157,6 +157,8 @@ export interface EndMessage extends Made {
   readonly answer?: AnswerHead | undefined;
   /** The answer's body. */
   readonly bytes?: number | undefined;
+  /** No other run should follow in this process. */
+  readonly isSpoilt?: boolean | undefined;
   readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import type { ChildLimits, StepFile } from './protocol.ts';
 import { cutBytes } from './text.ts';
 
+// Taken before user code can put its own in its place.
+const { parse } = JSON;
 const FRAME = /^ +at /;
 /** The bundler's name for what the plugins load (importable.ts, file-modules.ts). */
 const PLATFORM = /^(\.\/)?errand:/;
@@ -122,7 +124,7 @@ function afterMessage(stack: string, message: string): string {
 
 function readMap(file: string): SourceMap | null {
   try {
-    return new SourceMap(JSON.parse(readFileSync(file, 'utf8')));
+    return new SourceMap(parse(readFileSync(file, 'utf8')));
   } catch {
     return null;
   }

@@ -7,6 +7,7 @@ import { shapeOf } from './describe.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
 import { Instances } from './instances.ts';
+import { watchLanguage } from './intact.ts';
 import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
 import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
@@ -60,6 +61,7 @@ export class Worker {
       steps: [],
       limits,
       capture,
+      isIntact: () => true,
       post: (message, blob, weight) => this.#writer.push(message, blob, weight),
       flush: () => this.#writer.flush(),
       ended: (run) => this.#runs.delete(run.message.run),
@@ -68,7 +70,10 @@ export class Worker {
     try {
       // Each source's is loaded with its first run.
       if (mode === 'source') this.#instances = new Instances(steps);
-      else program.steps = await loadSteps(steps, mode);
+      else {
+        program.steps = await loadSteps(steps, mode);
+        program.isIntact = watchLanguage();
+      }
       if (ask !== undefined) {
         const answer = await answerTo(program.steps[0]?.component, ask, limits);
         return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });

@@ -117,6 +117,28 @@ test('a run that waited in vain goes back', async (t) => {
   assert.deepEqual((await waiting).end, { kind: 'cancelled' });
 });
 
+test('no run follows one that failed and broke the language', async (t) => {
+  const { evaluate } = kit(t);
+  const pid = async () => returned(await evaluate('return process.pid'));
+  const broken = [
+    'delete globalThis.Promise',
+    'JSON.stringify = () => "{}"',
+    'Array.prototype.flat = null',
+    'Object.freeze(Object.prototype)',
+    'Object.defineProperty(Object.prototype, "kind", { get() { throw new Error("a trap") }, configurable: true })',
+  ];
+  let before = await pid();
+  for (const code of broken) {
+    assert.equal(faultOf(await evaluate(`${code}; throw new Error("broken")`)).code, 'Error', code);
+    const after = await pid();
+    assert.notEqual(after, before, code);
+    before = after;
+  }
+  // What keeps state in globals, or only fails, keeps its process.
+  faultOf(await evaluate('globalThis.count = 1; Error.stackTraceLimit = 5; throw new Error("failed")'));
+  assert.equal(await pid(), before);
+});
+
 test('idle processes end with their folders', async (t) => {
   const { run, runner, tmpDir } = kit(t, { idleMs: 20 });
   await run(PID);

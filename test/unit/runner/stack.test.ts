@@ -23,6 +23,14 @@ export default async function main({ steps }: { steps: { trigger: { event: Order
   assert.equal(fault.stack, '    at check (one.ts:4:27)\n    at main (one.ts:9:3)');
 });
 
+test('frames are mapped without the JSON of the code', async (t) => {
+  const { run } = kit(t);
+  const fault = faultOf(
+    await run('export default () => {\n  JSON.parse = () => ({});\n  throw new Error("no JSON");\n};'),
+  );
+  assert.equal(fault.stack, '    at one_default (one.ts:3:9)');
+});
+
 test('frames of Node and of ours are left out', async (t) => {
   const fault = faultOf(
     await kit(t).run(`import { readFileSync } from 'node:fs';
