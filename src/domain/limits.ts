@@ -40,6 +40,12 @@ export const LIMITS = {
   apiKeyChars: 24,
   secretKeyChars: 32,
 
+  // deployments
+  /** Of one workflow or source, however old; besides the active one, and those that runs go on with. */
+  deploymentsKept: 20,
+  /** How long it must stand unchanged before older ones go: longer than a run may take. */
+  deploymentsSettledMs: HOUR_MS,
+
   // accounts
   appChars: 128,
   accountFields: 100,

@@ -4,7 +4,7 @@ import { Refusal } from '../domain/fault.ts';
 import type { PropValues } from '../domain/props.ts';
 import type { StepInput } from '../domain/requests.ts';
 import type { Deployment, Step } from '../domain/resource.ts';
-import type { PropsInput } from '../runner/runner.ts';
+import type { ComponentShape, PropsInput } from '../runner/runner.ts';
 import { type PropsDeps, planProps, propsInput } from './component-props.ts';
 import type { PropStores } from './prop-stores.ts';
 
@@ -29,8 +29,9 @@ async function withProps(
   const { namespace } = step;
   const given = planned.inputs.find((input) => input.namespace === namespace)?.configuredProps;
   const previous = planned.previous?.steps.find((known) => known.namespace === namespace);
-  // A process is started only for code that may have props: most steps have none.
-  if (given === undefined && previous?.props === undefined && !/\bprops\b/.test(step.bundle)) return step;
+  // A process is started only for code that may have props, or be no step: most have none and are one.
+  const isPlain = given === undefined && previous?.props === undefined;
+  if (isPlain && !/\bprops\b|\btype: "app"/.test(step.bundle)) return step;
   const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props`, ofStep: true };
   const deployment = { ...made, steps: [step] };
   const described = await deps.runner.describe(deployment, planned.env);
@@ -42,6 +43,11 @@ async function withProps(
     });
   }
   const { shape } = described;
+  const whyNot = whyNoStep(shape);
+  if (whyNot !== null) {
+    const message = `step ${namespace} ${whyNot}`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: `steps.${namespace}.code`, message }] });
+  }
   const before = previous?.props ?? null;
   const isSameCode = previous?.code === step.code;
   const { configured, additional, secret } = await planProps(
@@ -51,6 +57,16 @@ async function withProps(
   );
   const hasProps = Object.keys(shape.props).length + Object.keys(additional).length > 0;
   return hasProps ? { ...step, props: { configured, additional, secret } } : step;
+}
+
+const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
+
+/** Components are of several kinds, and those of the public registry lie side by side. */
+function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
+  if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
+  const prop = Object.keys(props).find((name) => INTERFACES.has(props[name]?.type ?? ''));
+  if (prop !== undefined) return `is a source, since its prop "${prop}" is an interface: POST /v1/sources takes it`;
+  return hasRun ? null : 'is a component without run()';
 }
 
 function isEmpty(values: PropValues): boolean {

@@ -1,27 +1,36 @@
-// Deletes, a little at a time, what is left of data stores that are gone or were cleared, and records that have expired.
-// Nobody sees them any more: this only frees their room.
+// Deletes, a little at a time, what nobody sees or needs any more, to free its room: what is left of data stores that are
+// gone or were cleared, records that have expired, and deployments that newer ones have replaced.
 
-import { MINUTE_MS } from '../domain/limits.ts';
-import type { Log, Random } from '../ports.ts';
+import { HOUR_MS, LIMITS, MINUTE_MS } from '../domain/limits.ts';
+import type { Clock, Log, Random } from '../ports.ts';
+import type { DeploymentPlace } from '../store/deployments.ts';
 import type { Store } from '../store/store.ts';
 import { Loop } from './loop.ts';
 
 interface SweepDeps {
-  readonly store: Pick<Store, 'sweepData'>;
+  readonly store: Pick<Store, 'sweepData' | 'shareCode' | 'pruneDeployments'>;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
 const POLL_MS = 10 * MINUTE_MS;
+/** From one walk over the deployments to the next. */
+const WALK_MS = HOUR_MS;
 /** Between two steps, so that they never hold up the work that users wait for. */
 const PAUSE_MS = 20;
 
 export class Sweep {
+  readonly #deps: SweepDeps;
   readonly #loop: Loop;
+  /** Of a walk that is under way. */
+  #after: DeploymentPlace | null = null;
+  #walkedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ store, random, log }: SweepDeps) {
-    const tick = async (): Promise<number> => ((await store.sweepData()) ? PAUSE_MS : Number.POSITIVE_INFINITY);
-    this.#loop = new Loop({ name: 'sweep', tick, maxWaitMs: POLL_MS, random, log });
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS, random, log });
   }
 
   start(): void {
@@ -34,5 +43,23 @@ export class Sweep {
 
   stop(): Promise<void> {
     return this.#loop.stop();
+  }
+
+  /** One bounded step. */
+  async tick(): Promise<number> {
+    const { store } = this.#deps;
+    const isMore = (await store.sweepData()) || (await store.shareCode()) || (await this.#walk());
+    return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether there is more of it. */
+  async #walk(): Promise<boolean> {
+    const { store, clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    if (this.#after === null && nowMs - this.#walkedAtMs < WALK_MS) return false;
+    const { next } = await store.pruneDeployments(nowMs - LIMITS.deploymentsSettledMs, this.#after);
+    this.#after = next;
+    if (next === null) this.#walkedAtMs = nowMs;
+    return next !== null;
   }
 }

@@ -97,7 +97,10 @@ export function createWorkflows(deps: WorkflowDeps) {
   async function write(before: WholeWorkflow, after: WholeWorkflow, made: Deployment | null): Promise<void> {
     const { workflow, triggers } = after;
     const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers) });
-    if (!written) throw new Refusal('not_found', `there is no workflow ${workflow.id}`);
+    if (!written) {
+      const { id, deploymentId } = workflow;
+      throw new Refusal('not_found', `there is no workflow ${id}, or no deployment ${deploymentId} of it, any more`);
+    }
     // Environment and memory are given to a process when it starts, so it is replaced with either of them too.
     const isSameProcess =
       before.deployment.id === workflow.deploymentId &&

@@ -41,11 +41,14 @@ export interface RunnerOptions {
   readonly idleMs?: number;
   /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
   readonly graceMs?: number;
+  /** Code that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
+  readonly brokenMs?: number;
 }
 
 const MAX_PROCESSES = 16;
 const IDLE_MS = 5 * 60_000;
 const GRACE_MS = 300;
+const BROKEN_MS = 10_000;
 /** Of all places, those that may be taken ahead of a first run; at least one. The others are free for runs that come. */
 const UNUSED_SHARE = 1 / 2;
 /** What a process takes at least that has loaded its code (docs/isolation.md). */
@@ -97,6 +100,7 @@ class Pool implements ProcessRunner {
       poolMb: defaultPoolMb(),
       idleMs: IDLE_MS,
       graceMs: GRACE_MS,
+      brokenMs: BROKEN_MS,
       ...options,
     };
     const { isolation, tmpDir, openOutlet } = options;
@@ -238,7 +242,7 @@ class Pool implements ProcessRunner {
   }
 
   #startProcess(key: string, { deployment, memoryMb, env }: Placed): RunProcess {
-    const { clock, log, graceMs } = this.#options;
+    const { clock, log, graceMs, brokenMs } = this.#options;
     const process = new RunProcess({
       deployment,
       key,
@@ -249,6 +253,7 @@ class Pool implements ProcessRunner {
       clock,
       log,
       graceMs,
+      brokenMs,
       onIdle: () => {
         if (this.#waiting.processes > 0) process.drain();
       },

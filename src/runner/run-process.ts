@@ -21,9 +21,6 @@ import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
 
-/** A deployment that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
-const BROKEN_MS = 10_000;
-
 /** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
 const RETIRED_MS = 10_000;
 
@@ -42,15 +39,12 @@ interface ProcessOptions {
   readonly log: Log;
   /** How long it may take to answer a halt. */
   readonly graceMs: number;
+  /** How long it fails the runs of code that it could not load, before it is loaded anew. */
+  readonly brokenMs: number;
   /** The last run in flight has ended, and it takes more. */
   readonly onIdle: (process: RunProcess) => void;
   /** It and its folder are gone. */
   readonly onGone: (process: RunProcess) => void;
-}
-
-interface Broken {
-  readonly fault: Fault;
-  readonly at: number;
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -66,9 +60,11 @@ export class RunProcess {
   readonly #deployments = new Set<string>();
   readonly #maxDeployments: number;
   #retiring: NodeJS.Timeout | undefined;
+  #givingUp: NodeJS.Timeout | undefined;
   #draining = false;
   #killed = false;
-  #broken: Broken | null = null;
+  /** Why it could not load its code. */
+  #broken: Fault | null = null;
   /** What it had used when it was first looked at without a run in it; null: it has had one since. */
   #idleCpuMs: number | null = null;
   #runs = 0;
@@ -112,7 +108,7 @@ export class RunProcess {
   }
 
   get takesRuns(): boolean {
-    return !this.#draining && (this.#broken === null || performance.now() - this.#broken.at < BROKEN_MS);
+    return !this.#draining;
   }
 
   /** Whether it has as many runs as it takes at once. */
@@ -269,13 +265,15 @@ export class RunProcess {
       if (flight) this.#end(flight, this.#failed(readBroken(message.fault, flight.request.deployment)));
       return;
     }
-    this.#broken = { fault: readBroken(message.fault, deployment), at: performance.now() };
+    this.#broken = readBroken(message.fault, deployment);
+    // It leaves by itself: a process that takes no runs and does not leave would keep its place from the others.
+    this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
     for (const flight of [...this.#flights.values()]) this.#end(flight, this.#brokenOutcome());
     this.#onLoaded(false);
   }
 
   #brokenOutcome(): RunOutcome {
-    return this.#failed((this.#broken as Broken).fault);
+    return this.#failed(this.#broken as Fault);
   }
 
   #failed(fault: Fault): RunOutcome {
@@ -293,7 +291,7 @@ export class RunProcess {
   /** Code that was only loaded has disturbed nobody yet. */
   #tellStray(): void {
     if (this.#stray === null || this.isUnused) return;
-    this.options.log.warn({ ...this.#about(), msg: this.#stray }, 'runner.stray_exception');
+    this.options.log.warn({ ...this.#about(), thrown: this.#stray }, 'runner.stray_exception');
     this.#stray = null;
   }
 
@@ -318,16 +316,21 @@ export class RunProcess {
   }
 
   #kill(): void {
+    this.#close();
+    this.#link.kill();
+  }
+
+  /** It takes no more, and nothing will end it any more. */
+  #close(): void {
     clearTimeout(this.#retiring);
+    clearTimeout(this.#givingUp);
     this.#draining = true;
     this.#killed = true;
-    this.#link.kill();
   }
 
   #onDeath(death: Death, removed: Promise<void>): void {
     const expected = this.#killed || this.isUnused;
-    this.#draining = true;
-    this.#killed = true;
+    this.#close();
     this.#loading.resolve(false);
     const all = [...this.#flights.values()];
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };

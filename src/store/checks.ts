@@ -185,6 +185,29 @@ const RULES: readonly Rule[] = [
     show: showDelivery,
   },
   {
+    check: 'runnable_without_deployment',
+    detail: 'workflows and sources whose active deployment is not there',
+    broken: `runnables AS r
+      WHERE NOT EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = r.deployment_id AND d.runnable_id = r.id)`,
+    example: 'r.id',
+  },
+  {
+    check: 'deployment_without_code',
+    detail: 'deployments with code that is not there',
+    broken: `deployment_codes AS u
+      WHERE NOT EXISTS (SELECT 1 FROM codes AS c WHERE c.owner_id = u.owner_id AND c.hash = u.hash)`,
+    example: 'u.deployment_id',
+  },
+  {
+    check: 'code_without_deployment',
+    detail: 'code of no deployment, and that nobody will delete',
+    broken: `(SELECT c.hash FROM codes AS c
+        WHERE NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE u.owner_id = c.owner_id AND u.hash = c.hash)
+      UNION ALL SELECT u.hash FROM deployment_codes AS u
+        WHERE NOT EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = u.deployment_id AND d.owner_id = u.owner_id)) AS lost`,
+    example: 'lost.hash',
+  },
+  {
     check: 'record_without_data_store',
     detail: 'records of data stores that are gone, and that nobody will delete',
     broken: `data_records AS r

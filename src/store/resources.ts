@@ -12,6 +12,7 @@ import type {
   Workflow,
 } from '../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
+import type { DeploymentStore } from './deployments.ts';
 import type { EmissionRecord, Page, PageQuery } from './records.ts';
 import type { SourceChangeStore } from './source-changes.ts';
 
@@ -54,7 +55,10 @@ export interface WorkflowWrite {
 
 export interface WorkflowStore {
   createWorkflow(write: WorkflowWrite): Promise<void>;
-  /** Replaces; false when it is gone. Runs in flight keep the deployment that they began with. */
+  /**
+   * Replaces; false when it is gone, or the deployment that it names. Runs in flight keep the deployment that they began
+   * with.
+   */
   updateWorkflow(write: WorkflowWrite): Promise<boolean>;
   getWorkflow(ownerId: string, id: string): Promise<Workflow | undefined>;
   listWorkflows(of: { ownerId: string; active?: boolean; name?: string }, page: PageQuery): Promise<Page<Workflow>>;
@@ -63,9 +67,6 @@ export interface WorkflowStore {
    * Its errors and runs stay until retention takes them, but are no longer reachable through it.
    */
   deleteWorkflow(ownerId: string, id: string): Promise<boolean>;
-  /** Of a workflow or source, newest first. */
-  listDeployments(ownerId: string, runnableId: string, page: PageQuery): Promise<Page<Deployment>>;
-  getDeployment(ownerId: string, id: string): Promise<Deployment | undefined>;
 }
 
 export interface SourceWrite {
@@ -167,6 +168,7 @@ export interface SubscriptionStore {
 export interface ResourceStore
   extends OwnerStore,
     WorkflowStore,
+    DeploymentStore,
     SourceStore,
     SourceChangeStore,
     LaterStore,

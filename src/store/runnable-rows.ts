@@ -1,20 +1,17 @@
-// Rows of workflows, sources and their deployments to records and back. What is secret is sealed: what the code gets as its
-// environment, and props. Flags are booleans, or 0 and 1.
+// Rows of workflows and sources to records and back. What is secret is sealed: what the code gets as its environment, and
+// props. Flags are booleans, or 0 and 1.
 
 import {
   DEFAULT_SETTINGS,
   type Dedupe,
-  type Deployment,
   type Runnable,
   type Settings,
   type Source,
-  type Step,
   type Workflow,
 } from '../domain/resource.ts';
 import type { Row } from './rows.ts';
 import type { Seal } from './seal.ts';
-import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace, stepPropsPlace } from './sealed-columns.ts';
-import { splitProps, withProps } from './step-props.ts';
+import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace } from './sealed-columns.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
     Pick<Source, 'componentCode' | 'configuredProps' | 'additionalProps' | 'dedupe' | 'secretProps'>
@@ -63,23 +60,4 @@ export function runnableCells(
     props: configuredProps === undefined ? null : seal.seal(JSON.stringify(configuredProps), sourcePropsPlace(id)),
     additional: isAdded ? seal.seal(JSON.stringify(additionalProps), additionalPropsPlace(id)) : null,
   };
-}
-
-export function toDeployment(row: Row, seal: Seal): Deployment {
-  const steps = JSON.parse(row.steps as string) as Step[];
-  const sealed = row.step_props as string | null;
-  const props = sealed === null ? null : seal.open(sealed, stepPropsPlace(row.id as string));
-  return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    runnableId: row.runnable_id as string,
-    steps: props === null ? steps : withProps(steps, props),
-    createdAtMs: row.created_at_ms as number,
-  };
-}
-
-/** As they are kept: the steps, and their props in a column of their own. */
-export function stepCells({ id, steps }: Deployment, seal: Seal): { steps: string; props: string | null } {
-  const { plain, props } = splitProps(steps);
-  return { steps: JSON.stringify(plain), props: props === null ? null : seal.seal(props, stepPropsPlace(id)) };
 }

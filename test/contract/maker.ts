@@ -98,9 +98,10 @@ export class Maker {
     };
   }
 
-  deployment(of: { id: string; deploymentId: string }): Deployment {
-    const code = 'export default () => 1';
-    const step = { id: this.ids.next(PREFIX.step), namespace: 'code', code, bundle: `/*b*/${code}`, sourceMap: '{}' };
+  /** Its bundle is long enough to be stored apart. */
+  deployment(of: { id: string; deploymentId: string }, code = 'export default () => 1'): Deployment {
+    const bundle = `/*b*/${code}`.padEnd(300);
+    const step = { id: this.ids.next(PREFIX.step), namespace: 'code', code, bundle, sourceMap: '{}' };
     const createdAtMs = this.clock.nowMs();
     return { id: of.deploymentId, ownerId: this.ownerId, runnableId: of.id, steps: [step], createdAtMs };
   }

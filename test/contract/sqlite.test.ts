@@ -115,11 +115,13 @@ async function checkPlans(): Promise<void> {
     if (!/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) continue;
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
     const grows = plan.filter(({ detail }) =>
-      /^SCAN (emissions|runs|deliveries|attempts|withheld|idempotency)\b/.test(detail),
+      /^SCAN (emissions|runs|deliveries|attempts|withheld|idempotency|deployments|deployment_codes|codes)\b/.test(
+        detail,
+      ),
     );
     // An index that holds open work alone does not grow.
     for (const { detail } of grows.filter(
-      ({ detail }) => !/INDEX (runs_open|deliveries_open|deliveries_due)\b/.test(detail),
+      ({ detail }) => !/INDEX (runs_open|deliveries_open|deliveries_due|deployments_whole)\b/.test(detail),
     ))
       scans.push(`${detail}: ${sql.replace(/\s+/g, ' ')}`);
   }

@@ -10,6 +10,7 @@ import { concurrencyContract } from './concurrency.ts';
 import { crashContract } from './crash.ts';
 import { dataStoresContract } from './data-stores.ts';
 import { deliveriesContract } from './deliveries.ts';
+import { deploymentsContract } from './deployments.ts';
 import { errorsContract } from './errors.ts';
 import { fairnessContract } from './fairness.ts';
 import { finishingContract } from './finishing.ts';
@@ -51,6 +52,7 @@ import { workflowsContract } from './workflows.ts';
 const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ownersContract,
   workflowsContract,
+  deploymentsContract,
   webhooksContract,
   changesContract,
   sealingContract,

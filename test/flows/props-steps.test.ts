@@ -37,6 +37,21 @@ test('an action runs as a step unchanged', async () => {
   assert.deepEqual(await runStep(errand, kept, 2), ['osl', 'Norway', 3, null, 'hush-4711 in Norway']);
 });
 
+test('what is no action is no step', async () => {
+  await using errand = await startErrand();
+  for (const [code, message] of [
+    [`export default { type: 'app', app: 'shop', methods: {} };`, /^step act is an app/],
+    [
+      `export default { props: { timer: '$.interface.timer' }, run() {} };`,
+      /"timer" is an interface: POST \/v1\/sources/,
+    ],
+    [`export default { props: { name: { type: 'string', optional: true } } };`, /without run\(\)$/],
+  ] as const) {
+    const answer = await tryStep(errand, code);
+    assertRefused(answer, 'steps.act.code', message);
+  }
+});
+
 test('a wrong prop names its step', async () => {
   await using errand = await startErrand();
   const wrong: [given: object | undefined, prop: string, message: RegExp][] = [

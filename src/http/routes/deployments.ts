@@ -12,7 +12,8 @@ export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: Htt
     id: 'listDeployments',
     tag: 'workflows',
     summary: 'List the versions of a workflow',
-    description: 'Every version of its code, newest first. One of them is active.',
+    description:
+      'The newest 20 versions of its code, newest first, and older ones that are active or that open runs need. One of them is active.',
     params: idIn(PREFIX.workflow, 'The workflow.'),
     query: LIST_QUERY,
     answer: listOf(DEPLOYMENT),

@@ -37,6 +37,15 @@ export function lineWrite<T>(
   return write(core, { ownerId: listener.ownerId, verb, before: lock });
 }
 
+/** Nobody else writes this owner's configuration until the transaction is over. Routing is not read anew because of it. */
+export function lockOwner(tx: Tx, ownerId: string): void {
+  void tx.query(
+    `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
+      ON CONFLICT (owner_id) DO UPDATE SET version = versions.version`,
+    ownerId,
+  );
+}
+
 interface Write<T> {
   readonly ownerId: string;
   readonly verb: Verb<T>;

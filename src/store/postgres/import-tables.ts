@@ -60,6 +60,8 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'owners', from: 'owners', key: ['id'] },
   { table: 'api_keys', from: 'api_keys', key: ['id'] },
   { table: 'runnables', from: 'runnables', key: ['id'] },
+  { table: 'codes', from: 'codes', key: ['owner_id', 'hash'] },
+  { table: 'deployment_codes', from: 'deployment_codes', key: ['deployment_id', 'hash'] },
   { table: 'deployments', from: 'deployments', key: ['id'] },
   { table: 'triggers', from: 'triggers', key: ['id'] },
   { table: 'subscriptions', from: 'subscriptions', key: ['id'] },

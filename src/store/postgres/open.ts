@@ -9,6 +9,7 @@ import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
+import { deploymentVerbs } from './deployments.ts';
 import { Held } from './held.ts';
 import { refuseUnfinishedMove } from './import-mark.ts';
 import { Lane } from './lane.ts';
@@ -152,6 +153,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Store {
     ...nodeVerbs(core),
     ...ownerVerbs(core),
     ...workflowVerbs(core),
+    ...deploymentVerbs(core),
     ...sourceVerbs(core),
     ...sourceChangeVerbs(core),
     ...laterVerbs(core),

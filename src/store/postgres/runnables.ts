@@ -1,11 +1,12 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
 import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
-import { type RunnableRow, runnableCells, stepCells } from '../runnable-rows.ts';
+import { type RunnableRow, runnableCells } from '../runnable-rows.ts';
 import type { Seal } from '../seal.ts';
 import { cancelWaiting } from './cancel.ts';
 import { type ConfigWriting, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
+import { insertDeployment } from './deployments.ts';
 import type { Tx } from './lane.ts';
 import { arrayLiteral } from './values.ts';
 import type { Listener } from './waiting.ts';
@@ -42,14 +43,16 @@ export async function insertRunnable(tx: Tx, write: RunnableWrite): Promise<void
   await writeParts(tx, write);
 }
 
-/** False when it is gone. Its line is locked by then. */
+/** False when it is gone, or the deployment that it names. Its line is locked by then. */
 export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<boolean> {
   const { record, seal } = write;
   const { settings, props, additional } = runnableCells(record, seal);
   const changed = await tx.query(
     `UPDATE runnables SET name = $1, active = $2, deployment_id = $3, settings = $4, updated_at_ms = $5,
       component_code = $6, configured_props = $7, dedupe = $8, secret_props = $9, additional_props = $10
-      WHERE id = $11 AND owner_id = $12 RETURNING id`,
+      WHERE id = $11 AND owner_id = $12
+        AND ($13::boolean OR EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = $3 AND d.runnable_id = runnables.id))
+      RETURNING id`,
     record.name,
     record.active,
     record.deploymentId,
@@ -62,6 +65,7 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
     additional,
     record.id,
     record.ownerId,
+    write.deployment !== null,
   );
   if (changed.length === 0) return false;
   // With another throttle its next run may begin at another time: the next claim looks when.
@@ -79,22 +83,9 @@ export async function updateRunnable(tx: Tx, write: RunnableWrite): Promise<bool
 }
 
 async function writeParts(tx: Tx, write: RunnableWrite): Promise<void> {
-  if (write.deployment) insertDeployment(tx, write.deployment, write.seal);
+  if (write.deployment) await insertDeployment(tx, write.deployment, write.seal);
   putSubscriptions(tx, write.subscriptions);
   await putTriggers(tx, write.triggers);
-}
-
-function insertDeployment(tx: Tx, deployment: Deployment, seal: Seal): void {
-  const { steps, props } = stepCells(deployment, seal);
-  void tx.query(
-    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES ($1, $2, $3, $4, $5, $6)',
-    deployment.id,
-    deployment.ownerId,
-    deployment.runnableId,
-    deployment.createdAtMs,
-    steps,
-    props,
-  );
 }
 
 /** Those that are not kept, with whoever heard them and the keys of their callers. */

@@ -5,12 +5,10 @@
 import type { Log } from '../../ports.ts';
 import { createSeal, type Seal } from '../seal.ts';
 import { ROWS_PER_STEP, SEALED_COLUMNS, type SealedColumn } from '../sealed-columns.ts';
-import { NOW_SQL } from './clock.ts';
+import { findOlder } from './older.ts';
 import type { Pool } from './pool.ts';
 
 const LOOK_AGAIN_MS = 5000;
-/** One that did not say for so long that it lives was killed. */
-const SURELY_GONE_MS = 60_000;
 
 export interface SealingOptions {
   readonly pool: Pool;
@@ -70,11 +68,7 @@ export class Sealing {
   }
 
   async #hasOlder(): Promise<boolean> {
-    const row = await this.#options.pool.get(
-      `SELECT 1 AS one FROM nodes
-        WHERE NOT seals AND gone_at_ms IS NULL AND beat_at_ms > ${NOW_SQL} - ${SURELY_GONE_MS} LIMIT 1`,
-    );
-    return row !== undefined;
+    return (await this.#options.pool.get(findOlder('seals'))) !== undefined;
   }
 
   async #sealAll(): Promise<void> {

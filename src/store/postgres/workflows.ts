@@ -1,8 +1,8 @@
-// Workflows and the deployments of both workflows and sources.
+// Workflows.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { WorkflowStore } from '../resources.ts';
-import { toDeployment, toWorkflow } from '../runnable-rows.ts';
+import { toWorkflow } from '../runnable-rows.ts';
 import { configWrite, lineWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import { readPage } from './pages.ts';
@@ -46,23 +46,6 @@ export function workflowVerbs(core: Core): WorkflowStore {
         countUpTo: LIMITS.countedRecords,
       };
       return readPage(pool, listing, { page, map: (row) => toWorkflow(row, core.seal) });
-    },
-
-    listDeployments: (ownerId, runnableId, page) => {
-      const listing = {
-        from: 'deployments',
-        columns: '*',
-        key: 'id',
-        where: ['runnable_id = $1', 'owner_id = $2'],
-        values: [runnableId, ownerId],
-        countUpTo: LIMITS.countedRecords,
-      };
-      return readPage(pool, listing, { page, map: (row) => toDeployment(row, core.seal) });
-    },
-
-    getDeployment: async (ownerId, id) => {
-      const row = await pool.get('SELECT * FROM deployments WHERE id = $1 AND owner_id = $2', id, ownerId);
-      return row && toDeployment(row, core.seal);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { DataStore } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { DataPlace, DataStoreStore } from '../data.ts';
 import { toDataStore } from '../data-rows.ts';
+import { few } from '../few.ts';
 import type { Core } from './core.ts';
 import { recordVerbs } from './data-records.ts';
 import type { Connection, Row } from './database.ts';
@@ -81,7 +82,8 @@ function sweepGone(writer: Connection): boolean {
   const next = `SELECT rowid AS place, bytes FROM data_records WHERE store_id = ? AND generation = ?
     LIMIT ${LIMITS.sweptRecords}`;
   const rows = writer.all(next, storeId, generation);
-  for (const { place } of few(rows)) writer.run('DELETE FROM data_records WHERE rowid = ?', place as number);
+  for (const { place } of few(rows, SWEPT_BYTES))
+    writer.run('DELETE FROM data_records WHERE rowid = ?', place as number);
   if (rows.length === 0) writer.run('DELETE FROM data_gone WHERE store_id = ? AND generation = ?', storeId, generation);
   return true;
 }
@@ -90,7 +92,7 @@ function sweepGone(writer: Connection): boolean {
 function sweepExpired(writer: Connection, nowMs: number): boolean {
   const next = `SELECT rowid AS place, store_id, generation, bytes FROM data_records WHERE expires_at_ms <= ?
     ORDER BY expires_at_ms LIMIT ${LIMITS.sweptRecords}`;
-  const rows = few(writer.all(next, nowMs));
+  const rows = few(writer.all(next, nowMs), SWEPT_BYTES);
   for (const row of rows) {
     writer.run('DELETE FROM data_records WHERE rowid = ?', row.place as number);
     uncount(writer, row);
@@ -106,14 +108,4 @@ function uncount(writer: Connection, row: Row): void {
     row.store_id as string,
     row.generation as number,
   );
-}
-
-/** The first of them that are not too large together, and at least one. */
-function few(rows: readonly Row[]): readonly Row[] {
-  let bytes = 0;
-  const end = rows.findIndex((row) => {
-    bytes += row.bytes as number;
-    return bytes > SWEPT_BYTES;
-  });
-  return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }

@@ -12,8 +12,9 @@ import { LATER } from './migrations/005-later.ts';
 import { PROPS } from './migrations/006-props.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
 import { CHANGES } from './migrations/008-changes.ts';
+import { CODES } from './migrations/009-codes.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS, CHANGES];
+const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS, CHANGES, CODES];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

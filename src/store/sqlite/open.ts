@@ -11,6 +11,7 @@ import type { Core } from './core.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
+import { deploymentVerbs } from './deployments.ts';
 import { laterVerbs } from './later-emissions.ts';
 import { logVerbs } from './log.ts';
 import { operationVerbs } from './operations.ts';
@@ -94,6 +95,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...timeVerbs(core),
     ...ownerVerbs(core),
     ...workflowVerbs(core),
+    ...deploymentVerbs(core),
     ...sourceVerbs(core),
     ...sourceChangeVerbs(core),
     ...laterVerbs(core),

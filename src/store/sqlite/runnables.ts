@@ -1,8 +1,9 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
 
 import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
-import { type RunnableRow, runnableCells, stepCells } from '../runnable-rows.ts';
+import { type RunnableRow, runnableCells } from '../runnable-rows.ts';
 import type { Core } from './core.ts';
+import { insertDeployment } from './deployments.ts';
 import { NO_WAIT, OPEN_RUN } from './partial.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -37,14 +38,15 @@ export function insertRunnable(core: Core, write: RunnableWrite): void {
   writeParts(core, write);
 }
 
-/** False when it is gone. */
+/** False when it is gone, or the deployment that it names. */
 export function updateRunnable(core: Core, write: RunnableWrite): boolean {
   const { record } = write;
   const { settings, props, additional } = runnableCells(record, core.seal);
   const changed = core.writer.run(
     `UPDATE runnables SET name = ?, active = ?, deployment_id = ?, settings = ?, updated_at_ms = ?,
       component_code = ?, configured_props = ?, dedupe = ?, secret_props = ?, additional_props = ?
-      WHERE id = ? AND owner_id = ?`,
+      WHERE id = ? AND owner_id = ?
+        AND (? OR EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = ? AND d.runnable_id = runnables.id))`,
     record.name,
     record.active ? 1 : 0,
     record.deploymentId,
@@ -57,6 +59,8 @@ export function updateRunnable(core: Core, write: RunnableWrite): boolean {
     additional,
     record.id,
     record.ownerId,
+    write.deployment === null ? 0 : 1,
+    record.deploymentId,
   );
   if (changed === 0) return false;
   if (record.settings.throttle === null) core.throttles.forget(record.id);
@@ -69,19 +73,6 @@ function writeParts(core: Core, write: RunnableWrite): void {
   if (write.deployment) insertDeployment(core, write.deployment);
   for (const trigger of write.triggers) putTrigger(core, trigger);
   for (const subscription of write.subscriptions) putSubscription(core, subscription);
-}
-
-function insertDeployment(core: Core, deployment: Deployment): void {
-  const { steps, props } = stepCells(deployment, core.seal);
-  core.writer.run(
-    'INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props) VALUES (?,?,?,?,?,?)',
-    deployment.id,
-    deployment.ownerId,
-    deployment.runnableId,
-    deployment.createdAtMs,
-    steps,
-    props,
-  );
 }
 
 /** Triggers and trigger subscriptions that the new state no longer has. */

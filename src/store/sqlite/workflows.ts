@@ -1,8 +1,8 @@
-// Workflows and the deployments of both workflows and sources.
+// Workflows.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { WorkflowStore } from '../resources.ts';
-import { toDeployment, toWorkflow } from '../runnable-rows.ts';
+import { toWorkflow } from '../runnable-rows.ts';
 import { configWrite } from './config-write.ts';
 import type { Core } from './core.ts';
 import type { Value } from './database.ts';
@@ -43,23 +43,6 @@ export function workflowVerbs(core: Core): WorkflowStore {
         countUpTo: LIMITS.countedRecords,
       };
       return readPage(reader, listing, { page, map: (row) => toWorkflow(row, core.seal) });
-    },
-
-    listDeployments: async (ownerId, runnableId, page) => {
-      const listing = {
-        from: 'deployments',
-        columns: '*',
-        key: 'id',
-        where: ['runnable_id = ?', 'owner_id = ?'],
-        values: [runnableId, ownerId],
-        countUpTo: LIMITS.countedRecords,
-      };
-      return readPage(reader, listing, { page, map: (row) => toDeployment(row, core.seal) });
-    },
-
-    getDeployment: async (ownerId, id) => {
-      const row = reader.get('SELECT * FROM deployments WHERE id = ? AND owner_id = ?', id, ownerId);
-      return row && toDeployment(row, core.seal);
     },
   };
 }

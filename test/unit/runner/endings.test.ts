@@ -306,7 +306,7 @@ test('an exception of no run in flight is logged', async (t) => {
   await until(() => logged.some(({ name }) => name === 'runner.stray_exception'));
   const entries = logged.filter(({ name }) => name === 'runner.stray_exception');
   assert.deepEqual(
-    entries.map(({ level, fields }) => [level, fields.msg]),
+    entries.map(({ level, fields }) => [level, fields.thrown]),
     [['warn', 'nobody']],
   );
 });

@@ -124,6 +124,12 @@ test('idle processes end with their folders', async (t) => {
   assert.deepEqual(readdirSync(tmpDir), []);
 });
 
+test('a process that could not load its code gives up its place', { timeout: 10_000 }, async (t) => {
+  const { run, runner } = kit(t, { brokenMs: 20 });
+  assert.equal(faultOf(await run('throw new Error("not today"); export default () => 1')).code, 'StartFailed');
+  await until(() => runner.stats().processes === 0);
+});
+
 test('a retired deployment ends after its last run', async (t) => {
   const { runner, run } = kit(t);
   const deployment = await deploymentOf(`let release; export default async ({ steps, $ }) => {

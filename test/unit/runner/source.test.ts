@@ -62,7 +62,7 @@ test('an emission after the end is told of', async (t) => {
   assert.deepEqual(bodies(outcome), ['in time']);
   await until(() => logged.some(({ name }) => name === 'runner.stray_exception'));
   const [entry] = logged.filter(({ name }) => name === 'runner.stray_exception');
-  assert.match(String(entry?.fields.msg), /\$emit was called after its run had ended.*must await/);
+  assert.match(String(entry?.fields.thrown), /\$emit was called after its run had ended.*must await/);
 });
 
 test('a failed run writes nothing to the db', async (t) => {

@@ -10,7 +10,7 @@ const PID = 'export default () => process.pid';
 const STUCK = 'await new Promise((resolve) => setTimeout(resolve, 1e6)); export default () => process.pid';
 
 const loud = ({ logged }: Kit): string[] =>
-  logged.filter(({ level }) => level !== 'debug').map(({ name, fields }) => `${name} ${fields.msg ?? ''}`);
+  logged.filter(({ level }) => level !== 'debug').map(({ name, fields }) => `${name} ${fields.thrown ?? ''}`);
 
 test('a first run takes the warm process', async (t) => {
   const { runner, run, logged } = kit(t);

@@ -26,6 +26,7 @@ interface Damage {
 
 const A_FAILED = "(SELECT run FROM runs WHERE state = 'failed' ORDER BY run LIMIT 1)";
 const ITS_ERROR = `(SELECT error_entry FROM runs WHERE run = ${A_FAILED})`;
+const A_DEPLOYMENT = '(SELECT min(deployment_id) FROM runnables)';
 const TRIED = '(SELECT delivery FROM attempts ORDER BY delivery LIMIT 1)';
 
 const DAMAGES: readonly Damage[] = [
@@ -33,6 +34,24 @@ const DAMAGES: readonly Damage[] = [
     what: 'records of a data store that is gone',
     sql: 'DELETE FROM data_gone',
     found: [['record_without_data_store', 12]],
+  },
+  {
+    what: 'a workflow without its code',
+    sql: `DELETE FROM deployments WHERE id = ${A_DEPLOYMENT}`,
+    found: [
+      ['runnable_without_deployment', 1],
+      ['code_without_deployment', 1],
+    ],
+  },
+  {
+    what: 'code that was lost',
+    sql: `DELETE FROM codes WHERE owner_id = (SELECT owner_id FROM deployments WHERE id = ${A_DEPLOYMENT})`,
+    found: [['deployment_without_code', 12]],
+  },
+  {
+    what: 'code that nobody names',
+    sql: `INSERT INTO codes VALUES ('u_1', 'a', '""')`,
+    found: [['code_without_deployment', 1]],
   },
   {
     what: 'a data store that lost a record',

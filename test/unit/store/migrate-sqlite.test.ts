@@ -169,11 +169,41 @@ test('runs of version 1 begin, end, and may wait', async () => {
   deepEqual((await checkSqlite(path)).findings, []);
 });
 
+test('code of version 1 is read and then shared', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  writeVersion1(path);
+  writeRuns(path);
+  const store = await openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
+  const read = async () => defined(await store.getDeployment(OWNER, 'd_1'));
+  deepEqual((await read()).steps, [STEP]);
+  equal(await store.shareCode(), true);
+  equal(await store.shareCode(), false);
+  deepEqual((await read()).steps, [STEP]);
+  await store.close();
+  const db = new DatabaseSync(path);
+  const codes = db.prepare('SELECT owner_id, text FROM codes').all();
+  db.close();
+  deepEqual(
+    codes.map((row) => ({ ...row })),
+    [{ owner_id: OWNER, text: JSON.stringify(STEP.bundle) }],
+  );
+});
+
+const STEP = {
+  id: 'c_1',
+  namespace: 'code',
+  code: 'export default () => 1',
+  bundle: ' '.repeat(1000),
+  sourceMap: '{}',
+};
+
 /** One that is queued, one that was under way, and one that is over. */
 function writeRuns(path: string): void {
   const db = new DatabaseSync(path);
   db.exec(`INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms, updated_at_ms)
-    VALUES ('p_1', '${OWNER}', 'orders', 1, 'd_1', '{"concurrency":8,"queueLimit":10}', 0, 0)`);
+    VALUES ('p_1', '${OWNER}', 'orders', 1, 'd_1', '{"concurrency":8,"queueLimit":10}', 0, 0);
+    INSERT INTO deployments VALUES ('d_1', '${OWNER}', 'p_1', 0, '${JSON.stringify([STEP])}')`);
   for (const [run, state] of [
     [20, 'queued'],
     [21, 'running'],

@@ -1,0 +1,9 @@
+/** The first rows that have no more than so many bytes together, and at least one. */
+export function few<T extends { readonly bytes?: unknown }>(rows: readonly T[], maxBytes: number): readonly T[] {
+  let sum = 0;
+  const end = rows.findIndex(({ bytes }) => {
+    sum += bytes as number;
+    return sum > maxBytes;
+  });
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end));
+}
