@@ -245,6 +245,7 @@ test('what the service answers is in the document', async () => {
 test('every example fits its schema', async () => {
   await using errand = await startErrand();
   const document = await documentOf(errand);
+  const strict = closed(document);
   let seen = 0;
   for (const [where, value] of walk(document)) {
     const schema = value.schema ?? value;
@@ -299,6 +300,7 @@ test('real answers fit their documented schemas', async () => {
     '/v1/subscriptions/{id}': [subscription.id],
     '/v1/owners/{id}': [(await errand.client.get('/v1/users/me')).data.id],
   };
+  const strict = closed(document);
   let seen = 0;
   for (const operation of operationsOf(document).filter((o) => o.method === 'get' && o.path.startsWith('/v1'))) {
     const base = Object.keys(ids).find((prefix) => operation.path.startsWith(prefix));
@@ -311,7 +313,7 @@ test('real answers fit their documented schemas', async () => {
       const answer = await errand.client.request('GET', path + query);
       assert.equal(answer.status, 200, `${path}: ${answer.text}`);
       const { schema } = operation.spec.responses['200'].content['application/json'];
-      assertValid(document, closed(schema), answer.json, path + query);
+      assertValid(strict, closed(schema), answer.json, path + query);
       seen += 1;
     }
   }
