@@ -5,6 +5,8 @@
 /** Text, and expressions between it. */
 export type Part = string | { readonly expression: string };
 
+/** Nothing that begins so is JavaScript: `{{#each steps.list}}` is some template's. */
+const OF_A_TEMPLATE = /^\s*[#>^&]/;
 const NAMES_A_RUN = /(?<![\w$.'"])(steps\s*(\?\.|[.[])|process\.env\b)/;
 
 /** In the order of the text; null: it has no expression. Linear, since the server asks it of what callers send. */
@@ -18,7 +20,7 @@ export function partsOf(text: string): readonly Part[] | null {
     const begin = from + open;
     from = end + 2;
     const inner = open === -1 ? '' : text.slice(begin + 2, end);
-    if (!NAMES_A_RUN.test(inner)) continue;
+    if (!NAMES_A_RUN.test(inner) || OF_A_TEMPLATE.test(inner)) continue;
     if (begin > done) parts.push(text.slice(done, begin));
     parts.push({ expression: inner.trim() });
     done = from;

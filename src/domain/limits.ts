@@ -23,6 +23,8 @@ export const LIMITS = {
   nameChars: 255,
   descriptionChars: 4096,
   urlChars: 2048,
+  /** Request line and headers: a webhook's url, name and description fit into the query, percent-encoded. */
+  requestHeaderBytes: 64 * 1024,
   /** Of one name in the path of a request: the longest is a key of a data store. */
   pathPartChars: 256,
   eventNameChars: 128,

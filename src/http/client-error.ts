@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../domain/fault.ts';
+import { LIMITS } from '../domain/limits.ts';
 import { problemFrom } from './problem.ts';
 
 /** The newest answer of a socket, kept on the socket itself: a WeakMap would be written to with every request. */
@@ -25,7 +26,7 @@ export interface ClientErrors {
 
 const DETAILS: Readonly<Record<string, string>> = {
   HPE_INVALID_EOF_STATE: 'The request ended before its body was complete',
-  HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB',
+  HPE_HEADER_OVERFLOW: `The address and the headers are larger than ${LIMITS.requestHeaderBytes / 1024} KiB together`,
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive',
 };
 

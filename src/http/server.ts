@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Refusal } from '../domain/fault.ts';
-import { SECOND_MS } from '../domain/limits.ts';
+import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { createApp } from './app.ts';
 import { clientErrors } from './client-error.ts';
 import type { HttpDeps } from './deps.ts';
@@ -41,9 +41,11 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const handlerAround = (toFastify: Handler): Handler => {
     return (req, res) => {
       errors.begin(req, res);
-      const url = req.url as string;
-      if (deps.draining() && !isHealth(url)) refuse(req, res, { why: STOPPING, requestId: nextRequestId() });
-      else if (!deps.isApi && !isOperational(url)) refuse(req, res, { why: NO_API, requestId: nextRequestId() });
+      const url = originForm(req);
+      if (req.headers.host === undefined && req.httpVersion === '1.1')
+        refuse(req, res, { refusal: NO_HOST, requestId: nextRequestId() });
+      else if (deps.draining() && !isHealth(url)) refuse(req, res, { refusal: STOPPING, requestId: nextRequestId() });
+      else if (!deps.isApi && !isOperational(url)) refuse(req, res, { refusal: NO_API, requestId: nextRequestId() });
       else if (url.startsWith('/e/')) ingress(req, res);
       else if (url.startsWith('/r/')) resuming(req, res);
       else toFastify(req, res);
@@ -60,7 +62,17 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
 
 function serverWith(handler: Handler): Server {
   const timeouts = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
-  return createServer(timeouts, handler);
+  // Node would refuse a missing Host with an empty answer.
+  return createServer({ ...timeouts, maxHeaderSize: LIMITS.requestHeaderBytes, requireHostHeader: false }, handler);
+}
+
+/** The path and query. A client may also name the whole address, as it would to a proxy, and a server has to take that. */
+function originForm(req: IncomingMessage): string {
+  const url = req.url as string;
+  if (url.startsWith('/')) return url;
+  const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+  return req.url;
 }
 
 function isHealth(url: string): boolean {
@@ -71,14 +83,17 @@ function isOperational(url: string): boolean {
   return isHealth(url) || /^\/metrics(\?|$)/.test(url);
 }
 
-const STOPPING = 'This process is stopping; try again';
+const NO_HOST = new Refusal('malformed', 'The request has no Host header');
+const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
 /** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
-const NO_API =
-  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.';
+const NO_API = new Refusal(
+  'unavailable',
+  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.',
+);
 
-function refuse(req: IncomingMessage, res: ServerResponse, refusal: { why: string; requestId: string }): void {
+function refuse(req: IncomingMessage, res: ServerResponse, why: { refusal: Refusal; requestId: string }): void {
   res.shouldKeepAlive = false;
-  writeProblem(req, res, problemFrom(new Refusal('unavailable', refusal.why), refusal.requestId));
+  writeProblem(req, res, problemFrom(why.refusal, why.requestId));
 }
 
 function lifecycle(server: Server, closeApp: () => PromiseLike<unknown>): HttpServer {

@@ -31,6 +31,9 @@ const ORIGINAL_CONTEXT = Type.Object(
     replay: Type.Boolean({ examples: [false] }),
     attempt: Type.Integer({ examples: [1] }),
     test: Type.Boolean({ examples: [false] }),
+    source_id: Type.Optional(text({ description: 'Of a run of a source.', example: 'dc_0Vj3aBc9dEfGhIjK' })),
+    webhook_id: Type.Optional(text({ description: 'Of a delivery to a webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
+    event_name: Type.Optional(text({ description: 'Of such a delivery: the channel of its event.', example: 'paid' })),
   },
   { title: 'OriginalContext' },
 );

@@ -65,7 +65,7 @@ export async function axios(
 ): Promise<unknown> {
   if (signing) throw new ConfigurationError('axios: requests cannot be signed with OAuth 1 here');
   const config = typeof given === 'string' ? { url: given } : given;
-  const received = await send(await sendingOf(config));
+  const received = await sent(config);
   const { statusCode: status = 0 } = received.response;
   if (isSuccess(config, status)) {
     const response = responseOf(received, config, await dataOf(received, config));
@@ -75,6 +75,17 @@ export async function axios(
   const response = responseOf(received, config, data);
   exportDebug(context, response, config);
   throw httpError(response);
+}
+
+/** A connection that fails does so with no frame of anybody's: those who wait for it are where to look. */
+async function sent(config: AxiosConfig): Promise<Received> {
+  const sending = await sendingOf(config);
+  try {
+    return await send(sending);
+  } catch (error) {
+    if (error instanceof Error && Object.isExtensible(error)) Error.captureStackTrace(error);
+    throw error;
+  }
 }
 
 async function sendingOf(config: AxiosConfig): Promise<Parameters<typeof send>[0]> {

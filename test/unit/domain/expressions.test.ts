@@ -7,6 +7,7 @@ test('text is split at its expressions', () => {
   assert.deepEqual(partsOf('{{steps.trigger.event.a}}'), [a]);
   assert.deepEqual(partsOf('x {{ steps.trigger.event.a }}, {{process.env.B}}!'), ['x ', a, ', ', b, '!']);
   assert.deepEqual(partsOf('{{name}} {{steps.trigger.event.a}}'), ['{{name}} ', a]);
+  assert.deepEqual(partsOf('{"a":{{steps.trigger.event.a}}}'), ['{"a":', a, '}']);
   assert.deepEqual(partsOf('{{ {{steps.trigger.event.a}} }}'), ['{{ ', a, ' }}']);
   assert.deepEqual(partsOf('{{JSON.stringify(steps["a"]?.b)}}'), [{ expression: 'JSON.stringify(steps["a"]?.b)' }]);
 });
@@ -19,6 +20,7 @@ test('braces that name no run are text', () => {
     '{{ steps }}',
     '{{mysteps.a}}',
     '{{this.steps.a}}',
+    '{{#each steps.list}}',
     '{{"steps.a"}}',
     '{{steps.a',
     'steps.a}}',

@@ -144,6 +144,15 @@ test('what cannot be reached says why', async (t) => {
   await assert.rejects(axios({}, { url }, { oauthSignerUri: 'x' }), { name: 'ConfigurationError' });
 });
 
+test('a connection that fails names who asked', async () => {
+  const listTasks = async (): Promise<unknown> => await axios(null, { url: 'http://127.0.0.1:1' });
+  const error: Error = await listTasks().then(
+    () => assert.fail('nothing listens there'),
+    (thrown: Error) => thrown,
+  );
+  assert.match(error.stack ?? '', /^Error: connect ECONNREFUSED[\s\S]*at async listTasks/);
+});
+
 test('answers are read as asked', async (t) => {
   const url = await serving(t, (_request, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip', 'set-cookie': ['a=1', 'b=2'] });
