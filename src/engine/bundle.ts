@@ -8,6 +8,7 @@ import type { Clock, Ids } from '../ports.ts';
 import { bundleStep } from '../runner/bundle.ts';
 import type { CodeProblem } from '../runner/bundle-options.ts';
 import type { Components } from './components.ts';
+import { stepIdOf } from './step-ids.ts';
 
 interface Bundling {
   readonly ownerId: string;
@@ -45,7 +46,7 @@ export async function makeDeployment(
     const result = bundled[i] as Extract<(typeof bundled)[number], { ok: true }>;
     const known = runnable.previous?.steps.find((step) => step.namespace === input.namespace);
     return {
-      id: known?.id ?? deps.ids.next(PREFIX.step),
+      id: known?.id ?? stepIdOf(runnable.id, input.namespace),
       namespace: input.namespace,
       code: input.code,
       bundle: result.bundle,

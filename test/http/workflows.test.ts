@@ -133,6 +133,11 @@ test('step ids stay with their namespace', async () => {
   assert.equal(idOf(second, 'a'), idOf(first, 'a'));
   assert.equal(idOf(second, 'b'), idOf(first, 'b'));
   assert.equal(new Set(second.steps.map((step: Json) => step.id)).size, 3);
+  await errand.client.put(`/v1/workflows/${first.id}`, { steps: [{ namespace: 'b', code: ONE }] });
+  const third = await errand.client.put(`/v1/workflows/${first.id}`, { steps });
+  assert.equal(idOf(third, 'a'), idOf(first, 'a'), 'of a step that came back');
+  const other = await errand.client.post('/v1/workflows', { name: 'ids', steps });
+  assert.notEqual(idOf(other, 'a'), idOf(first, 'a'), 'each workflow has its own');
 });
 
 test('unchanged code makes no new deployment', async () => {

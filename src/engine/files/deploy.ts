@@ -10,6 +10,7 @@ import { stepBundles } from '../../runner/bundle-file.ts';
 import type { CodeProblem } from '../../runner/bundle-options.ts';
 import type { Described, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
+import { stepIdOf } from '../step-ids.ts';
 import type { Workflows } from '../workflows.ts';
 import {
   digestOf,
@@ -189,7 +190,8 @@ async function write(
   // What a setting was before it was taken out of the file is no reason to keep it.
   const all = { ...asked, settings: { ...DEFAULT_SETTINGS, ...input.settings, env } };
   const namespaces = (input.steps ?? []).map(({ namespace }) => namespace);
-  const steps = stepsOf(deps, { namespaces, file, mark, previous: standing?.deployment ?? null });
+  const runnableId = workflowIdOf(ownerId, file.key);
+  const steps = stepsOf({ runnableId, namespaces, file, mark, previous: standing?.deployment ?? null });
   if (standing) {
     const ready = following(deps, standing, { mark, steps });
     // Whoever switched it off over the API switches it on again; what was switched off with its file comes back with it.
@@ -197,24 +199,28 @@ async function write(
     const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
     return told('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));
   }
-  const runnableId = workflowIdOf(ownerId, file.key);
   const id = deps.ids.next(PREFIX.deployment);
   const ready = { id, ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
   return told('made', await deps.workflows.createWorkflow(ownerId, { ...all, ready }));
 }
 
 interface Stepping {
+  readonly runnableId: string;
   readonly namespaces: readonly string[];
   readonly file: FileCode;
   readonly mark: Mark;
   readonly previous: Deployment | null;
 }
 
-function stepsOf({ ids }: FileDeps, { namespaces, file, mark, previous }: Stepping): Step[] {
+function stepsOf({ runnableId, namespaces, file, mark, previous }: Stepping): Step[] {
   return stepBundles(namespaces, file).map((step, i): Step => {
     const known = previous?.steps.find(({ namespace }) => namespace === step.namespace);
     const elsewhere = `// Step ${step.namespace} of ${JSON.stringify(file.key)}: see step ${namespaces[0]}\n`;
-    return { ...step, id: known?.id ?? ids.next(PREFIX.step), code: i === 0 ? marked(mark, file.source) : elsewhere };
+    return {
+      ...step,
+      id: known?.id ?? stepIdOf(runnableId, step.namespace),
+      code: i === 0 ? marked(mark, file.source) : elsewhere,
+    };
   });
 }
 
