@@ -17,6 +17,8 @@ import type { Workdirs } from './workdir.ts';
 const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
 /** Of answers that it does not read: beyond this it gets no next one. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** A process whose pipe is closed has so long to end by itself, and then how it ended is told. */
+const PIPE_CLOSED_MS = 100;
 /** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
 const READ_AT_ONCE = 32;
 /** What Node says of a full heap is followed by a native stack of a few kilobytes. */
@@ -64,6 +66,9 @@ export class ChildLink {
   #stderr = '';
   #garbage: string | null = null;
   #isOverMemory = false;
+  #cutting: NodeJS.Timeout | undefined;
+  /** It lived on without its pipe. */
+  #isCut = false;
   #killed = false;
   #dead = false;
 
@@ -159,7 +164,14 @@ export class ChildLink {
       }
     });
     // A pipe that the code has closed is as good as a dead process.
-    pipe?.on('close', () => this.kill());
+    pipe?.on('close', () => {
+      if (!this.#killed && !this.#dead) this.#cutting = setTimeout(() => this.#cut(), PIPE_CLOSED_MS);
+    });
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    this.kill();
   }
 
   #onGarbage(error: unknown): void {
@@ -226,7 +238,7 @@ export class ChildLink {
 
   #onClose(code: number | null, signal: string | null): void {
     while (this.#readOne()); // its last words
-    const own = this.#garbage === null ? 'exit' : 'garbage';
+    const own = this.#garbage === null && !this.#isCut ? 'exit' : 'garbage';
     const kind = this.#isOverMemory ? 'memory' : own;
     const ending = this.#started?.ending({ code, signal }) ?? { code, signal };
     this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr });
@@ -246,6 +258,7 @@ export class ChildLink {
   #die(death: Death): void {
     if (this.#dead) return;
     this.#dead = true;
+    clearTimeout(this.#cutting);
     this.#prepared?.close();
     this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
   }

@@ -88,6 +88,7 @@ function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
   if (kind === 'memory' || saysSo) {
     return { code: 'OutOfMemory', msg: `The code used more than its ${flight.request.memoryMb} MB of memory` };
   }
+  if (signal !== null && CRASHES.has(signal)) return { code: 'WorkerLost', msg: `The process crashed, by ${signal}` };
   if (signal !== null) return { code: 'WorkerLost', msg: `The process was ended from outside, by ${signal}` };
   return { code: 'WorkerExit', msg: `The code ended its process with exit code ${code}` };
 }

@@ -105,6 +105,15 @@ test('a process killed from outside is told as lost', async (t) => {
   );
 });
 
+test('code that closes its pipe is blamed for it', async (t) => {
+  const { play } = player(t);
+  for (const then of ['for (;;);', 'await forEver', 'throw new Error("after")']) {
+    const fault = faultOf(await play(`process.getBuiltinModule('node:fs').closeSync(3); ${then}`));
+    assert.deepEqual([fault.code, fault.cellId], ['WorkerLost', 'c_two'], then);
+    assert.match(fault.msg, /^The code broke the connection/, then);
+  }
+});
+
 test('code that fails at import says where', async (t) => {
   const { run } = kit(t);
   const outcome = await inTime(

@@ -22,6 +22,15 @@ function code(given: Partial<Death>, inFlight = 1, halted: Flight['halted'] = nu
   return end.kind === 'failed' ? end.fault.code : end.kind;
 }
 
+test('a crash is told as one', () => {
+  const msg = (signal: string): string => {
+    const { end } = afterDeath(flight(), death({ signal }), { nowMs: 1500, inFlight: 1 });
+    return end.kind === 'failed' ? end.fault.msg : end.kind;
+  };
+  assert.equal(msg('SIGSEGV'), 'The process crashed, by SIGSEGV');
+  assert.equal(msg('SIGTERM'), 'The process was ended from outside, by SIGTERM');
+});
+
 test('a death is told by how it came', () => {
   const heap = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
   assert.equal(code({ signal: 'SIGABRT', detail: heap }), 'OutOfMemory');
