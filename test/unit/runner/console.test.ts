@@ -113,8 +113,8 @@ test('a failed and a timed-out run keep their lines', async (t) => {
 });
 
 test('printed stacks show the code and nothing of ours', async (t) => {
-  const { logs } = await kit(t).run(`import fs from 'node:fs';
-    const opened = () => { fs.openSync('/nope') };
+  const { logs } = await kit(t).run(`
+    const opened = () => { new URL('nope') };
     export default async ({ $ }) => {
       const error = new Error('outer', { cause: new TypeError('inner') });
       console.error(error);
@@ -138,7 +138,7 @@ test('printed stacks show the code and nothing of ours', async (t) => {
   assert.match(texts[3] ?? '', /^ConfigurationError: .*\n {4}at one_default \(one\.ts:9:\d+\)$/);
   assert.match(
     texts[4] ?? '',
-    /\n {4}at Object\.openSync \(node:fs:.*\n {4}at opened \(one\.ts:2:\d+\)\n {4}at one_default \(one\.ts:10:\d+\) \{\n {2}code: /,
+    /\n {4}at new URL \(node:internal\/url:.*\n {4}at opened \(one\.ts:2:\d+\)\n {4}at one_default \(one\.ts:10:\d+\) \{\n {2}code: /,
   );
 });
 

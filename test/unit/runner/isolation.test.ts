@@ -30,7 +30,7 @@ test('files of the server are out of reach', async (t) => {
     'fs.readFileSync("/tmp/../etc/passwd")',
     'fs.writeFileSync("/tmpfile", "")',
     'import(["/etc", "passwd"].join("/"))',
-    `fs.readFileSync(${JSON.stringify(import.meta.filename)})`,
+    `fs.readFileSync(Buffer.from(${JSON.stringify(import.meta.filename)}))`,
     'fs.readFileSync("/proc/self/environ")',
     'fs.symlinkSync("/etc/passwd", path.join(os.tmpdir(), "link"))',
     'fs.writeFileSync("../child.mjs", "")',
