@@ -52,7 +52,7 @@ const BROKEN_MS = 10_000;
 /** Of all places, those that may be taken ahead of a first run; at least one. The others are free for runs that come. */
 const UNUSED_SHARE = 1 / 2;
 /** What a process takes at least that has loaded its code (docs/isolation.md). */
-const LOADED_MB = 11;
+const LOADED_MB = 13;
 /** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
 const TURN_MS = 1000;
 
