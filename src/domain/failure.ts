@@ -82,10 +82,17 @@ export function failureOfDelivery(
   return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
 }
 
-/** Of a run that never began, since as many wait already as may. */
-export function queueFull({ name, settings }: Runnable, tsMs: number): Fault {
-  const msg = `The queue of ${name} is full: ${settings.queueLimit} runs wait already (settings.queue_limit). The event is kept here and can be replayed.`;
-  return ofNoStep('QueueFull', msg, tsMs);
+/** Of a run that never began, since as many wait already as may. `isThrottled`: for their time, and not for free hands. */
+export function queueFull({ name, settings }: Runnable, isThrottled: boolean, tsMs: number): Fault {
+  const wait = `${settings.queueLimit} runs wait already (settings.queue_limit)`;
+  const why = isThrottled
+    ? `No more runs of ${name} may begin now (settings.throttle), and ${wait}`
+    : `The queue of ${name} is full: ${wait}`;
+  return ofNoStep(
+    isThrottled ? 'RateLimited' : 'QueueFull',
+    `${why}. The event is kept here and can be replayed.`,
+    tsMs,
+  );
 }
 
 /** Of a run whose process was lost too often. */

@@ -67,3 +67,8 @@ export const PLATFORM_CODES = [
   'WebhookDisabled',
   'Internal',
 ] as const;
+
+/** Whether a run never began, for want of room. */
+export function hadNoRoom(code: string | null | undefined): boolean {
+  return code === 'QueueFull' || code === 'RateLimited';
+}

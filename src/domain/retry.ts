@@ -1,5 +1,6 @@
 // Whether a run that failed is tried again, and after how long.
 
+import { hadNoRoom } from './fault.ts';
 import { LIMITS } from './limits.ts';
 import type { ClaimedRun, Fault } from './run.ts';
 
@@ -18,7 +19,7 @@ export function retryInMs(
   const { retry } = runnable.settings;
   if (retry === null || !runnable.id.startsWith('p_') || retries + 1 >= retry.attempts) return null;
   // It never ran, and its workflow has no room.
-  if (fault.code === 'QueueFull') return null;
+  if (hadNoRoom(fault.code)) return null;
   if ((RETRIED_BY_NAME as readonly string[]).includes(fault.code) && !retry.also.includes(fault.code)) return null;
   const delayMs = Math.min(retry.baseMs * 2 ** retries, retry.maxMs);
   return Math.round(Math.min(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1)), retry.maxMs));

@@ -1,6 +1,7 @@
 // Accepting events: one append, and what it claimed is started.
 
 import type { NewEmission } from '../domain/emission.ts';
+import { hadNoRoom } from '../domain/fault.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { RunWhole } from '../store/records.ts';
@@ -98,5 +99,5 @@ export function createEmit(deps: EmitDeps) {
 /** What the first call was told of a run that ended without an answer. */
 function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'none' {
   if (record?.errorCode === 'Timeout') return 'timeout';
-  return record?.errorCode === 'QueueFull' && record.startedAtMs === null ? 'full' : 'none';
+  return record?.startedAtMs === null && hadNoRoom(record.errorCode) ? 'full' : 'none';
 }

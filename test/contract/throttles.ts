@@ -47,6 +47,21 @@ export function throttlesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('fails what its queue has no room for as RateLimited', async () => {
+      await using stage = await Stage.open(harness);
+      const throttle = { limit: 1, intervalMs: MINUTE_MS };
+      const workflow = await stage.workflow({ settings: { throttle, queueLimit: 1 } });
+      const begun = async (admission = all()): Promise<string | undefined> => {
+        const { firstRun } = await stage.appendFor(workflow.id, {}, admission);
+        const record = await stage.store.getRun(stage.owner.id, firstRun ?? 0);
+        return record?.errorCode ?? record?.state;
+      };
+      deepEqual([await begun(), await begun(), await begun()], ['running', 'queued', 'RateLimited']);
+      stage.clock.advance(MINUTE_MS);
+      equal(await begun(none()), 'QueueFull', 'one may begin, but waits for hands');
+      await assertLedgerAddsUp(stage);
+    });
+
     it('lets the next begin as soon as it may', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await throttled(stage, 2, 10 * SECOND_MS);

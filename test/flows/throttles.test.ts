@@ -49,6 +49,36 @@ test('a short interval goes by itself', async () => {
   }
 });
 
+test('what its queue has no room for is RateLimited', async () => {
+  await using errand = await startErrand();
+  const settings = { throttle: { limit: 1, interval_ms: HOUR_MS }, queue_limit: 1, retry: { attempts: 3 } };
+  const triggers = [{ type: 'http', custom_response: true }];
+  const workflow = await errand.workflow(QUICK, { settings, triggers });
+  const send = (n: number): Promise<Response> =>
+    fetch(workflow.triggers[0].endpoint_url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ n }),
+    });
+  await send(1);
+  const second = send(2);
+  await until('the second waits', async () => (await countOf(errand, workflow, 'queued')) === 1);
+  const refused = await send(3);
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  const [record] = await errand.errors(workflow.id, 1);
+  assert.equal(record.event.error.code, 'RateLimited');
+  assert.match(record.event.error.msg, /settings\.throttle.*1 runs wait already/);
+  assert.equal(record.event.original_event.body.n, 3);
+  await pass(errand, HOUR_MS);
+  await second;
+  await pass(errand, HOUR_MS);
+  const path = `/v1/workflows/${workflow.id}/$errors/${record.id}/replay`;
+  assert.equal((await errand.client.request('POST', path)).status, 200);
+  await errand.runs(workflow.id, 4);
+  assert.equal((await errand.errors(workflow.id, 1)).length, 1);
+});
+
 test('a throttle holds over a restart', async () => {
   await using errand = await startErrand();
   const workflow = await throttled(errand, 2);

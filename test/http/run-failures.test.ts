@@ -1,7 +1,9 @@
 // Every way in which a run fails: one record each, with its code, its step, and a message that says what happened.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it, test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startGate } from '../support/gate.ts';
@@ -203,6 +205,22 @@ describe('codes of the platform', { concurrency: 2 }, () => {
     });
     assert.equal((await errand.errors(workflow.id, 1)).length, 1);
   });
+});
+
+// It takes the code out of the file, as a damaged disk might.
+test('a run whose code is lost is Internal', {
+  skip: process.env.TEST_STORE === 'postgres' && 'of a file',
+}, async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(`export default () => 1; // ${'long '.repeat(100)}`);
+  await errand.stop();
+  using file = new DatabaseSync(join(errand.dataDir, 'errand.db'));
+  file.exec('DELETE FROM codes');
+  await errand.restart();
+  await errand.client.post(`/v1/workflows/${workflow.id}/runs`, { event: { n: 1 } });
+  const [record] = await errand.errors(workflow.id, 1);
+  assert.deepEqual([record.event.error.code, record.event.original_event], ['Internal', { n: 1 }]);
+  assert.match(record.event.error.msg, /its log says more/);
 });
 
 describe('codes of the thrown value', { concurrency: 2 }, () => {

@@ -85,7 +85,8 @@ const FIELDS = {
     examples: [LIMITS.concurrency],
   }),
   queue_limit: Type.Integer({
-    description: 'Runs that may wait; those beyond fail with `QueueFull`.',
+    description:
+      'Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin.',
     minimum: 1,
     maximum: LIMITS.maxQueueLimit,
     examples: [LIMITS.queueLimit],

@@ -119,7 +119,8 @@ function writeRun(pass: Pass, hands: Hands, { emission, target, isAwaited, going
   if (isFull) {
     pass.ledger.moved(ownerId, 'runs', { from: null, to: 'failed' });
     const detail = goingOn ? detailOfCarried(goingOn.carried) : null;
-    failFull(pass, hands, { emission, runnable, run, attempt, cells, startedAtMs, detail });
+    const refused = { emission, runnable, run, attempt, isThrottled: room === 0 };
+    failFull(pass, hands, { ...refused, cells, startedAtMs, detail });
     return { run, isRefused: true };
   }
   const open = {
@@ -174,8 +175,8 @@ interface Standing {
   readonly detail?: string | null;
 }
 
-function failFull(pass: Pass, hands: Hands, failed: Failed & Standing): void {
-  const fault = queueFull(failed.runnable, pass.nowMs);
+function failFull(pass: Pass, hands: Hands, failed: Failed & Standing & { isThrottled: boolean }): void {
+  const fault = queueFull(failed.runnable, failed.isThrottled, pass.nowMs);
   failRun(pass, hands, { ...failed, fault, startedAtMs: null, endedAtMs: failed.startedAtMs ?? pass.nowMs });
 }
 

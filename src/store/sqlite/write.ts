@@ -170,7 +170,7 @@ function writeRun(core: Core, w: Writing, { emission, target, goingOn, isAwaited
       carried: goingOn?.carried ?? null,
       resumed: null,
     });
-  } else if (isFull) failFull(core, w, { emission, runnable, run, attempt });
+  } else if (isFull) failFull(core, w, { emission, runnable, run, attempt, isThrottled: room === 0 });
   else {
     w.tx.runsOpened(runnable.id, 1);
     // Behind others that may not begin yet there is nothing for a tick to do: it knows when the first of them may.
@@ -200,8 +200,8 @@ export function takeRun(w: Writing, runnable: ClaimedRun['runnable'], besideHook
 
 type Failed = Parameters<typeof failureOfRun>[0];
 
-function failFull(core: Core, w: Writing, failed: Failed): void {
-  const fault = queueFull(failed.runnable, w.tx.nowMs);
+function failFull(core: Core, w: Writing, failed: Failed & { isThrottled: boolean }): void {
+  const fault = queueFull(failed.runnable, failed.isThrottled, w.tx.nowMs);
   failRun(core, w, { ...failed, fault });
 }
 
