@@ -127,7 +127,7 @@ export interface AttemptEnd {
 export interface LogStore {
   /**
    * Accepts an emission: writes it with every run and delivery that it causes. A run beyond its workflow's queue limit
-   * is written as failed with `QueueFull`, and so is its `$errors`. With `idempotency`, at most one emission per
+   * is written as failed with `QueueFull` or `RateLimited`, and so is its `$errors`. With `idempotency`, at most one emission per
    * trigger and key within LIMITS.idempotencyMs; when several come at once, one wins and the others are `repeated`.
    */
   append(emission: NewEmission, admission: Admission, options?: AppendOptions): Promise<Appended>;
