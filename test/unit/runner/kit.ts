@@ -148,8 +148,15 @@ export function signal(): { readonly onAnswer: (answer: HttpAnswer) => void; rea
   return { onAnswer: resolve, came: promise };
 }
 
+/** It only ends a test that would hang. */
+const DEADLINE_MS = 60_000;
+
 /** Settles when the condition holds; for what announces itself to nobody. */
 export async function until(holds: () => boolean): Promise<void> {
-  // A turn and no longer; as fast as it can, it would take the CPU from what it waits for.
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+  const deadline = performance.now() + DEADLINE_MS;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${holds}`);
+    // A turn and no longer; as fast as it can, it would take the CPU from what it waits for.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
