@@ -162,7 +162,7 @@ test('a run without room is tried from its start', async () => {
   });
   for (let n = 0; n < 3; n++) await errand.send(workflow, { n });
   const [record] = await errand.errors(workflow.id, 1);
-  assert.equal(record?.event.error.code, 'QueueFull');
+  assert.equal(record?.event.error.code, 'RateLimited');
   const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs?state=failed`);
   await errand.client.put(`/v1/workflows/${workflow.id}`, { settings: { throttle: null } });
   await errand.runs(workflow.id, 3);
