@@ -59,10 +59,10 @@ async function placeIn({ bundle, sourceMap }: Built): Promise<Partial<CodeProble
 /** Null also when there is no memory for a thread: that says nothing of the code. */
 async function faultIn(bundle: string): Promise<string | null> {
   clearTimeout(ending);
-  parser ??= startParser();
-  parser.ref();
-  parser.postMessage(bundle);
   try {
+    parser ??= startParser();
+    parser.ref();
+    parser.postMessage(bundle);
     const [text] = (await once(parser, 'message')) as [string | null];
     parser.unref();
     ending = setTimeout(stopParser, IDLE_MS).unref();
@@ -75,9 +75,8 @@ async function faultIn(bundle: string): Promise<string | null> {
 
 /** The error's stack, with the line. */
 async function shown(bundle: string): Promise<string> {
-  const dying = startParser(bundle);
   try {
-    await once(dying, 'exit');
+    await once(startParser(bundle), 'exit');
     return '';
   } catch (error) {
     return (error as Error).stack ?? '';
