@@ -46,6 +46,7 @@ export async function startBench(dataDir?: string, env: Env = {}): Promise<Bench
     ERRAND_DATA_DIR: dir,
     ERRAND_API_KEY: API_KEY,
     ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+    ERRAND_OWNERS_WITHOUT_JAIL: '1000',
     ERRAND_LOG_LEVEL: 'warn',
     ERRAND_SECRET_KEY: SECRET_KEY,
     ...env,

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { type Api, CliError, findServer } from './cli/api.ts';
 import type { Administration } from './cli/owners.ts';
-import { type Config, dataPaths } from './config.ts';
+import { type Config, dataPaths, maxOwnersOf } from './config.ts';
 import { createOwners } from './engine/owners.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Ids } from './ports.ts';
@@ -21,7 +21,7 @@ export async function administer<T>(
   refuseMissing(config);
   const store = await openStore(config, ports);
   try {
-    return await act(onStore(store, createIds(store.clock, ports.random)));
+    return await act(onStore(store, createIds(store.clock, ports.random), maxOwnersOf(config)));
   } finally {
     await store.close();
   }
@@ -47,8 +47,8 @@ function overApi(api: Api): Administration {
   };
 }
 
-function onStore(store: Store, ids: Ids): Administration {
-  const owners = createOwners({ store, clock: store.clock, ids });
+function onStore(store: Store, ids: Ids, maxOwners: number | null): Administration {
+  const owners = createOwners({ store, clock: store.clock, ids, maxOwners });
   const ownerOf = async (ownerId: string | null): Promise<string> => {
     const all = await store.listOwners();
     const found = ownerId === null ? all[0] : all.find(({ id }) => id === ownerId);

@@ -49,6 +49,8 @@ export interface Config {
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
   readonly jailNetwork: 'none' | 'public' | 'full';
+  /** How many owners there may be while user code is not in a jail. */
+  readonly ownersWithoutJail: number;
   /** Null: the runner's own default. */
   readonly runnerMemoryMb: number | null;
   /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
@@ -148,6 +150,12 @@ export const SETTINGS: readonly Setting[] = [
     read: readCodeUser,
   },
   {
+    name: 'ERRAND_OWNERS_WITHOUT_JAIL',
+    fallback: '1',
+    about: 'How many owners there may be while ERRAND_ISOLATION is process',
+    read: readInteger(1, 1_000_000),
+  },
+  {
     name: 'ERRAND_RUNNER_MEMORY_MB',
     fallback: '',
     about:
@@ -218,6 +226,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: of('ERRAND_LOG_LEVEL'),
     isolation: of('ERRAND_ISOLATION'),
     jailNetwork: of('ERRAND_JAIL_NETWORK'),
+    ownersWithoutJail: of('ERRAND_OWNERS_WITHOUT_JAIL'),
     runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),
   };
@@ -227,6 +236,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   }
   return config;
+}
+
+/** How many owners a store may have; null: any number. */
+export function maxOwnersOf({ isolation, ownersWithoutJail }: Config): number | null {
+  return isolation === 'jail' ? null : ownersWithoutJail;
 }
 
 /** Files in the data dir. */

@@ -1,7 +1,7 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
-import { type Config, ConfigError, dataPaths } from './config.ts';
+import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { databaseTargets } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
@@ -148,6 +148,7 @@ function buildParts(surroundings: Surroundings) {
     wakeOperations: () => operations.wake(),
     wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
+    maxOwners: maxOwnersOf(config),
   });
   // Code that was deployed is run and described by those that take calls or run it.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
@@ -221,6 +222,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   if (config.allowTargets.length > 0) {
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
   }
+  await warnOfOwners(config, ports.log, store);
   if (config.databaseUrl !== null && config.publicUrl === null) {
     log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
   }
@@ -240,6 +242,16 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     return stopping;
   };
   return { url, publicUrl: publicUrl(), first, drain, stop };
+}
+
+/** A store may have more owners than this level is for: their work goes on, and only further owners are refused. */
+async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
+  const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
+  if (max === null || owners <= max) return;
+  log.warn(
+    { owners, owners_without_jail: max },
+    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not kept apart at the level process; set ERRAND_ISOLATION to jail',
+  );
 }
 
 /** Before anybody can call: what is in the folder is there from the first request on. */

@@ -5,7 +5,7 @@ import { type ConfigureDeps, createConfigure } from './configure.ts';
 import { createDataStores, type DataStoreDeps } from './data-stores.ts';
 import { createDirects, type DirectDeps } from './directs.ts';
 import { createOperationActions, type OperationActionDeps } from './operations.ts';
-import { createOwners } from './owners.ts';
+import { createOwners, type OwnerDeps } from './owners.ts';
 import { createResends, type ResendDeps } from './resends.ts';
 import { createResumes, type ResumeDeps } from './resumes.ts';
 import { createRunRetries } from './run-retries.ts';
@@ -25,7 +25,8 @@ export type ActionDeps = WorkflowDeps &
   ResumeDeps &
   OperationActionDeps &
   AccountDeps &
-  DataStoreDeps;
+  DataStoreDeps &
+  OwnerDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 

@@ -37,8 +37,16 @@ export function hashKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
-  const { store, clock, ids } = deps;
+export interface OwnerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** How many owners there may be, for want of a jail; null: any number. */
+  readonly maxOwners: number | null;
+}
+
+export function createOwners(deps: OwnerDeps) {
+  const { store, clock, ids, maxOwners } = deps;
 
   function makeKey(ownerId: string, made: { label: string; scopes: readonly Scope[] }): ApiKey {
     return { id: ids.next(PREFIX.key), ownerId, ...made, createdAtMs: clock.nowMs(), revokedAtMs: null };
@@ -46,7 +54,7 @@ export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
 
   async function createOwner(input: OwnerInput): Promise<MadeOwner> {
     const { write, apiKey } = await plan(input);
-    await store.createOwner(write);
+    if (!(await store.createOwner(write, maxOwners))) throw new Refusal('impossible', tooManyOwners(maxOwners));
     return { owner: write.owner, key: write.key, apiKey };
   }
 
@@ -124,4 +132,13 @@ export function createOwners(deps: { store: Store; clock: Clock; ids: Ids }) {
   }
 
   return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey };
+}
+
+function tooManyOwners(max: number | null): string {
+  const count = max === 1 ? 'one owner, and no more' : `${max} owners, and no more`;
+  return (
+    `this server may have ${count}: ERRAND_ISOLATION is process, which does not keep the code of owners who do not ` +
+    'trust each other apart. Set ERRAND_ISOLATION to jail; or, when all owners trust each other, set ' +
+    'ERRAND_OWNERS_WITHOUT_JAIL to the number of owners that there may be'
+  );
 }

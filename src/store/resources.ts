@@ -25,8 +25,11 @@ export interface OwnerWrite {
 }
 
 export interface OwnerStore {
-  /** The owner, its global error workflow and its first key, together or not at all. */
-  createOwner(write: OwnerWrite): Promise<void>;
+  /**
+   * The owner, its global error workflow and its first key, together or not at all. `max`: only while the store has
+   * fewer owners; answers whether it was made. Of several that come at once, at any nodes, no more are made than fit.
+   */
+  createOwner(write: OwnerWrite, max?: number | null): Promise<boolean>;
   /**
    * The same, only when the store has no owner yet; answers whether it was made. Of several that come at once, at
    * whatever nodes, one is made.

@@ -54,6 +54,23 @@ export function ownersContract(harness: Harness): void {
       deepEqual(await stage.store.listOwners(), [stage.owner]);
     });
 
+    it('is made only where there is room', async () => {
+      await using stage = await Stage.open(harness);
+      const next = () => {
+        const id = stage.ids.next('u_');
+        const workflow = { ...stage.global, id: stage.ids.next('p_'), ownerId: id, deploymentId: stage.ids.next('d_') };
+        const owner = { ...stage.owner, id, globalErrorWorkflowId: workflow.id };
+        const whole = { workflow, deployment: null, triggers: [], subscriptions: [] };
+        return { owner, key: stage.make.key({ ownerId: id }), keyHash: hashOf(id), workflow: whole };
+      };
+      equal(await stage.store.createOwner(next(), 1), false);
+      deepEqual(await stage.store.listOwners(), [stage.owner]);
+      const made = await Promise.all(times(5, () => stage.store.createOwner(next(), 3)));
+      equal(made.filter(Boolean).length, 2);
+      equal((await stage.store.listOwners()).length, 3);
+      equal(await stage.store.createOwner(next()), true);
+    });
+
     it('is replaced by an update', async () => {
       await using stage = await Stage.open(harness);
       const changed = { ...stage.owner, name: 'Grace', email: null, digestWindowMs: 5, updatedAtMs: 9 };

@@ -89,6 +89,7 @@ export class Server {
         ERRAND_API_KEY: API_KEY,
         ERRAND_MAIL_TO: 'owner@example.com',
         ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+        ERRAND_OWNERS_WITHOUT_JAIL: '1000',
         ...this.#env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

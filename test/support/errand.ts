@@ -61,6 +61,7 @@ export async function startErrand(env: Record<string, string> = {}, clocks: Erra
       ERRAND_API_KEY: API_KEY,
       ERRAND_MAIL_TO: 'owner@example.com',
       ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
+      ERRAND_OWNERS_WITHOUT_JAIL: '1000',
       ...database.settings,
       ...env,
       ...more,

@@ -23,7 +23,7 @@ export interface ErrandProcess extends AsyncDisposable {
 export async function spawnErrand(env: Record<string, string>): Promise<ErrandProcess> {
   const database = await databaseFor(env, env.ERRAND_DATA_DIR ?? '');
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
-    env: { ...BARE_ENV, ERRAND_PORT: '0', ...database.settings, ...env },
+    env: { ...BARE_ENV, ERRAND_PORT: '0', ERRAND_OWNERS_WITHOUT_JAIL: '1000', ...database.settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

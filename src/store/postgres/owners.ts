@@ -21,7 +21,17 @@ export function ownerVerbs(core: Core): OwnerStore {
     return new Map(rows.map((row) => [row.hash as string, toApiKey(row)]));
   });
   return {
-    createOwner: (write) => configWrite(core, write.owner.id, ({ tx }) => insertWhole(tx, write, core.seal)),
+    createOwner: (write, max = null) =>
+      configWrite(core, write.owner.id, async ({ tx }) => {
+        if (max !== null) {
+          // Until this is committed, no other node makes an owner.
+          void tx.query('LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE');
+          const [row] = await tx.query('SELECT count(*)::int AS count FROM owners');
+          if (Number(row?.count) >= max) return false;
+        }
+        await insertWhole(tx, write, core.seal);
+        return true;
+      }),
     createFirstOwner: (write) => createFirstOwner(core, write),
 
     updateOwner: (owner) =>

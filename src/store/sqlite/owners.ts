@@ -10,7 +10,13 @@ import { insertRunnable } from './runnables.ts';
 export function ownerVerbs(core: Core): OwnerStore {
   const { reader } = core;
   return {
-    createOwner: (write) => configWrite(core, () => insertWhole(core, write)),
+    createOwner: (write, max = null) =>
+      configWrite(core, () => {
+        const { count } = core.writer.get('SELECT count(*) AS count FROM owners') as { count: number };
+        if (max !== null && count >= max) return false;
+        insertWhole(core, write);
+        return true;
+      }),
     createFirstOwner: (write) =>
       configWrite(core, () => {
         if (core.writer.get('SELECT 1 FROM owners LIMIT 1')) return false;
