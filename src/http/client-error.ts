@@ -35,7 +35,9 @@ export function clientErrors(nextRequestId: () => string): ClientErrors {
     if (!socket.writable) return void socket.destroy();
     const detail = DETAILS[error.code ?? ''] ?? 'This is not a valid HTTP request';
     const problem = problemFrom(new Refusal('malformed', detail), nextRequestId());
-    const headers = { ...problem.headers, 'content-length': Buffer.byteLength(problem.body), connection: 'close' };
+    const length = Buffer.byteLength(problem.body);
+    const ours = { 'content-length': length, 'x-content-type-options': 'nosniff', connection: 'close' };
+    const headers = { ...problem.headers, ...ours };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${problem.body}`, () => socket.destroy());
   }

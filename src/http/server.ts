@@ -9,10 +9,12 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { createApp } from './app.ts';
 import { clientErrors } from './client-error.ts';
 import type { HttpDeps } from './deps.ts';
+import { headFault } from './head.ts';
 import { createIngress } from './ingress/ingress.ts';
 import { createResuming } from './ingress/resume.ts';
 import { problemFrom, writeProblem } from './problem.ts';
 import { requestIds } from './request-ids.ts';
+import { GuardedResponse } from './response.ts';
 
 export interface HttpServer {
   /** Port 0 takes any free one; the answer says which. */
@@ -41,10 +43,10 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const handlerAround = (toFastify: Handler): Handler => {
     return (req, res) => {
       errors.begin(req, res);
+      const fault = headFault(req);
+      if (fault) return refuse(req, res, { refusal: fault, requestId: nextRequestId() });
       const url = originForm(req);
-      if (req.headers.host === undefined && req.httpVersion === '1.1')
-        refuse(req, res, { refusal: NO_HOST, requestId: nextRequestId() });
-      else if (deps.draining() && !isHealth(url)) refuse(req, res, { refusal: STOPPING, requestId: nextRequestId() });
+      if (deps.draining() && !isHealth(url)) refuse(req, res, { refusal: STOPPING, requestId: nextRequestId() });
       else if (!deps.isApi && !isOperational(url)) refuse(req, res, { refusal: NO_API, requestId: nextRequestId() });
       else if (url.startsWith('/e/')) ingress(req, res);
       else if (url.startsWith('/r/')) resuming(req, res);
@@ -63,7 +65,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
 function serverWith(handler: Handler): Server {
   const timeouts = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
   // Node would refuse a missing Host with an empty answer.
-  return createServer({ ...timeouts, maxHeaderSize: LIMITS.requestHeaderBytes, requireHostHeader: false }, handler);
+  const options = { ...timeouts, maxHeaderSize: LIMITS.requestHeaderBytes, requireHostHeader: false };
+  return createServer({ ...options, ServerResponse: GuardedResponse }, handler);
 }
 
 /** The path and query. A client may also name the whole address, as it would to a proxy, and a server has to take that. */
@@ -83,7 +86,6 @@ function isOperational(url: string): boolean {
   return isHealth(url) || /^\/metrics(\?|$)/.test(url);
 }
 
-const NO_HOST = new Refusal('malformed', 'The request has no Host header');
 const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
 /** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
 const NO_API = new Refusal(

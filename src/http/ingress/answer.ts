@@ -4,7 +4,7 @@ import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'no
 import { Refusal } from '../../domain/fault.ts';
 import type { HttpAnswer } from '../../domain/run.ts';
 
-/** Of one connection only, or made by us: a workflow cannot set them. */
+/** Of one connection only, made by us, or in force for all that this address serves: a workflow cannot set them. */
 const DROPPED = new Set([
   'connection',
   'content-length',
@@ -16,14 +16,28 @@ const DROPPED = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-content-type-options',
   'x-request-id',
+  // A browser keeps these for the whole origin, other owners' pages and the documentation included: where to go instead,
+  // what to forget, whom to tell of every request (whose path is a secret), and for how long.
+  'alt-svc',
+  'clear-site-data',
+  'expect-ct',
+  'nel',
+  'public-key-pins',
+  'report-to',
+  'service-worker-allowed',
+  'strict-transport-security',
 ]);
+/** Each part brings headers of its own, and browsers have taken those for the whole answer's. */
+const MULTIPART_PAGE = /multipart\s*\/\s*x-mixed-replace/i;
 const MIN_STATUS = 200;
 const MAX_STATUS = 599;
 
 /**
  * A page that a workflow answers with comes from the address that the service itself has; sandboxed, its scripts cannot
- * act there as whoever is looking at it. An answer that sets its own policy keeps it.
+ * act there as its reader. A policy of the workflow's own comes on top: of several, a browser keeps to all of them, so
+ * none that is added can lift this one.
  */
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
@@ -56,9 +70,7 @@ export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: 
       headers.push([name, value]);
     }
   }
-  if (!headers.some(([name]) => name.toLowerCase() === 'content-security-policy')) {
-    headers.push(['content-security-policy', SANDBOX]);
-  }
+  headers.push(['content-security-policy', SANDBOX]);
   if (status !== 204 && status !== 304) headers.push(['content-length', String(body.byteLength)]);
   if (res.destroyed) return;
   res.writeHead(status, headers.flat());
@@ -66,6 +78,9 @@ export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: 
 }
 
 function checkHeader(name: string, value: string): void {
+  if (name.toLowerCase() === 'content-type' && MULTIPART_PAGE.test(value)) {
+    throw new Refusal('internal', 'The workflow answered with multipart/x-mixed-replace, which is not possible here');
+  }
   try {
     validateHeaderName(name);
     validateHeaderValue(name, value);

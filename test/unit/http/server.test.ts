@@ -28,36 +28,6 @@ test('a draining server refuses all but health', async (t) => {
   await raw.closed();
 });
 
-test('a whole address in the request line is taken', async (t) => {
-  const { data, accepted, port } = await startServer(t);
-  data.triggers.push(trigger(1));
-  for (const [asked, status] of [
-    ['GET http://other.example:8080/healthz?x=1', 200],
-    ['GET HTTP://other.example', 200],
-    ['GET http://other.example/v1/nothing', 401],
-    ['POST http://other.example/e/key1/sub?q=1', 200],
-    ['OPTIONS *', 404],
-  ] as const) {
-    const raw = connect(t, port);
-    raw.send(`${asked} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
-    assert.equal((await raw.answer()).status, status, asked);
-  }
-  assert.equal(JSON.parse(Buffer.from(accepted[0]?.body ?? []).toString()).path, '/sub');
-});
-
-test('a request without a host is told so', async (t) => {
-  const { port } = await startServer(t);
-  const raw = connect(t, port);
-  raw.send('GET /healthz HTTP/1.1\r\n\r\n');
-  const { status, head, body } = await raw.answer();
-  assert.equal(status, 400);
-  assert.match(head, /x-request-id: req_/);
-  assert.equal(JSON.parse(body).detail, 'The request has no Host header');
-  const old = connect(t, port);
-  old.send('GET /healthz HTTP/1.0\r\n\r\n');
-  assert.equal((await old.answer()).status, 200, 'which is fine in HTTP/1.0');
-});
-
 test('the longest query of a webhook fits', async (t) => {
   const { call } = await startServer(t);
   const query = new URLSearchParams({ url: 'nothing', name: '中'.repeat(255), description: '中'.repeat(4096) });
