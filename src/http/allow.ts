@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../domain/fault.ts';
 import { problemFrom, sendProblem } from './problem.ts';
+import { pathOf } from './target.ts';
 
 interface KnownPath {
   readonly pattern: RegExp;
@@ -18,7 +19,7 @@ export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundH
     paths.set(url, known);
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] as string;
+    const path = pathOf(request.url);
     const methods = [...paths.values()]
       .filter(({ pattern }) => pattern.test(path))
       .flatMap((known) => [...known.methods]);

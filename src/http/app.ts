@@ -8,9 +8,8 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type F
 import type { TSchema } from 'typebox';
 import { FAULTS, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { ApiKey, Scope } from '../domain/resource.ts';
+import { addAccess } from './access.ts';
 import { addNotFound } from './allow.ts';
-import { authenticate, authorize, scopeFor } from './auth.ts';
 import { readBody } from './body.ts';
 import type { HttpDeps } from './deps.ts';
 import { encodeJson } from './json.ts';
@@ -22,16 +21,8 @@ import { validatorOf } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that this request came with; set before any handler under /v1 runs, except public ones. */
-    caller: ApiKey;
     /** The body as it came. */
     rawBody: Buffer | null;
-  }
-  interface FastifyContextConfig {
-    /** The scope that this route needs instead of `read` or `write`. */
-    readonly scope?: Scope;
-    /** No key is needed. */
-    readonly isPublic?: boolean;
   }
 }
 
@@ -51,7 +42,6 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
     serverFactory: options.serverFactory,
     clientErrorHandler: options.clientErrorHandler,
     genReqId: options.nextRequestId,
-    rewriteUrl: (req) => withRawDollar(req.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       const problem = problemOf(error, { requestId: request.id, log: deps.log });
       sendProblem(reply as FastifyReply, problem);
@@ -60,8 +50,9 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
     bodyLimit: LIMITS.apiBodyBytes,
     routerOptions: { maxParamLength: LIMITS.pathPartChars },
   });
-  await app.register(swagger, openApiOptions());
   addRequestParts(app, deps);
+  addAccess(app, deps);
+  await app.register(swagger, openApiOptions());
   addBodies(app);
   addAnswers(app, deps);
   addNotFound(app);
@@ -69,34 +60,17 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   return app;
 }
 
-/** `$errors` in a path may come escaped. */
-function withRawDollar(url: string): string {
-  if (!url.includes('%24')) return url;
-  const end = url.indexOf('?');
-  const path = end < 0 ? url : url.slice(0, end);
-  return path.replaceAll('%24', '$') + url.slice(path.length);
-}
-
 function addRequestParts(app: App, deps: HttpDeps): void {
-  app.decorateRequest('caller');
   app.decorateRequest('rawBody', null);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
-    if (!isUnderKey(request)) return;
-    request.caller = await authenticate(deps.store, request.headers.authorization);
-    if (request.is404) return;
-    authorize(request.caller, scopeFor(request.method, request.routeOptions.config.scope));
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = `${request.method} ${request.routeOptions.url ?? '?'}`;
     const fields = { request_id: request.id, route, status: reply.statusCode, took_ms: Math.round(reply.elapsedTime) };
     deps.log.debug(fields, 'http.answered');
   });
-}
-
-function isUnderKey(request: FastifyRequest): boolean {
-  return /^\/(v1|sse)(\/|\?|$)/.test(request.url) && request.routeOptions.config?.isPublic !== true;
 }
 
 function addBodies(app: App): void {

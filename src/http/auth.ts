@@ -30,11 +30,6 @@ export async function authenticate(store: Store, authorization: string | undefin
   return key;
 }
 
-/** What a request needs: `admin` where the route says so, `read` to look, `write` for everything else. */
-export function scopeFor(method: string, ofRoute: Scope | undefined): Scope {
-  return ofRoute ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
-}
-
 export function authorize(key: ApiKey, scope: Scope): void {
   if (key.scopes.includes(scope)) return;
   const has = key.scopes.length > 0 ? key.scopes.join(', ') : 'none';

@@ -2,7 +2,7 @@
 
 import type { FastifySchema } from 'fastify';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
-
+import type { Access, RouteAccess } from './access.ts';
 import { exampleOf } from './example.ts';
 
 export const TAGS = {
@@ -25,7 +25,7 @@ export const TAGS = {
 
 export type Tag = keyof typeof TAGS;
 
-export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties> {
+export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties> extends RouteAccess {
   /** `operationId`: what a generated client calls it. */
   readonly id: string;
   readonly tag: Tag;
@@ -41,8 +41,6 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly status?: number;
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
-  /** Needs no key. */
-  readonly isPublic?: boolean;
 }
 
 type None = Record<never, never>;
@@ -66,11 +64,19 @@ export function operation<P extends TProperties = None, Q extends TProperties = 
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
-    ...(doc.isPublic ? { security: [] } : {}),
+    access: doc.access,
+    answersWhile: doc.answersWhile ?? [],
+    ...securityOf(doc.access),
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
   };
   // Members that a route does not have are never read by its handler; Fastify checks those that it has.
   return schema as unknown as Operation<P, Q, B>;
+}
+
+/** As the document says it: no key, or a key with that scope. */
+function securityOf(access: Access): { security?: { [scheme: string]: string[] }[] } {
+  if (access === 'own_check') return {};
+  return { security: access === 'public' ? [] : [{ key: [access] }] };
 }
 
 function notJson(mediaType: string, answer: TSchema): object {

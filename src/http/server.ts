@@ -4,8 +4,9 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Refusal } from '../domain/fault.ts';
+import type { Refusal } from '../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import { outageOf } from './access.ts';
 import { createApp } from './app.ts';
 import { clientErrors } from './client-error.ts';
 import type { HttpDeps } from './deps.ts';
@@ -15,6 +16,7 @@ import { createResuming } from './ingress/resume.ts';
 import { problemFrom, writeProblem } from './problem.ts';
 import { requestIds } from './request-ids.ts';
 import { GuardedResponse } from './response.ts';
+import { normalizeTarget } from './target.ts';
 
 export interface HttpServer {
   /** Port 0 takes any free one; the answer says which. */
@@ -38,17 +40,22 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const nextRequestId = requestIds(deps.ids);
   const errors = clientErrors(nextRequestId);
-  const ingress = createIngress(deps, nextRequestId);
-  const resuming = createResuming(deps, nextRequestId);
+  const unlessOut = (handle: Handler): Handler => {
+    return (req, res) => {
+      const outage = outageOf(deps, {});
+      if (outage) refuse(req, res, { refusal: outage, requestId: nextRequestId() });
+      else handle(req, res);
+    };
+  };
+  const ingress = unlessOut(createIngress(deps, nextRequestId));
+  const resuming = unlessOut(createResuming(deps, nextRequestId));
   const handlerAround = (toFastify: Handler): Handler => {
     return (req, res) => {
       errors.begin(req, res);
       const fault = headFault(req);
       if (fault) return refuse(req, res, { refusal: fault, requestId: nextRequestId() });
-      const url = originForm(req);
-      if (deps.draining() && !isHealth(url)) refuse(req, res, { refusal: STOPPING, requestId: nextRequestId() });
-      else if (!deps.isApi && !isOperational(url)) refuse(req, res, { refusal: NO_API, requestId: nextRequestId() });
-      else if (url.startsWith('/e/')) ingress(req, res);
+      const url = normalizeTarget(req);
+      if (url.startsWith('/e/')) ingress(req, res);
       else if (url.startsWith('/r/')) resuming(req, res);
       else toFastify(req, res);
     };
@@ -68,30 +75,6 @@ function serverWith(handler: Handler): Server {
   const options = { ...timeouts, maxHeaderSize: LIMITS.requestHeaderBytes, requireHostHeader: false };
   return createServer({ ...options, ServerResponse: GuardedResponse }, handler);
 }
-
-/** The path and query. A client may also name the whole address, as it would to a proxy, and a server has to take that. */
-function originForm(req: IncomingMessage): string {
-  const url = req.url as string;
-  if (url.startsWith('/')) return url;
-  const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
-  req.url = rest.startsWith('/') ? rest : `/${rest}`;
-  return req.url;
-}
-
-function isHealth(url: string): boolean {
-  return /^\/(healthz|readyz)(\?|$)/.test(url);
-}
-
-function isOperational(url: string): boolean {
-  return isHealth(url) || /^\/metrics(\?|$)/.test(url);
-}
-
-const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
-/** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
-const NO_API = new Refusal(
-  'unavailable',
-  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.',
-);
 
 function refuse(req: IncomingMessage, res: ServerResponse, why: { refusal: Refusal; requestId: string }): void {
   res.shouldKeepAlive = false;

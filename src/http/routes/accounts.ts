@@ -21,6 +21,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
   const schema = operation({
     id: 'createAccount',
     tag: 'accounts',
+    access: 'write',
     summary: 'Create an account',
     description:
       'What code needs to call an app in your name. A source or step uses it when its app prop is `{"authProvisionId": "apn_…"}`.',
@@ -41,6 +42,7 @@ function addList(app: App, { store }: HttpDeps): void {
     const schema = operation({
       id,
       tag: 'accounts',
+      access: 'read',
       summary: id === 'listAccounts' ? 'List accounts' : 'List your accounts',
       description: id === 'listAccounts' ? 'Newest first.' : 'The same as `GET /v1/accounts`.',
       query: {
@@ -63,6 +65,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const get = operation({
     id: 'getAccount',
     tag: 'accounts',
+    access: 'read',
     summary: 'Read an account',
     description: 'With the names of its fields; what is in them is never shown.',
     params: PARAMS,
@@ -75,6 +78,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const put = operation({
     id: 'updateAccount',
     tag: 'accounts',
+    access: 'write',
     summary: 'Change an account',
     description:
       'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run of whoever uses the account has them.',
@@ -90,6 +94,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const remove = operation({
     id: 'deleteAccount',
     tag: 'accounts',
+    access: 'write',
     summary: 'Delete an account',
     description:
       'Also when it is used: the runs of a source or step that names it fail with `ConfigurationError` from then on.',

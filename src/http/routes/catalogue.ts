@@ -8,6 +8,7 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
   const list = operation({
     id: 'listComponents',
     tag: 'components',
+    access: 'read',
     summary: 'List our own components',
     description: 'Sources that come with Errand, to be created by their key. All of them, by key.',
     answer: dataOf(Type.Array(COMPONENT)),
@@ -19,6 +20,7 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
   const get = operation({
     id: 'getComponent',
     tag: 'components',
+    access: 'read',
     summary: 'Read one of our own components',
     description: 'What it does, and what can be configured.',
     params: { key: Type.String({ description: 'Its key.', examples: ['rss'] }) },

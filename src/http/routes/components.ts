@@ -19,6 +19,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
   const configure = operation({
     id: 'configureProp',
     tag: 'components',
+    access: 'write',
     summary: 'Read the options of a prop',
     description:
       'Runs the prop’s `options`, with what is configured so far, in a process of its own. What it throws is 422, with message and stack.',
@@ -33,6 +34,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
   const props = operation({
     id: 'reloadProps',
     tag: 'components',
+    access: 'write',
     summary: 'Read the props of a component',
     description:
       'Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes.',

@@ -35,6 +35,7 @@ function addList(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listDataRecords',
     tag: 'data_stores',
+    access: 'read',
     summary: 'List the records of a data store',
     description: `In the order of their keys, which are the cursors: \`after\` goes on behind a key, \`before\` gives those in front of it. A page ends early when its values have ${LIMITS.recordPageBytes} bytes together; the last page is the one that is empty.`,
     params: PARAMS,
@@ -57,6 +58,7 @@ function addClear(app: App, { actions, store }: HttpDeps): void {
   const schema = operation({
     id: 'clearDataStore',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Delete all records of a data store',
     description: 'At once; the data store stays.',
     params: PARAMS,
@@ -72,6 +74,7 @@ function addRead(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'getDataRecord',
     tag: 'data_stores',
+    access: 'read',
     summary: 'Read a record',
     description: 'Its value as it was written.',
     params: RECORD_PARAMS,
@@ -89,6 +92,7 @@ function addWrites(app: App, { actions }: HttpDeps): void {
   const put = operation({
     id: 'setDataRecord',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Write a record',
     description: `Makes it or replaces it. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records.`,
     params: RECORD_PARAMS,
@@ -107,6 +111,7 @@ function addWrites(app: App, { actions }: HttpDeps): void {
   const remove = operation({
     id: 'deleteDataRecord',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Delete a record',
     description: 'The answer is the record as it was.',
     params: RECORD_PARAMS,

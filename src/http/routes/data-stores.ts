@@ -18,6 +18,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
   const schema = operation({
     id: 'createDataStore',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Create a data store',
     description: 'Keys and values that code shares. A source or step uses it when its `data_store` prop is its id.',
     body: DATA_STORE_INPUT,
@@ -32,6 +33,7 @@ function addList(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listDataStores',
     tag: 'data_stores',
+    access: 'read',
     summary: 'List data stores',
     description: 'Newest first.',
     query: LIST_QUERY,
@@ -48,6 +50,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const get = operation({
     id: 'getDataStore',
     tag: 'data_stores',
+    access: 'read',
     summary: 'Read a data store',
     description: 'With the number of its records.',
     params: PARAMS,
@@ -60,6 +63,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const put = operation({
     id: 'updateDataStore',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Rename a data store',
     description: 'Its records stay.',
     params: PARAMS,
@@ -73,6 +77,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const remove = operation({
     id: 'deleteDataStore',
     tag: 'data_stores',
+    access: 'write',
     summary: 'Delete a data store',
     description: 'With its records, also when it is used: what code asks of it then fails.',
     params: PARAMS,

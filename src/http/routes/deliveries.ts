@@ -25,6 +25,7 @@ function addOfWebhook(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listWebhookDeliveries',
     tag: 'deliveries',
+    access: 'read',
     summary: 'List deliveries to a webhook',
     description: 'Newest first.',
     params: idIn(PREFIX.webhook, 'The webhook.'),
@@ -44,6 +45,7 @@ function addList(app: App, { store }: HttpDeps): void {
   const list = operation({
     id: 'listDeliveries',
     tag: 'deliveries',
+    access: 'read',
     summary: 'List deliveries',
     description:
       'To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
@@ -93,6 +95,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
   const get = operation({
     id: 'getDelivery',
     tag: 'deliveries',
+    access: 'read',
     summary: 'Read a delivery',
     description:
       'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.',
@@ -111,6 +114,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
   const resend = operation({
     id: 'resendDelivery',
     tag: 'deliveries',
+    access: 'write',
     summary: 'Send a delivery again',
     description:
       'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over begins its schedule of retries anew. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',

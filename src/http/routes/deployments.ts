@@ -11,6 +11,7 @@ export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: Htt
   const list = operation({
     id: 'listDeployments',
     tag: 'workflows',
+    access: 'read',
     summary: 'List the versions of a workflow',
     description:
       'The newest 20 versions of its code, newest first, and older ones that are active or that open runs need. One of them is active.',
@@ -28,6 +29,7 @@ export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: Htt
   const activate = operation({
     id: 'activateDeployment',
     tag: 'workflows',
+    access: 'write',
     summary: 'Go back to a version',
     description: 'New events run with this version from now on; runs in flight end with the one that they began with.',
     params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },

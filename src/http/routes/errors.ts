@@ -35,6 +35,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
   const schema = operation({
     id: `list${name}Errors`,
     tag: 'errors',
+    access: 'read',
     summary: `List recent errors of a ${noun}`,
     description: `The newest ${LIMITS.listedPerEmitterAndName}, always kept however old they are. With \`expand=event\` each with the original event, its context and the error.`,
     params: idIn(prefix, `The ${noun}.`),
@@ -60,6 +61,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
   const schema = operation({
     id: `get${name}Error`,
     tag: 'errors',
+    access: 'read',
     summary: `Read one error of a ${noun}`,
     description: 'With its receipts: every run, delivery and mail that it caused, and what was withheld and why.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
@@ -81,6 +83,7 @@ function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, 
   const schema = operation({
     id: replay ?? '',
     tag: 'errors',
+    access: 'write',
     summary: `Replay an error of a ${noun}`,
     description:
       'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.',

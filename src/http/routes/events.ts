@@ -27,6 +27,7 @@ export function addEventRoutes(app: App, { store }: HttpDeps): void {
     const schema = operation({
       id: `list${noun === 'workflow' ? 'Workflow' : 'Source'}Events`,
       tag: path,
+      access: 'read',
       summary: `List what a ${noun} emitted`,
       description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
       params: idIn(prefix, `The ${noun}.`),

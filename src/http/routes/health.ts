@@ -12,20 +12,22 @@ export function addHealthRoutes(app: App, { store, metrics, draining }: HttpDeps
   const healthz = operation({
     id: 'getHealth',
     tag: 'service',
+    access: 'public',
+    answersWhile: ['stopping', 'no_api'],
     summary: 'Is it alive?',
     description: '200 as long as the process answers.',
     answer: STATUS,
-    isPublic: true,
   });
   app.get('/healthz', { schema: healthz }, async () => ({ status: 'ok' }));
 
   const readyz = operation({
     id: 'getReadiness',
     tag: 'service',
+    access: 'public',
+    answersWhile: ['stopping', 'no_api'],
     summary: 'Does it take requests?',
     description: '200 when storage answers and the process is not about to stop, else 503.',
     answer: STATUS,
-    isPublic: true,
   });
   app.get('/readyz', { schema: readyz }, async () => {
     if (draining()) throw new Refusal('unavailable', 'This process is stopping');
@@ -38,6 +40,8 @@ export function addHealthRoutes(app: App, { store, metrics, draining }: HttpDeps
   const text200 = operation({
     id: 'getMetrics',
     tag: 'service',
+    access: 'own_check',
+    answersWhile: ['no_api'],
     summary: 'Metrics',
     description: 'In Prometheus’ text format. With a key, or without one from the machine itself.',
     answer: Type.String({ examples: ['errand_emissions_total 42'] }),

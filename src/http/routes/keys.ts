@@ -10,6 +10,7 @@ export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
   const list = operation({
     id: 'listKeys',
     tag: 'account',
+    access: 'read',
     summary: 'List API keys',
     description: 'Newest first, revoked ones too. The keys themselves are never shown again.',
     query: LIST_QUERY,
@@ -23,6 +24,7 @@ export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
   const create = operation({
     id: 'createKey',
     tag: 'account',
+    access: 'write',
     summary: 'Create an API key',
     description: 'With the scopes that your own key has, or fewer. `api_key` is shown here only.',
     body: KEY_CREATE,
@@ -40,6 +42,7 @@ export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
   const revoke = operation({
     id: 'revokeKey',
     tag: 'account',
+    access: 'write',
     summary: 'Revoke an API key',
     description: 'From now on it is refused with 401.',
     params: idIn(PREFIX.key, 'The key’s id.'),

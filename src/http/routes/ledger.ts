@@ -25,6 +25,7 @@ export function addLedgerRoutes(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'getLedger',
     tag: 'account',
+    access: 'read',
     summary: 'Read the ledger',
     description: 'Counts of everything that was ever accepted, by state. They add up at any moment, after any crash.',
     answer: dataOf(LEDGER),

@@ -34,6 +34,7 @@ function addResend(app: App, { actions, clock }: HttpDeps): void {
   const schema = operation({
     id: 'resendWebhook',
     tag: 'operations',
+    access: 'write',
     summary: 'Send a webhook’s deliveries again',
     description:
       'All that were accepted within a time and are in one of the states, oldest first. It goes on in the background, also after a restart: the answer is the operation, which tells how far it is.',
@@ -51,6 +52,7 @@ function addReads(app: App, { store }: HttpDeps): void {
   const list = operation({
     id: 'listOperations',
     tag: 'operations',
+    access: 'read',
     summary: 'List operations',
     description: 'Newest first.',
     query: {
@@ -69,6 +71,7 @@ function addReads(app: App, { store }: HttpDeps): void {
   const get = operation({
     id: 'getOperation',
     tag: 'operations',
+    access: 'read',
     summary: 'Read an operation',
     description: 'How far it is, and why it stands still if it does.',
     params: PARAMS,
@@ -86,6 +89,7 @@ function addOrders(app: App, { actions }: HttpDeps): void {
     const schema = operation({
       id: `${order}Operation`,
       tag: 'operations',
+      access: 'write',
       summary,
       description: `${description} 409 when it is over; the same order twice is no mistake.`,
       params: PARAMS,

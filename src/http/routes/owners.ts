@@ -12,18 +12,17 @@ export function addOwnerRoutes(app: App, deps: HttpDeps): void {
   addOwnerKeys(app, deps);
 }
 
-const ADMIN = { scope: 'admin' } as const;
-
 function addOwners(app: App, { actions, store }: HttpDeps): void {
   const list = operation({
     id: 'listOwners',
     tag: 'account',
+    access: 'admin',
     summary: 'List the owners',
     description: 'Of this whole installation, newest first. Needs the scope `admin`.',
     query: LIST_QUERY,
     answer: listOf(OWNER),
   });
-  app.get('/v1/owners', { schema: list, config: ADMIN }, async ({ query }) => {
+  app.get('/v1/owners', { schema: list }, async ({ query }) => {
     const page = pageOf(query, resourceCursor(PREFIX.owner));
     return listAnswer(pageOfAll((await store.listOwners()).toReversed(), page), ownerToWire, query);
   });
@@ -31,13 +30,14 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
   const create = operation({
     id: 'createOwner',
     tag: 'account',
+    access: 'admin',
     summary: 'Create an owner',
     description:
       'Somebody whose workflows, sources and webhooks are apart from yours, with a first key and a global error workflow. Needs the scope `admin`.',
     body: OWNER_CREATE,
     answer: dataOf(NEW_OWNER),
   });
-  app.post('/v1/owners', { schema: create, config: ADMIN }, async ({ body }) => {
+  app.post('/v1/owners', { schema: create }, async ({ body }) => {
     const { owner, key, apiKey } = await actions.createOwner({ name: body.name, email: body.email ?? null });
     return { data: { ...ownerToWire(owner), key: keyToWire(key), api_key: apiKey } };
   });
@@ -47,13 +47,14 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
   const list = operation({
     id: 'listOwnerKeys',
     tag: 'account',
+    access: 'admin',
     summary: 'List the keys of an owner',
     description: 'Newest first, revoked ones too, never the keys themselves. Needs the scope `admin`.',
     params: idIn(PREFIX.owner, 'The owner.'),
     query: LIST_QUERY,
     answer: listOf(KEY),
   });
-  app.get('/v1/owners/:id/keys', { schema: list, config: ADMIN }, async ({ params, query }) => {
+  app.get('/v1/owners/:id/keys', { schema: list }, async ({ params, query }) => {
     if (!(await store.getOwner(params.id))) throw new Refusal('not_found', `there is no owner ${params.id}`);
     const page = pageOf(query, resourceCursor(PREFIX.key));
     return listAnswer(pageOfAll(await store.listKeys(params.id), page), keyToWire, query);
@@ -62,6 +63,7 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
   const createKey = operation({
     id: 'createOwnerKey',
     tag: 'account',
+    access: 'admin',
     summary: 'Create a key for an owner',
     description: 'For an owner who lost every key, say. Needs the scope `admin`.',
     params: idIn(PREFIX.owner, 'The owner.'),
@@ -69,7 +71,7 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
     example: { label: 'replacement' },
     answer: dataOf(NEW_KEY),
   });
-  app.post('/v1/owners/:id/keys', { schema: createKey, config: ADMIN }, async ({ params, body }) => {
+  app.post('/v1/owners/:id/keys', { schema: createKey }, async ({ params, body }) => {
     const { label, scopes = ['read', 'write'] } = body;
     const { key, apiKey } = await actions.createKey(params.id, { label, scopes });
     return { data: { ...keyToWire(key), api_key: apiKey } };
@@ -78,12 +80,13 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
   const revoke = operation({
     id: 'revokeOwnerKey',
     tag: 'account',
+    access: 'admin',
     summary: 'Revoke a key of an owner',
     description: 'From now on it is refused with 401. Needs the scope `admin`.',
     params: { ...idIn(PREFIX.owner, 'The owner.'), key_id: id('key_', 'The key’s id.') },
     answer: dataOf(KEY),
   });
-  app.delete('/v1/owners/:id/keys/:key_id', { schema: revoke, config: ADMIN }, async ({ params }) => {
+  app.delete('/v1/owners/:id/keys/:key_id', { schema: revoke }, async ({ params }) => {
     return { data: keyToWire(await actions.revokeKey(params.id, params.key_id)) };
   });
 }

@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
+import { PUBLIC_PAGE } from '../access.ts';
 import type { App } from '../app.ts';
 import { htmlPage, sendHtml } from '../docs/html.ts';
 
 /** A small page where people look first: the root, and the address that a workflow's `editor_url` names. */
 export function addPageRoutes(app: App): void {
   const send = (reply: FastifyReply): FastifyReply => sendHtml(reply, PAGE);
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => send(reply));
-  app.get('/@:owner/:workflow/edit', { schema: { hide: true } }, async (_request, reply) => send(reply));
+  app.get('/', { schema: PUBLIC_PAGE }, async (_request, reply) => send(reply));
+  app.get('/@:owner/:workflow/edit', { schema: PUBLIC_PAGE }, async (_request, reply) => send(reply));
 }
 
 const PAGE = htmlPage(

@@ -22,6 +22,7 @@ function addStart(app: App, { actions, maxBodyBytes }: HttpDeps): void {
   const schema = operation({
     id: 'runWorkflow',
     tag: 'runs',
+    access: 'write',
     summary: 'Run a workflow',
     description: 'Runs it with this event, whatever its triggers are. The code sees the bytes of `event` as sent.',
     params: idIn(PREFIX.workflow, 'The workflow.'),
@@ -40,6 +41,7 @@ function addList(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listRuns',
     tag: 'runs',
+    access: 'read',
     summary: 'List runs of a workflow',
     description:
       'Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.',
@@ -60,6 +62,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const get = operation({
     id: 'getRun',
     tag: 'runs',
+    access: 'read',
     summary: 'Read a run',
     description:
       'State, times, the event as it came, every step with its return value and exports, log lines, the error, what caused it and what it caused.',
@@ -74,6 +77,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   const cancel = operation({
     id: 'cancelRun',
     tag: 'runs',
+    access: 'write',
     summary: 'Cancel a run',
     description:
       'One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.',
@@ -90,6 +94,7 @@ function addRetry(app: App, { actions }: HttpDeps): void {
   const schema = operation({
     id: 'retryRun',
     tag: 'runs',
+    access: 'write',
     summary: 'Try a failed run again',
     description:
       'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.',

@@ -34,6 +34,7 @@ export function addSourceEventRoutes(app: App, { store }: HttpDeps): void {
   const all = operation({
     id: 'deleteSourceEvents',
     tag: 'sources',
+    access: 'write',
     summary: 'Forget what a source emitted',
     description:
       'All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.',
@@ -61,6 +62,7 @@ export function addSourceEventRoutes(app: App, { store }: HttpDeps): void {
   const one = operation({
     id: 'deleteSourceEvent',
     tag: 'sources',
+    access: 'write',
     summary: 'Forget one event of a source',
     description: 'One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.',
     params: { ...PARAMS, record_id: RECORD_ID },

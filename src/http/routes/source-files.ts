@@ -8,6 +8,7 @@ export function addSourceFileRoutes(app: App, { actions, publicUrl }: HttpDeps):
   const schema = operation({
     id: 'deploySourceFile',
     tag: 'sources',
+    access: 'write',
     summary: 'Deploy a source file',
     description:
       'What `errand deploy` sends: a source component, bundled with all that it imports. The same path is the same source: it is made, or changed, or left as it is. Props that are left out stay.',

@@ -18,6 +18,7 @@ export function addSourceLogRoute(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listSourceLogs',
     tag: 'sources',
+    access: 'read',
     summary: 'Read the log of a source',
     description:
       'The log lines of its last 100 runs: newest run first, the lines of a run in their order. `limit`, cursors and `page_info` count runs.',

@@ -56,6 +56,7 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   const schema = operation({
     id: 'createSource',
     tag: 'sources',
+    access: 'write',
     summary: 'Create a source',
     description:
       'Deploys a component, which is given as code, by its path in the server’s folder, or by the key of one of our own: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.',
@@ -83,6 +84,7 @@ function addList(app: App, { store, publicUrl }: HttpDeps): void {
     const schema = operation({
       id,
       tag: 'sources',
+      access: 'read',
       summary: id === 'listSources' ? 'List sources' : 'List your sources',
       description: id === 'listSources' ? 'Newest first, without their code.' : 'The same as `GET /v1/sources`.',
       query: LIST_QUERY,
@@ -106,6 +108,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const get = operation({
     id: 'getSource',
     tag: 'sources',
+    access: 'read',
     summary: 'Read a source',
     description: 'With its code, and its address when it has an HTTP interface.',
     params: PARAMS,
@@ -118,6 +121,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const put = operation({
     id: 'updateSource',
     tag: 'sources',
+    access: 'write',
     summary: 'Change a source',
     description:
       'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
@@ -134,6 +138,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const remove = operation({
     id: 'deleteSource',
     tag: 'sources',
+    access: 'write',
     summary: 'Delete a source',
     description: 'Its `deactivate` hook runs; the source goes even when that fails.',
     params: PARAMS,
@@ -149,6 +154,7 @@ function addInvoke(app: App, { actions, maxBodyBytes }: HttpDeps): void {
   const schema = operation({
     id: 'invokeSource',
     tag: 'sources',
+    access: 'write',
     summary: 'Run a source now',
     description: 'With `event`, or with an empty object.',
     params: PARAMS,

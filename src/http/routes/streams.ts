@@ -48,6 +48,7 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
     const schema = operation({
       id,
       tag: 'streams',
+      access: 'read',
       summary,
       description: isOfSource ? 'The same as `GET /v1/emitters/{id}/events`, of a source.' : DESCRIPTION,
       params,

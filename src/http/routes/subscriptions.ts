@@ -22,6 +22,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
   const schema = operation({
     id: 'createSubscription',
     tag: 'subscriptions',
+    access: 'write',
     summary: 'Subscribe',
     description:
       'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. The same three again answer with the subscription that stands.',
@@ -40,6 +41,7 @@ function addAuto(app: App, { actions }: HttpDeps): void {
   const schema = operation({
     id: 'createAutoSubscription',
     tag: 'subscriptions',
+    access: 'write',
     summary: 'Subscribe to everything',
     description: 'The same as a subscription to the emitter `*`: all that you have, and all that you make later.',
     body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID },
@@ -59,6 +61,7 @@ function addList(app: App, { store }: HttpDeps): void {
     const schema = operation({
       id,
       tag: 'subscriptions',
+      access: 'read',
       summary: id === 'listSubscriptions' ? 'List subscriptions' : 'List your subscriptions',
       description:
         id === 'listSubscriptions'
@@ -87,6 +90,7 @@ function addOne(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'getSubscription',
     tag: 'subscriptions',
+    access: 'read',
     summary: 'Read a subscription',
     description: 'Also one that stands for a trigger.',
     params: PARAMS,
@@ -102,6 +106,7 @@ function addDelete(app: App, { actions }: HttpDeps): void {
   const byId = operation({
     id: 'deleteSubscription',
     tag: 'subscriptions',
+    access: 'write',
     summary: 'Unsubscribe by id',
     description: 'The listener hears nothing that is accepted after the answer.',
     params: PARAMS,
@@ -114,6 +119,7 @@ function addDelete(app: App, { actions }: HttpDeps): void {
   const byTriple = operation({
     id: 'deleteSubscriptionByTriple',
     tag: 'subscriptions',
+    access: 'write',
     summary: 'Unsubscribe',
     description: 'By emitter, listener and name, all as they were given; no name means the default channel.',
     body: TRIPLE,

@@ -8,6 +8,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
   const get = operation({
     id: 'getMe',
     tag: 'account',
+    access: 'read',
     summary: 'Read who you are',
     description: 'The owner of the key, and the workflow that hears of every error.',
     answer: dataOf(OWNER),
@@ -19,6 +20,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
   const put = operation({
     id: 'updateMe',
     tag: 'account',
+    access: 'write',
     summary: 'Change who you are',
     description: 'Any of the members. `global_error_workflow_id` may name any workflow of yours.',
     body: OWNER_UPDATE,

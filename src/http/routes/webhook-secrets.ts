@@ -22,6 +22,7 @@ function addRotate(app: App, deps: HttpDeps): void {
   const schema = operation({
     id: 'rotateWebhookSecret',
     tag: 'webhooks',
+    access: 'write',
     summary: 'Replace a webhook’s secret',
     description:
       'Those before sign along for `overlap_s` seconds, the newest first, so that receivers can take over the new one in peace. The same for `v1a` keys. `secret` is shown here only.',
@@ -40,6 +41,7 @@ function addKeys(app: App, { store, clock }: HttpDeps): void {
   const schema = operation({
     id: 'listWebhookKeys',
     tag: 'webhooks',
+    access: 'read',
     summary: 'List public keys',
     description:
       'The ed25519 keys with which receivers check `v1a` signatures, of all webhooks: those that sign now. Newest webhook first.',

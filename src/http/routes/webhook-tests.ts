@@ -11,6 +11,7 @@ export function addWebhookTestRoutes(app: App, { actions, store, maxBodyBytes }:
   const schema = operation({
     id: 'testWebhook',
     tag: 'webhooks',
+    access: 'write',
     summary: 'Send a test delivery',
     description:
       'Sends one request now, also to a webhook that is not active, and answers with the whole exchange. Nothing of it is kept: no delivery, no retry, no effect on the webhook’s health. It is signed as any other, with `errand-trigger: test`.',

@@ -35,6 +35,7 @@ function addCreate(app: App, deps: HttpDeps): void {
   const schema = operation({
     id: 'createWebhook',
     tag: 'webhooks',
+    access: 'write',
     summary: 'Create a webhook',
     description:
       'An endpoint of yours. What reaches it is decided by subscriptions. `secret` is shown here only: with it a receiver checks the signature.',
@@ -57,6 +58,7 @@ function addList(app: App, { store, clock }: HttpDeps): void {
     const schema = operation({
       id,
       tag: 'webhooks',
+      access: 'read',
       summary: id === 'listWebhooks' ? 'List webhooks' : 'List your webhooks',
       description: id === 'listWebhooks' ? 'Newest first.' : 'The same as `GET /v1/webhooks`.',
       query: LIST_QUERY,
@@ -84,6 +86,7 @@ function addOne(app: App, deps: HttpDeps): void {
   const get = operation({
     id: 'getWebhook',
     tag: 'webhooks',
+    access: 'read',
     summary: 'Read a webhook',
     description: 'With its settings, its health and its public keys; without its secret.',
     params: PARAMS,
@@ -96,6 +99,7 @@ function addOne(app: App, deps: HttpDeps): void {
   const put = operation({
     id: 'updateWebhook',
     tag: 'webhooks',
+    access: 'write',
     summary: 'Change a webhook',
     description: 'Any of the members; those left out stay as they are. Null resets a setting.',
     params: PARAMS,
@@ -110,6 +114,7 @@ function addOne(app: App, deps: HttpDeps): void {
   const remove = operation({
     id: 'deleteWebhook',
     tag: 'webhooks',
+    access: 'write',
     summary: 'Delete a webhook',
     description: 'With its subscriptions; its open deliveries are cancelled.',
     params: PARAMS,

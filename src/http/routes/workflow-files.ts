@@ -8,6 +8,7 @@ export function addWorkflowFileRoutes(app: App, { actions, publicUrl }: HttpDeps
   const schema = operation({
     id: 'deployWorkflowFile',
     tag: 'workflows',
+    access: 'write',
     summary: 'Deploy a workflow file',
     description:
       'What `errand deploy` sends: a file whose default export is what `defineWorkflow` returns, bundled with all that it imports. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.',

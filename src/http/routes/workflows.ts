@@ -27,6 +27,7 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   const schema = operation({
     id: 'createWorkflow',
     tag: 'workflows',
+    access: 'write',
     summary: 'Create a workflow',
     description:
       'Compiles and deploys the steps, makes the triggers, and activates it. Code that does not compile is 422 with file, line and column.',
@@ -53,6 +54,7 @@ function addList(app: App, { store, publicUrl }: HttpDeps): void {
   const schema = operation({
     id: 'listWorkflows',
     tag: 'workflows',
+    access: 'read',
     summary: 'List workflows',
     description: 'Newest first, without steps and triggers.',
     query: {
@@ -74,6 +76,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const get = operation({
     id: 'getWorkflow',
     tag: 'workflows',
+    access: 'read',
     summary: 'Read a workflow',
     description: 'With its steps’ code, its triggers and their addresses.',
     params: PARAMS,
@@ -86,6 +89,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const put = operation({
     id: 'updateWorkflow',
     tag: 'workflows',
+    access: 'write',
     summary: 'Change a workflow',
     description:
       'Any of the members; those left out stay as they are. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
@@ -102,6 +106,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   const remove = operation({
     id: 'deleteWorkflow',
     tag: 'workflows',
+    access: 'write',
     summary: 'Delete a workflow',
     description: 'With its triggers and all subscriptions from and to it; what waits in its queue is cancelled.',
     params: PARAMS,

@@ -1,0 +1,96 @@
+// One of everything that an owner can have, and every operation of the OpenAPI document to reach it by.
+
+import type { Client, Json } from './client.ts';
+import type { Errand } from './errand.ts';
+import { startReceiver } from './receiver.ts';
+import { createSource, ECHO_SOURCE, post } from './sources.ts';
+import { createWebhook, deliveries } from './webhooks.ts';
+
+const THROW = `export default () => { throw new Error('secret-of-a'); };`;
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly example: Json;
+  /** The scope that its key needs; null: none is needed. */
+  readonly scope: string | null;
+}
+
+/** Ids of everything that the first owner has, by the path that shows them. */
+export interface Belongings {
+  readonly all: string[];
+  /** Values of the holes of a path, in order. */
+  holesOf(path: string): string[];
+}
+
+/** Those of paths of that kind. */
+export async function operationsOf(client: Client, paths = /^\/v1\//): Promise<Operation[]> {
+  const document = await client.get('/v1/openapi.json');
+  return Object.entries<Json>(document.paths)
+    .filter(([path]) => paths.test(path))
+    .flatMap(([path, item]) =>
+      Object.entries<Json>(item).map(([method, spec]) => {
+        const content = spec.requestBody?.content?.['application/json'];
+        const example = content?.example ?? content?.schema?.example ?? content?.schema?.examples?.[0];
+        const [security] = spec.security;
+        return { method: method.toUpperCase(), path, example, scope: security?.key[0] ?? null };
+      }),
+    );
+}
+
+export async function createBelongings(errand: Errand): Promise<Belongings> {
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const { client } = errand;
+  const me = (await client.get('/v1/users/me')).data;
+  const workflow = await errand.workflow(THROW, { name: 'secret-of-a' });
+  const source = await createSource(
+    errand,
+    ECHO_SOURCE.replace('this.$emit', `console.log('secret-of-a'); this.$emit`),
+    {
+      name: 'secret-of-a',
+    },
+  );
+  const webhook = await createWebhook(errand, receiver, { name: 'secret-of-a' });
+  const [subscription] = await errand.subscribe(workflow.id, webhook.id, '$errors');
+  await errand.send(workflow, { text: 'secret-of-a' });
+  await post(source, 'secret-of-a', { 'content-type': 'text/plain' });
+  const [record] = await errand.errors(workflow.id, 1);
+  const [webhookRecord] = await errand.errors(webhook.id, 1);
+  const [delivery] = await deliveries(errand, webhook.id, 'exhausted');
+  const [run] = await errand.runs(workflow.id, 1);
+  const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
+  const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
+  const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
+  const dataStore = await client.post('/v1/data_stores', { name: 'secret-of-a' });
+  await client.put(`/v1/data_stores/${dataStore.id}/records/key-of-a`, { value: 'secret-of-a' });
+  // What goes on by itself would look like a change that somebody else made.
+  await client.post(`/v1/operations/${operation.id}/cancel`);
+  await errand.settled();
+  const holes: Record<string, string[]> = {
+    workflows: [workflow.id, record.id],
+    sources: [source.id, record.id],
+    emitters: [source.id],
+    webhooks: [webhook.id, webhookRecord.id],
+    runs: [run.id],
+    deliveries: [delivery.id],
+    operations: [operation.id],
+    subscriptions: [subscription.id],
+    accounts: [account.id],
+    data_stores: [dataStore.id, 'key-of-a'],
+    keys: [key.id],
+    owners: [me.id],
+  };
+  return {
+    all: [...Object.values(holes).flat(), 'secret-of-a', workflow.deployment_id],
+    holesOf: (path) => {
+      const [first = '', second = ''] = holes[path.split('/')[2] ?? ''] ?? [];
+      return [first, path.includes('{deployment_id}') ? workflow.deployment_id : second];
+    },
+  };
+}
+
+export const fill = (path: string, values: string[]): string => {
+  let n = 0;
+  return path.replace(/\{[^}]+\}/g, () => values[n++] ?? '');
+};
