@@ -102,15 +102,18 @@ export class Lane {
     const sent: Promise<unknown>[] = [];
     // Statements behind one that failed fail too, with nothing to say.
     let first: unknown;
+    // What a part of `work` still asks for when another part has failed must not reach the next transaction.
+    let isOver = false;
     const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
-      const answer = link.isBroken
-        ? Promise.reject(closedError())
-        : Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
+      const answer =
+        link.isBroken || isOver
+          ? Promise.reject(closedError())
+          : Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
       const rows = answer as unknown as Promise<Row[]>;
       rows.then(
         () => silence.refresh(),
         (error) => {
-          first ??= error;
+          if (!isOver) first ??= error;
         },
       );
       sent.push(rows);
@@ -140,8 +143,10 @@ export class Lane {
       });
       return value;
     } catch (error) {
-      await this.#rollback(link, first ?? error);
-      throw error instanceof OutcomeUnknown ? error : (first ?? error);
+      isOver = true;
+      const cause = first ?? error;
+      await this.#rollback(link, cause);
+      throw error instanceof OutcomeUnknown ? error : cause;
     } finally {
       clearTimeout(silence);
     }

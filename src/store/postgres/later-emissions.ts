@@ -62,7 +62,7 @@ export function emitOrKeep(pass: Pass, hands: Hands, emissions: readonly NewEmis
 
 /** The rows are deleted in the transaction that emits them: of several nodes that want one, one has it. */
 export function releaseLater(pass: Pass, hands: Hands): { claims: Claims; isMore: boolean } {
-  const due = pass.first(pass.reads.dueLater);
+  const due = pass.due('dueLater');
   for (const row of due) {
     const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, pass.core);
     // Its source was deleted meanwhile.

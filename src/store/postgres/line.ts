@@ -31,7 +31,7 @@ export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
 
 /** Of `lines AS l`: Line.isFor, for statements. */
 export const isFor = (node: string, now: string): string =>
-  `(l.holder = ${node} OR (l.taken = 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
+  `(l.holder = ${node} OR (l.taken <= 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
     OR NOT ${HOLDER_LIVES})))`;
 
 export function toLineRow(row: Row): LineRow {
@@ -120,7 +120,7 @@ export class Line {
   /** One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep. */
   isFor(node: number, nowMs: number): boolean {
     if (this.holder === node) return true;
-    return this.taken === 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
+    return this.taken <= 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
   }
 
   /** How many of its runs may begin now, as far as its throttle goes. While none may, it is not ready. */

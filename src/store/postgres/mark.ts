@@ -7,9 +7,9 @@
 
 import type { Row, Value } from './values.ts';
 
-/** Sent right before the commit: nobody waits for it. */
+/** Sent right before the commit: nobody waits for it. One that a network has held up does not take back a later one. */
 const LEAVE = `INSERT INTO marks (lane, n) VALUES ($1, $2::bigint)
-  ON CONFLICT (lane) DO UPDATE SET n = excluded.n, at = now()`;
+  ON CONFLICT (lane) DO UPDATE SET n = greatest(marks.n, excluded.n), at = now()`;
 
 /** A write: it waits for a transaction that is just leaving its mark, and for the standby to have what came before. */
 const READ = 'UPDATE marks SET n = n WHERE lane = $1 RETURNING n';

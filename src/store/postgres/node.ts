@@ -16,6 +16,8 @@ const PER_SLOT = NUMBERS_PER_MS / LIMITS.nodes;
 const SURELY_GONE = 10;
 const RECENTLY_MS = 2 * MINUTE_MS;
 const BEATS_BETWEEN_LOOKS = 10;
+/** An answer that took longer tells of an outage that nobody else reports. */
+const SLOW_BEAT_MS = LIMITS.nodeLeaseMs / 2;
 const UNIQUE_VIOLATION = '23505';
 
 /**
@@ -121,6 +123,7 @@ export class Node {
   /** False: the others think that this node is gone; `register` anew. */
   async beat(): Promise<boolean> {
     const { pool, clock } = this.#options;
+    const askedAt = performance.now();
     try {
       const rows = await pool.write(
         `UPDATE nodes SET beat_at_ms = coalesce($2::bigint, ${NOW_SQL}) WHERE node = $1 AND gone_at_ms IS NULL
@@ -130,6 +133,8 @@ export class Node {
       );
       if (rows[0]) clock.heard(rows[0].beat_at_ms as number);
       this.#beats++;
+      // A network or a database that held up this beat has held up those of the others.
+      if (performance.now() - askedAt > SLOW_BEAT_MS) this.#cutOffAt = performance.now();
       return rows.length === 1;
     } catch (error) {
       this.#cutOffAt = performance.now();

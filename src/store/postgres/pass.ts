@@ -6,7 +6,7 @@ import type { RouteTable } from '../../domain/route.ts';
 import type { Admission, Claims } from '../store.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger, type WorkKind } from './ledger.ts';
 import { Line, sendLines } from './line.ts';
 import { pairKey } from './needs.ts';
 import type { Numbers } from './node.ts';
@@ -87,7 +87,10 @@ export class Pass {
   readonly told = new Set<Channel>();
   readonly hands: Hands[] = [];
   readonly #lines = new Map<string, Line>();
-  /** Rows that a verb of this pass has dealt with: those behind it do not find them any more. */
+  /**
+   * What a verb of this pass has dealt with: those behind it do not find it any more. Runs and deliveries by their numbers:
+   * one that ends here may have been read as lost too, when its node was taken for gone, and it leaves its state once.
+   */
   readonly #dealtWith = new Set<Row | string>();
   readonly #taken: (() => void)[] = [];
   readonly #unused: (() => void)[] = [];
@@ -135,13 +138,24 @@ export class Pass {
   /** The row of a lease that is still ours; once. */
   leased(kind: 'endings' | 'returns' | 'attempts', key: string): Row | undefined {
     const row = this.reads[kind].get(key);
-    return row && this.first([row])[0];
+    return row && this.#first([row], kind === 'attempts' ? deliveryOf : runOf)[0];
   }
 
-  /** Those rows that no verb before has dealt with. */
-  first(rows: readonly Row[]): Row[] {
-    const left = rows.filter((row) => !this.#dealtWith.has(row));
-    for (const row of left) this.#dealtWith.add(row);
+  /** Rows that a node which is gone held, and that no verb before has dealt with. */
+  lost(kind: WorkKind): Row[] {
+    return kind === 'runs'
+      ? this.#first(this.reads.lostRuns, runOf)
+      : this.#first(this.reads.lostDeliveries, deliveryOf);
+  }
+
+  /** Rows of what is due, and that no verb before has dealt with. */
+  due(kind: 'overDigests' | 'dueLater'): Row[] {
+    return this.#first(this.reads[kind], (row) => row);
+  }
+
+  #first(rows: readonly Row[], keyOf: (row: Row) => Row | string): Row[] {
+    const left = rows.filter((row) => !this.#dealtWith.has(keyOf(row)));
+    for (const row of left) this.#dealtWith.add(keyOf(row));
     return left;
   }
 
@@ -311,6 +325,9 @@ export class Pass {
     return undefined;
   }
 }
+
+const runOf = (row: Row): string => `run ${row.run}`;
+const deliveryOf = (row: Row): string => `delivery ${row.delivery}`;
 
 function isRunnable(id: string): boolean {
   return id.startsWith('p_') || id.startsWith('dc_');

@@ -82,8 +82,13 @@ export class Plan {
     sendWaits(tx, this.waits);
   }
 
-  /** Sends the rest; nothing is waited for. */
+  /** Sends the rest; nothing is waited for. Throws when a row would leave its state twice: it would be counted twice. */
   send(tx: Tx, nowMs: number): void {
+    refuseTwice('run', [...numbersOf('run', this.runsAgain), ...this.closedRuns, ...numbersOf('run', this.waits)]);
+    refuseTwice('delivery', [
+      ...numbersOf('delivery', this.deliveryChanges),
+      ...numbersOf('delivery', this.deliveryEnds),
+    ]);
     sendEmissions(tx, this.emissions);
     sendLater(tx, this.later);
     OPEN_RUNS.send(tx, this.openRuns);
@@ -210,6 +215,19 @@ export class Plan {
       arrayLiteral(set.map((w) => w.name)),
       arrayLiteral(set.map((w) => w.value)),
     );
+  }
+}
+
+function numbersOf<K extends 'run' | 'delivery'>(key: K, rows: readonly Readonly<Record<K, number>>[]): number[] {
+  return rows.map((row) => row[key]);
+}
+
+/** The verbs of the batch are then run one by one, each on what the one before it has left. */
+function refuseTwice(kind: string, numbers: readonly number[]): void {
+  const seen = new Set<number>();
+  for (const number of numbers) {
+    if (seen.has(number)) throw new Error(`${kind} ${number} leaves its state twice in one transaction`);
+    seen.add(number);
   }
 }
 

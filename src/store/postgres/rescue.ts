@@ -6,7 +6,7 @@ import type { Pass } from './pass.ts';
 
 /** Makes them due at once. Their webhook may be gone or disabled meanwhile: then they end, or wait. Returns how many. */
 export function rescueDeliveries(pass: Pass): number {
-  const lost = pass.first(pass.reads.lostDeliveries);
+  const lost = pass.lost('deliveries');
   for (const row of lost) {
     const lease = { delivery: row.delivery as number, fence: (row.fence as number) + 1 };
     sendBack(pass, { row, ...lease });

@@ -56,7 +56,7 @@ export function runVerbs(core: Core): RunStore {
         },
         plan: (pass) => {
           const hands = pass.handsOf(admission);
-          const lost = pass.first(pass.reads.lostRuns);
+          const lost = pass.lost('runs');
           for (const row of lost) rescueRun(pass, hands, row);
           const deliveries = rescueDeliveries(pass);
           return { runs: lost.length, deliveries, claims: claimsOf(hands) };

@@ -54,7 +54,7 @@ export function timeVerbs(core: Core): TimeStore {
         },
         plan: (pass) => {
           const hands = pass.handsOf(admission);
-          for (const row of pass.first(pass.reads.overDigests)) closeDigest(pass, hands, row);
+          for (const row of pass.due('overDigests')) closeDigest(pass, hands, row);
           return claimsOf(hands);
         },
       }),

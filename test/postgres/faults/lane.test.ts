@@ -175,3 +175,25 @@ it('begins anew when the connection broke before the commit', async () => {
   });
   deepEqual([runs, await place.notes()], [2, ['of run 2']]);
 });
+
+it('lets nothing of a transaction that failed reach the next one', async () => {
+  await using place = await makePlace();
+  const { lane } = place;
+  const failed = Promise.withResolvers<void>();
+  const late = failed.promise.then(() => straggler?.('INSERT INTO notes VALUES ($1)', 'late'));
+  let straggler: ((sql: string, ...values: string[]) => Promise<unknown>) | undefined;
+  const broken = lane.transact(async (tx) => {
+    straggler = tx.query;
+    await tx.query('SELECT 1');
+    throw new Error('one part has failed');
+  });
+  await rejects(broken, /one part has failed/);
+  const next = lane.transact(async (tx) => {
+    await tx.query('SELECT 1');
+    failed.resolve();
+    await rejects(late);
+    await tx.query("INSERT INTO notes VALUES ('next')");
+  });
+  await next;
+  deepEqual(await place.notes(), ['next']);
+});
