@@ -13,9 +13,11 @@ import { addStore } from './cli/store.ts';
 import { complaintOf } from './complaint.ts';
 import { readConfig } from './config.ts';
 import { VERSION } from './domain/version.ts';
+import { ownServices } from './own-services.ts';
 import type { Log } from './ports.ts';
 import { clock, random } from './real-ports.ts';
 import { createStoreCommands } from './store-commands.ts';
+import { createOwn } from './webhook/own.ts';
 
 process.umask(0o077);
 
@@ -80,7 +82,10 @@ addKeys(program, deps);
 addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
 addDeploy(program, deploying);
 addConfig(program, process.env);
-addExplainUrl(program, () => readConfig(process.env).allowTargets);
+addExplainUrl(program, () => {
+  const config = readConfig(process.env);
+  return { allowTargets: config.allowTargets, own: createOwn({ services: () => ownServices(config, [config.port]) }) };
+});
 
 // `errand config | head` closes the pipe early: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

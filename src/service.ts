@@ -2,7 +2,6 @@
 
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
-import { databaseTargets } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
@@ -35,6 +34,7 @@ import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
+import { ownServices } from './own-services.ts';
 import type { Clock, Ids, Log, Random } from './ports.ts';
 import { createIds } from './real-ports.ts';
 import { createBundler } from './runner/bundler.ts';
@@ -43,6 +43,7 @@ import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createOutlets } from './webhook/outlet.ts';
+import { createOwn } from './webhook/own.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret, newSigningKey } from './webhook/sign.ts';
 
@@ -72,19 +73,17 @@ interface Surroundings {
   readonly log: Log;
   readonly addresses: Addresses;
   readonly publicUrl: () => string;
-  /** Null: it does not listen yet. */
-  readonly ownPort: () => number | null;
 }
 
 /** Everything between the store and HTTP, connected and not yet started. */
 function buildParts(surroundings: Surroundings) {
-  const { config, store, clock, random, ids, log, addresses, publicUrl, ownPort } = surroundings;
+  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
   const lines = new Lines();
   const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const openOutlet = createOutlets({ addresses, ownPort, database: databaseTargets(config.databaseUrl ?? '') });
+  const openOutlet = createOutlets({ addresses });
   const runner = runnerOf(config, { log, clock, openOutlet });
   const streams = new Streams({
     store,
@@ -180,17 +179,18 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   await makeDataDir(config);
   await lookForFolders(config);
   await closeDataDir(config, log);
-  const addresses = readTargets(config.allowTargets);
+  const listening: number[] = [];
+  const own = createOwn({ services: () => ownServices(config, listening) });
+  const addresses = createAddresses({ allowTargets: config.allowTargets, own });
   const store = await openStore(config, ports);
   const { clock } = store;
   const ids = createIds(clock, random);
   let url = '';
-  let ownPort: number | null = null;
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl, ownPort: () => ownPort });
+    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
   } catch (error) {
     await store.close();
     throw error;
@@ -211,8 +211,9 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await nodes.rescue();
     await parts.repairs?.take();
     await startFiles(parts);
-    ownPort = await listen(http, config);
-    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${ownPort}`;
+    const port = await listen(http, config);
+    listening.push(port);
+    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   } catch (error) {
     await stopParts(parts, http, 0);
     throw error;
@@ -312,13 +313,4 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await Promise.all([poster.close(), mailer.close()]);
   await nodes.stop();
   await store.close();
-}
-
-/** Before anything is opened: a range that cannot be read stops the start, with the setting's name. */
-function readTargets(allowTargets: readonly string[]): Addresses {
-  try {
-    return createAddresses({ allowTargets });
-  } catch (error) {
-    throw new ConfigError(`ERRAND_ALLOW_TARGETS: ${(error as Error).message}`);
-  }
 }

@@ -1,7 +1,8 @@
 // From the text of a setting to its value. Each throws with what would be right: the words behind "is not".
 
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { LIMITS } from './domain/limits.ts';
+import { parseCidr } from './webhook/cidr.ts';
 
 export function readText(value: string): string {
   if (/[\r\n\0]/.test(value)) throw new Error('one line of text');
@@ -58,14 +59,14 @@ export function readKey(minChars: number): (value: string) => string {
 
 export function readCidrs(value: string): string[] {
   return value.split(',').map((part) => {
-    const cidr = part.trim();
-    const [address, bits] = cidr.split('/') as [string, string | undefined];
-    const family = isIP(address);
-    const isRight =
-      family !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
-    if (!isRight) throw new Error(`a list of CIDRs by commas ("${cidr}" is none)`);
-    new BlockList().addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
-    return bits === undefined ? `${address}/${family === 4 ? 32 : 128}` : cidr;
+    const text = part.trim();
+    const family = isIP(text);
+    const cidr = family === 0 ? text : `${text}/${family === 4 ? 32 : 128}`;
+    try {
+      return parseCidr(cidr).text;
+    } catch (error) {
+      throw new Error(`a list of CIDRs by commas: ${(error as Error).message}`);
+    }
   });
 }
 

@@ -1,14 +1,14 @@
 // errand explain-url URL: whether a webhook may reach an address, and why not.
 
 import type { Command } from 'commander';
-import { explainUrl } from '../webhook/explain.ts';
+import { type ExplainOptions, explainUrl } from '../webhook/explain.ts';
 
-export function addExplainUrl(program: Command, allowTargets: () => readonly string[]): void {
+export function addExplainUrl(program: Command, options: () => ExplainOptions): void {
   program
     .command('explain-url <url>')
     .description('say step by step whether a webhook may be sent to this URL; exit code 1 when it may not')
     .action(async (given: string) => {
-      const { lines, isAllowed } = await explainUrl(given, { allowTargets: allowTargets() });
+      const { lines, isAllowed } = await explainUrl(given, options());
       for (const line of lines) process.stdout.write(`${line}\n`);
       process.exitCode = isAllowed ? 0 : 1;
     });

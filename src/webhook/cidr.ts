@@ -38,7 +38,9 @@ export function parseCidr(text: string): Cidr {
   // A range such as 10.1.2.3/8 is a slip of the pen, and which of the two its writer meant cannot be known.
   const rest = BigInt(bits - prefixBits);
   if ((base.value >> rest) << rest !== base.value) {
-    throw new Error(`"${text}" is not a CIDR range: it has bits beyond its prefix`);
+    const range = `${textOf({ ...base, value: (base.value >> rest) << rest })}/${prefixBits}`;
+    const meant = `write ${range} for the range that holds it, or ${textOf(base)}/${bits} for this address alone`;
+    throw new Error(`"${text}" is not a CIDR range: it has bits beyond its prefix; ${meant}`);
   }
   return { ...base, prefixBits, text };
 }
@@ -47,6 +49,11 @@ export function parseCidr(text: string): Cidr {
 export function unmapped(range: Cidr): Cidr {
   if (range.family === 4 || range.prefixBits < 96 || range.value >> 32n !== MAPPED_PREFIX) return range;
   return { ...range, family: 4, value: range.value & LOW_32, prefixBits: range.prefixBits - 96 };
+}
+
+/** Whether the range is one address. */
+export function isOneAddress({ family, prefixBits }: Cidr): boolean {
+  return prefixBits === BITS[family];
 }
 
 export function contains(range: Cidr, ip: Ip): boolean {
@@ -75,6 +82,12 @@ function ipv6Value(text: string): bigint {
   const after = right === undefined || right === '' ? [] : right.split(':');
   const gap: string[] = right === undefined ? [] : Array(8 - before.length - after.length).fill('0');
   return [...before, ...gap, ...after].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function textOf({ family, value }: Ip): string {
+  if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16));
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1); // in its shortest spelling
 }
 
 function hexTail(value: bigint): string {

@@ -10,9 +10,10 @@
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
-import type { Addresses } from './address.ts';
+import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
-import { everyAddress, guardedLookup, type Lookup } from './lookup.ts';
+import { guardedLookup } from './lookup.ts';
+import { everyAddress, type Lookup, sharedLookup } from './names.ts';
 import { watchReads } from './reads.ts';
 
 /** One connection's state, for whoever sends requests over it. */
@@ -55,18 +56,19 @@ const CONNECTIONS_PER_ORIGIN = 256;
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
-  const connect = createConnector(options);
-  const openClient = (origin: URL) => {
-    const wire: Wire = { fresh: false, dnsMs: null, connectMs: null, expectResponse: () => {} };
-    return watched(
-      new Client(origin, { ...CLIENT_OPTIONS, connect: (target, done) => connect(target, wire, done) }),
-      wire,
-    );
+  const lookup = sharedLookup(options.lookup ?? everyAddress);
+  const poolOf = (origin: string | URL): Pool => {
+    const connect = createConnector({ ...options, lookup, port: portOf(new URL(origin)) });
+    const openClient = (of: URL) => {
+      const wire: Wire = { fresh: false, dnsMs: null, connectMs: null, expectResponse: () => {} };
+      return watched(
+        new Client(of, { ...CLIENT_OPTIONS, connect: (target, done) => connect(target, wire, done) }),
+        wire,
+      );
+    };
+    return new Pool(origin, { ...CLIENT_OPTIONS, connections: CONNECTIONS_PER_ORIGIN, factory: openClient });
   };
-  const dispatcher = new Agent({
-    factory: (origin) =>
-      new Pool(origin, { ...CLIENT_OPTIONS, connections: CONNECTIONS_PER_ORIGIN, factory: openClient }),
-  });
+  const dispatcher = new Agent({ factory: poolOf });
   return { addresses: options.addresses, dispatcher, close: () => dispatcher.destroy() };
 }
 
@@ -91,17 +93,22 @@ function watched(client: Client, wire: Wire): Client {
 }
 
 type Connect = (target: buildConnector.Options, wire: Wire, done: buildConnector.Callback) => void;
+interface Judged {
+  readonly judge: (ip: string) => Judgement;
+  readonly done: buildConnector.Callback;
+}
 // undici's types hide that a connector returns the socket it opens.
 type Opening = (target: buildConnector.Options, done: (error: Error | null, socket: Socket | null) => void) => Socket;
 
-function createConnector({
-  addresses,
-  lookup = everyAddress,
-  connectTimeoutMs = LIMITS.connectTimeoutMs,
-  ca,
-}: GuardedClientOptions): Connect {
+interface ConnectorOptions extends GuardedClientOptions {
+  readonly lookup: Lookup;
+  readonly port: number;
+}
+
+function createConnector(options: ConnectorOptions): Connect {
+  const { addresses, port, connectTimeoutMs = LIMITS.connectTimeoutMs, ca } = options;
   const open = buildConnector({
-    lookup: guardedLookup(addresses, lookup),
+    lookup: guardedLookup(options),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ATTEMPT_PER_ADDRESS_MS,
     allowH2: false,
@@ -110,12 +117,12 @@ function createConnector({
     ...(ca === undefined ? {} : { ca }),
   } as buildConnector.BuildOptions) as unknown as Opening;
 
-  return (target, wire, done) => {
+  function connectTo(target: buildConnector.Options, wire: Wire, { judge, done }: Judged): void {
     const startedMs = performance.now();
     const isLiteral = isIP(target.hostname) !== 0;
-    const judged = isLiteral ? addresses.judgeAddress(target.hostname) : { ok: true as const };
+    const judged = isLiteral ? judge(target.hostname) : { ok: true as const };
     if (!judged.ok) {
-      process.nextTick(done, new ForbiddenTarget(judged.reason), null);
+      done(new ForbiddenTarget(judged.reason), null);
       return;
     }
     let phase: ConnectPhase = isLiteral ? 'connect' : 'dns';
@@ -143,9 +150,16 @@ function createConnector({
     socket.prependOnceListener('connect', () => {
       if (target.protocol === 'https:') phase = 'tls';
       // A socket without a remote address was reset already: that is no verdict on where it led.
-      const arrived = socket.remoteAddress === undefined ? null : addresses.judgeAddress(socket.remoteAddress);
+      const arrived = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress);
       if (!arrived) socket.destroy(new Error('reset while connecting'));
       else if (!arrived.ok) socket.destroy(new ForbiddenTarget(arrived.reason));
     });
+  }
+
+  return (target, wire, done) => {
+    addresses
+      .towards(port)
+      .then((judge) => connectTo(target, wire, { judge, done }))
+      .catch((error: Error) => done(error, null));
   };
 }

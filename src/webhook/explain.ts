@@ -2,8 +2,9 @@
 // cannot say anything else than what happens to a request. Operators read it: unlike a refusal, it names addresses.
 
 import { isIP } from 'node:net';
-import { createAddresses, type Judgement } from './address.ts';
-import { everyAddress, type Lookup } from './lookup.ts';
+import { createAddresses, type Judgement, portOf } from './address.ts';
+import { everyAddress, type Lookup } from './names.ts';
+import { createOwn, type Own } from './own.ts';
 
 export interface Explained {
   readonly lines: readonly string[];
@@ -13,13 +14,15 @@ export interface Explained {
 
 export interface ExplainOptions {
   readonly allowTargets: readonly string[];
+  /** Of the server, as far as its settings tell. */
+  readonly own?: Own;
   readonly lookup?: Lookup;
 }
 
 /** Never rejects, but throws for a range to open that is none. */
 export async function explainUrl(given: string, options: ExplainOptions): Promise<Explained> {
-  const { allowTargets, lookup = everyAddress } = options;
-  const addresses = createAddresses({ allowTargets });
+  const { allowTargets, own = createOwn(), lookup = everyAddress } = options;
+  const addresses = createAddresses({ allowTargets, own });
   const lines = [
     `opened by ERRAND_ALLOW_TARGETS: ${allowTargets.join(', ') || 'nothing'}`,
     // As JSON: whatever it holds, it stays one line that a terminal can be shown.
@@ -30,7 +33,9 @@ export async function explainUrl(given: string, options: ExplainOptions): Promis
   if (url?.hostname) lines.push(hostLine(given, url));
   lines.push(judged.ok ? 'url: ok' : `url: refused: ${judged.reason}`);
   const host = url?.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '') ?? '';
-  if (isIP(host) !== 0) lines.push(`address ${host}: ${addressWords(host, allowTargets)}`);
+  const judge = await addresses.towards(url ? portOf(url) : 0);
+  const words = (address: string): string => addressWords(address, { allowTargets, own, judged: judge(address) });
+  if (isIP(host) !== 0) lines.push(`address ${host}: ${words(host)}`);
   if (!judged.ok || isIP(host) !== 0) return ended(lines, judged);
 
   const found = await lookup(judged.url.hostname).catch((error: NodeJS.ErrnoException) => error);
@@ -43,8 +48,8 @@ export async function explainUrl(given: string, options: ExplainOptions): Promis
     });
   }
   lines.push(`name ${host}: ${found.length === 1 ? '1 address' : `${found.length} addresses`}`);
-  for (const { address } of found) lines.push(`address ${address}: ${addressWords(address, allowTargets)}`);
-  const isAllowed = found.every(({ address }) => addresses.judgeAddress(address).ok);
+  for (const { address } of found) lines.push(`address ${address}: ${words(address)}`);
+  const isAllowed = found.every(({ address }) => judge(address).ok);
   return ended(lines, isAllowed ? { ok: true } : { ok: false, reason: 'one forbidden address is enough' });
 }
 
@@ -57,13 +62,22 @@ function hostLine(given: string, url: URL): string {
   return `host: ${url.hostname}, ${isLiteral ? 'an address' : 'a name'}${as}`;
 }
 
+interface Judged {
+  readonly allowTargets: readonly string[];
+  readonly own: Own;
+  readonly judged: Judgement;
+}
+
 /** Which rule, and which opening. */
-function addressWords(address: string, allowTargets: readonly string[]): string {
-  const closed = createAddresses({ allowTargets: [] }).judgeAddress(address);
-  if (closed.ok) return 'ok: it is public';
-  const opening = allowTargets.find((range) => createAddresses({ allowTargets: [range] }).judgeAddress(address).ok);
-  if (opening !== undefined) return `ok: ${closed.reason}, but ${opening} is opened`;
-  return `refused: ${closed.reason}${allowTargets.length === 0 ? '' : '; nothing that is opened holds it'}`;
+function addressWords(address: string, { allowTargets, own, judged }: Judged): string {
+  const closed = createAddresses({ allowTargets: [], own }).judgeAddress(address);
+  if (judged.ok && closed.ok) return 'ok: it is public';
+  const isOpening = (range: string): boolean =>
+    createAddresses({ allowTargets: [range], own }).judgeAddress(address).ok;
+  const opening = allowTargets.find(isOpening);
+  if (judged.ok) return `ok: ${closed.ok ? 'it is public' : closed.reason}, but ${opening} is opened`;
+  const isNothing = !closed.ok && closed.reason === judged.reason && allowTargets.length > 0;
+  return `refused: ${judged.reason}${isNothing ? '; nothing that is opened holds it' : ''}`;
 }
 
 function ended(lines: readonly string[], verdict: Judgement): Explained {

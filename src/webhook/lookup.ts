@@ -1,32 +1,28 @@
 // Names to addresses, of which every one has been judged.
 
-import { lookup as dnsLookup } from 'node:dns/promises';
 import type { Addresses } from './address.ts';
 import { ForbiddenTarget } from './failure.ts';
-
-/** All addresses of a name. Rejects when there is none. */
-export type Lookup = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
-
-export const everyAddress: Lookup = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
+import type { Lookup } from './names.ts';
 
 type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void;
 
-/** A lookup for node:net that fails when any address of the name is forbidden. */
-export function guardedLookup(addresses: Addresses, lookup: Lookup) {
-  // Lookups wait in Node's small thread pool: those for one name share one, so that a name server that does not answer
-  // costs one thread per name and not one per delivery.
-  const underWay = new Map<string, ReturnType<Lookup>>();
+interface Guard {
+  readonly addresses: Addresses;
+  /** Of the connections that are made with it. */
+  readonly port: number;
+  readonly lookup: Lookup;
+}
 
+/** A lookup for node:net that fails for a name that is forbidden, and when any address of it is. */
+export function guardedLookup({ addresses, port, lookup }: Guard) {
   async function resolve(hostname: string) {
-    let found = underWay.get(hostname);
-    if (!found) {
-      found = lookup(hostname).finally(() => underWay.delete(hostname));
-      underWay.set(hostname, found);
-    }
-    const all = await found;
+    const judgeAddress = await addresses.towards(port);
+    const name = addresses.judgeName(hostname);
+    if (!name.ok) throw new ForbiddenTarget(name.reason);
+    const all = await lookup(hostname);
     if (all.length === 0) throw new Error('the name has no address');
     for (const { address } of all) {
-      const judged = addresses.judgeAddress(address);
+      const judged = judgeAddress(address);
       if (!judged.ok) throw new ForbiddenTarget(`the name resolves to what is not allowed (${judged.reason})`);
     }
     return all.map(({ address, family }) => ({ address, family }));

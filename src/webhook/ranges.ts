@@ -40,6 +40,35 @@ export const FORBIDDEN: readonly ForbiddenRange[] = [
   { cidr: 'ff00::/8', why: 'multicast' },
 ];
 
+/** Where clouds tell a machine its credentials, or take orders for it. Opened by their own address, and by no wider range. */
+export const METADATA: readonly ForbiddenRange[] = [
+  { cidr: '169.254.169.254/32', why: 'AWS, Azure, Google Cloud, Oracle, OpenStack, DigitalOcean, Hetzner' },
+  { cidr: '169.254.170.2/32', why: 'AWS ECS, credentials of a task' },
+  { cidr: '169.254.170.23/32', why: 'AWS EKS, credentials of a pod' },
+  { cidr: '169.254.0.23/32', why: 'Tencent Cloud' },
+  { cidr: '100.100.100.200/32', why: 'Alibaba Cloud' },
+  { cidr: '192.0.0.192/32', why: 'Oracle Cloud Classic' },
+  { cidr: '168.63.129.16/32', why: 'Azure WireServer' },
+  { cidr: 'fd00:ec2::254/128', why: 'AWS' },
+  { cidr: 'fd00:ec2::23/128', why: 'AWS EKS, credentials of a pod' },
+  { cidr: 'fd00:c1::a9fe:a9fe/128', why: 'Oracle Cloud' },
+  { cidr: 'fd20:ce::254/128', why: 'Google Cloud' },
+];
+
+const AWS = ['169.254.169.254', 'fd00:ec2::254'];
+const GOOGLE = ['169.254.169.254', 'fd20:ce::254'];
+
+/** Names by which clouds' machines know their metadata service, and what must be opened for them. */
+export const METADATA_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['metadata', GOOGLE],
+  ['metadata.goog', GOOGLE],
+  ['metadata.google.internal', GOOGLE],
+  ['instance-data', AWS],
+  ['instance-data.ec2.internal', AWS],
+  ['metadata.azure.internal', ['169.254.169.254']],
+  ['metadata.tencentyun.com', ['169.254.0.23']],
+]);
+
 /** All IPv6 that was ever given out for the public Internet; what lies outside is refused whether or not it is listed above. */
 export const PUBLIC_IPV6 = '2000::/3';
 

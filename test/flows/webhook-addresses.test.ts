@@ -10,6 +10,7 @@ import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import type { Answer, Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { requestsOf, SEND_BODY, wholeOf } from '../support/requests.ts';
 import { createWebhook, deliveries, EMIT_BODY } from '../support/webhooks.ts';
 
 const CLOSED = { ERRAND_ALLOW_TARGETS: '' };
@@ -215,6 +216,47 @@ test('a redirect to a forbidden address is not followed', async () => {
   } finally {
     server.closeAllConnections();
     server.close();
+  }
+});
+
+test('the server is closed where its address is open', async () => {
+  await using errand = await startErrand({ ERRAND_ALLOW_TARGETS: '127.0.0.1/32,::1/128' });
+  await using inside = await listener();
+  const own = new URL(errand.url).port;
+  for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]', '[::1]']) {
+    const url = `http://${host}:${own}/metrics`;
+    assertRefused(await errand.client.request('POST', '/v1/webhooks', { url }), url, /it is where the server listens/);
+  }
+  const asking = await errand.workflow(SEND_BODY);
+  const targets = [`http://127.0.0.1:${inside.port}/`, `http://127.0.0.1:${own}/metrics`];
+  for (const url of targets) await errand.send(asking, { url });
+  await errand.settled();
+  const sent = await Promise.all((await requestsOf(errand, '', 2)).map((one) => wholeOf(errand, one)));
+  assert.deepEqual(sent.map(({ state, attempts }) => [state, attempts[0].outcome]).sort(), [
+    ['delivered', 'answered'],
+    ['exhausted', 'forbidden'],
+  ]);
+  assert.equal(inside.connections(), 1);
+});
+
+test('a name of this machine leads to no server of ours', async (context: TestContext) => {
+  const name = await ownName();
+  if (name === null) {
+    context.skip("this machine's name does not lead to a private address");
+    return;
+  }
+  await using errand = await startErrand({ ERRAND_ALLOW_TARGETS: '0.0.0.0/0,::/0' });
+  const pair = await emitterTo(errand, `http://${name}:${new URL(errand.url).port}/metrics`);
+  const { attempts } = await refusedDelivery(errand, pair);
+  assert.match(attempts[0].detail, /the name resolves to what is not allowed \(it is where the server listens\)/);
+});
+
+test('metadata services are closed under wide ranges', async () => {
+  await using errand = await startErrand({ ERRAND_ALLOW_TARGETS: '0.0.0.0/0,::/0' });
+  const hosts = ['169.254.169.254', '2852039166', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]', '100.100.100.200'];
+  for (const host of [...hosts, 'metadata.google.internal', 'METADATA.google.internal.']) {
+    const url = `http://${host}/latest/meta-data/`;
+    assertRefused(await errand.client.request('POST', '/v1/webhooks', { url }), url, /cloud's metadata service/);
   }
 });
 

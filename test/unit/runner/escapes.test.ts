@@ -46,11 +46,7 @@ const SETTINGS = [
   { level: 'jail', network: 'none' },
   { level: 'jail', network: 'public' },
 ] as const;
-const openOutlet = createOutlets({
-  addresses: createAddresses({ allowTargets: [] }),
-  ownPort: () => null,
-  database: [],
-});
+const openOutlet = createOutlets({ addresses: createAddresses({ allowTargets: [] }) });
 
 for (const { level, network } of SETTINGS) {
   const isolation: IsolationSettings = { ...ISOLATION, level, network };

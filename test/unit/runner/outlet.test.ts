@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { createOutlets } from '../../../src/webhook/outlet.ts';
+import { createOwn } from '../../../src/webhook/own.ts';
 import type { TunnelOptions } from '../../../src/webhook/tunnel.ts';
 import { selfSigned } from '../webhook/certificate.ts';
 import { nameServer } from '../webhook/dns-server.ts';
@@ -22,7 +23,7 @@ const OPEN = createAddresses({ allowTargets: ['127.0.0.1/32'] });
 const HERE = async () => [{ address: '127.0.0.1', family: 4 }];
 
 function jailed(t: TestContext, options: Partial<TunnelOptions> = {}): Kit {
-  const openOutlet = createOutlets({ addresses: OPEN, ownPort: () => null, database: [], lookup: HERE, ...options });
+  const openOutlet = createOutlets({ addresses: OPEN, lookup: HERE, ...options });
   return kit(t, { isolation: JAIL, openOutlet });
 }
 
@@ -180,12 +181,15 @@ test('failures have the system’s codes', { skip }, async (t) => {
 
 test('neither server nor database can be opened', { skip }, async (t) => {
   const [own, database] = [await hello(t), await hello(t)];
-  const wide = createAddresses({ allowTargets: ['0.0.0.0/0'] });
-  const { evaluate } = jailed(t, {
-    addresses: wide,
-    ownPort: () => own,
-    database: [{ host: 'database.test', port: database }],
+  const services = [
+    { host: null, port: own, reason: 'it is where the server listens' },
+    { host: 'database.test', port: database, reason: "it is the server's database" },
+  ];
+  const wide = createAddresses({
+    allowTargets: ['0.0.0.0/0'],
+    own: createOwn({ services: () => services, lookup: HERE }),
   });
+  const { evaluate } = jailed(t, { addresses: wide });
   for (const [port, reason] of [
     [own, /where the server listens/],
     [database, /the server's database/],
@@ -227,7 +231,7 @@ test('one deployment does not see another’s way out', { skip }, async (t) => {
 
 test('a data dir with a long path will do', { skip }, async (t) => {
   const port = await hello(t);
-  const openOutlet = createOutlets({ addresses: OPEN, ownPort: () => null, database: [], lookup: HERE });
+  const openOutlet = createOutlets({ addresses: OPEN, lookup: HERE });
   const { tmpDir } = kit(t);
   const long = join(tmpDir, 'x'.repeat(120));
   mkdirSync(long, { mode: 0o711 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { createGuardedClient } from '../../../src/webhook/client.ts';
 import { ForbiddenTarget } from '../../../src/webhook/failure.ts';
-import type { Lookup } from '../../../src/webhook/lookup.ts';
+import type { Lookup } from '../../../src/webhook/names.ts';
 import { selfSigned } from './certificate.ts';
 import { deliveryTo, httpReceiver, LOOPBACK, posterFor, reusable, silentReceiver, tlsReceiver } from './receivers.ts';
 
@@ -67,7 +67,8 @@ test('Where a socket ended up is judged again', async () => {
   let judged = 0;
   const addresses = {
     ...loopbackOnly,
-    judgeAddress: () => (judged++ === 0 ? { ok: true as const } : { ok: false as const, reason: 'it is elsewhere' }),
+    towards: async () => () =>
+      judged++ === 0 ? { ok: true as const } : { ok: false as const, reason: 'it is elsewhere' },
   };
   await using poster = posterFor({ addresses, lookup: resolving(['127.0.0.1']) });
   const attempt = await poster.post(deliveryTo(`http://receiver.test:${receiver.port}/`));
@@ -179,7 +180,8 @@ test('A TLS socket that strayed gets no handshake', async () => {
   const open = createAddresses({ allowTargets: LOOPBACK });
   const addresses = {
     ...open,
-    judgeAddress: () => (judged++ === 0 ? { ok: true as const } : { ok: false as const, reason: 'it is elsewhere' }),
+    towards: async () => () =>
+      judged++ === 0 ? { ok: true as const } : { ok: false as const, reason: 'it is elsewhere' },
   };
   await using poster = posterFor({ addresses, lookup: resolving(['127.0.0.1']) });
   assert.equal((await poster.post(deliveryTo(`https://receiver.test:${receiver.port}/`))).outcome, 'forbidden');

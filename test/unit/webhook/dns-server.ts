@@ -4,7 +4,7 @@ import dgram from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
-import type { Lookup } from '../../../src/webhook/lookup.ts';
+import type { Lookup } from '../../../src/webhook/names.ts';
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 export type RecordType = keyof typeof TYPES;

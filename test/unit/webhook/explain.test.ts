@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { explainUrl } from '../../../src/webhook/explain.ts';
-import type { Lookup } from '../../../src/webhook/lookup.ts';
+import type { Lookup } from '../../../src/webhook/names.ts';
 
 const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
 
@@ -162,6 +162,46 @@ test('The command prints the steps and its verdict', async () => {
   const misspelled = await errand(['explain-url', 'http://127.0.0.1/'], { ERRAND_ALLOW_TARGETS: 'intranet' });
   assert.deepEqual([misspelled.code, misspelled.stdout], [1, '']);
   assert.match(misspelled.stderr, /ERRAND_ALLOW_TARGETS: "intranet"/);
+});
+
+test('Ranges with bits beyond their prefix are told in one line', async () => {
+  const meant: [range: string, words: string][] = [
+    ['10.1.2.3/8', 'write 10.0.0.0/8 for the range that holds it, or 10.1.2.3/32 for this address alone'],
+    ['fd00:0:0::1/64', 'write fd00::/64 for the range that holds it, or fd00::1/128 for this address alone'],
+    ['::ffff:10.1.2.3/104', 'write ::ffff:a00:0/104 for'],
+  ];
+  for (const [range, words] of meant) {
+    const { code, stdout, stderr } = await errand(['explain-url', 'http://10.0.0.1/'], { ERRAND_ALLOW_TARGETS: range });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^errand: ERRAND_ALLOW_TARGETS: [^\n]*\n$/);
+    assert.ok(stderr.includes(words), stderr);
+  }
+});
+
+test('What is the server’s own is explained', async () => {
+  const env = {
+    ERRAND_ALLOW_TARGETS: '127.0.0.0/8,169.254.0.0/16',
+    ERRAND_PORT: '4500',
+    ERRAND_DATABASE_URL: 'postgres://127.0.0.1:5432/errand',
+    ERRAND_SMTP_URL: 'smtp://127.0.0.1:2525',
+  };
+  const cases: [url: string, line: RegExp][] = [
+    ['http://127.0.0.1:4500/', /^address 127\.0\.0\.1: refused: it is where the server listens$/m],
+    ['http://localhost:5432/', /^url: refused: it is the server's database$/m],
+    ['http://127.0.0.2:2525/', /^verdict: refused: it is the server's mail server$/m],
+    [
+      'http://169.254.169.254/',
+      /^address 169\.254\.169\.254: refused: the address is a cloud's metadata service, which/m,
+    ],
+    ['http://metadata.google.internal/', /^verdict: refused: the name is that of a cloud's metadata service$/m],
+  ];
+  for (const [url, line] of cases) {
+    const { code, stdout } = await errand(['explain-url', url], env);
+    assert.equal(code, 1, url);
+    assert.match(stdout, line, url);
+  }
+  const open = await errand(['explain-url', 'http://127.0.0.1:4501/'], env);
+  assert.match(open.stdout, /but 127\.0\.0\.0\/8 is opened\nverdict: may be reached\n$/);
 });
 
 function errand(args: string[], env: Record<string, string>) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCidr } from '../../../src/webhook/cidr.ts';
-import { CARRIERS, FORBIDDEN, PUBLIC_IPV6 } from '../../../src/webhook/ranges.ts';
+import { CARRIERS, FORBIDDEN, METADATA, METADATA_NAMES, PUBLIC_IPV6 } from '../../../src/webhook/ranges.ts';
 import published from '../../data/ssrf-ranges.json' with { type: 'json' };
 
 test('The table holds every published range', () => {
@@ -19,6 +19,11 @@ test('The table holds nothing but published ranges', () => {
     [],
   );
   assert.equal(FORBIDDEN.length, published.ranges.length);
+});
+
+test('The metadata services are those that are published', () => {
+  assert.deepEqual(METADATA, published.metadata);
+  assert.deepEqual([...METADATA_NAMES.keys()], published.metadata_names);
 });
 
 test('Every range and carrier is a CIDR', () => {

@@ -1,0 +1,105 @@
+// What is the server's own: the addresses of its machine, and what listens there or serves it. Judged at each connection:
+// addresses come and go, and a name may have moved.
+//
+// The machine's addresses are as closed as private ones: ERRAND_ALLOW_TARGETS opens them. What the server listens on, its
+// database and its mail server are never open, whatever the setting says: the range that opens a receiver on this machine
+// must not open them as well. (Rejected: to open them where the setting names one address alone. 127.0.0.1/32 is what
+// everybody writes who has a receiver there.)
+
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { hostsOf } from './carriers.ts';
+import { contains, type Ip, parseCidr, parseIp } from './cidr.ts';
+import { everyAddress, type Lookup } from './names.ts';
+
+export interface OwnService {
+  /** A name or an address; null: this machine. */
+  readonly host: string | null;
+  readonly port: number;
+  /** Why no request goes there; it names no address. */
+  readonly reason: string;
+}
+
+export interface Own {
+  isThisMachine(ip: Ip): boolean;
+  /** Why nothing is sent to this port of an address; null: nothing of the server is there. Asks for no names. */
+  reasonAgainst(ip: Ip, port: number): string | null;
+  /** The same for one port, with the names of services looked up now. Never rejects. */
+  towards(port: number): Promise<(ip: Ip) => string | null>;
+}
+
+export interface OwnOptions {
+  /** What there is now. */
+  readonly services?: () => readonly OwnService[];
+  readonly lookup?: Lookup;
+  /** Addresses of this machine's interfaces, now. */
+  readonly interfaces?: () => readonly string[];
+}
+
+interface Placed {
+  readonly isThere: (ip: Ip) => boolean;
+  readonly reason: string;
+}
+
+const LOOPBACK = ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'].map(parseCidr);
+
+export function createOwn(options: OwnOptions = {}): Own {
+  const { services = () => [], lookup = everyAddress, interfaces = interfacesNow } = options;
+
+  function isThisMachine(ip: Ip): boolean {
+    const hosts = hostsOf(ip);
+    if (hosts.some((host) => LOOPBACK.some((range) => contains(range, host)))) return true;
+    return interfaces().some((text) => hosts.some((host) => isSame(parseIp(text), host)));
+  }
+
+  function placed({ reason }: OwnService, addresses: readonly string[]): Placed {
+    const places = addresses.map(parseIp);
+    // Who serves on one address of this machine may serve on all of them.
+    const isHere = places.some((place) => place !== null && isThisMachine(place));
+    const isOne = (ip: Ip) => hostsOf(ip).some((host) => places.some((place) => isSame(place, host)));
+    return { reason, isThere: (ip) => isOne(ip) || (isHere && isThisMachine(ip)) };
+  }
+
+  /** Null: it has a name. */
+  function placedAtOnce(service: OwnService): Placed | null {
+    if (service.host === null) return { reason: service.reason, isThere: isThisMachine };
+    return isIP(service.host) === 0 ? null : placed(service, [service.host]);
+  }
+
+  async function placedByName(service: OwnService): Promise<Placed> {
+    const found = await lookup(service.host as string).catch(() => null);
+    // Where it is now cannot be known: it may be anywhere.
+    if (found === null) return { reason: service.reason, isThere: () => true };
+    return placed(
+      service,
+      found.map(({ address }) => address),
+    );
+  }
+
+  const at = (port: number): readonly OwnService[] => services().filter((service) => service.port === port);
+
+  return {
+    isThisMachine,
+    reasonAgainst: (ip, port) =>
+      reasonIn(
+        at(port).map((service) => placedAtOnce(service)),
+        ip,
+      ),
+    towards: async (port) => {
+      const all = await Promise.all(at(port).map((service) => placedAtOnce(service) ?? placedByName(service)));
+      return (ip) => reasonIn(all, ip);
+    },
+  };
+}
+
+function reasonIn(all: readonly (Placed | null)[], ip: Ip): string | null {
+  return all.find((place) => place?.isThere(ip))?.reason ?? null;
+}
+
+function interfacesNow(): string[] {
+  return Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+}
+
+function isSame(a: Ip | null, b: Ip): boolean {
+  return a !== null && a.family === b.family && a.value === b.value;
+}
