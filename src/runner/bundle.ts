@@ -5,6 +5,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { withoutGlobs } from './globs.ts';
 import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
@@ -43,27 +44,33 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   const roots = rootsOf(source, packages, packagesDir);
   const isFile = 'path' in source;
   const file = fileOf(source);
+  const printed = isFile ? null : await withoutGlobs(file, source.code);
+  if (printed?.problem) return { ok: false, problems: [printed.problem] };
   const base = isFile ? source.dir : (packages ?? undefined);
   const options: BuildOptions = {
     ...(isFile
       ? { entryPoints: [resolve(source.dir, source.path)] }
-      : { stdin: { contents: source.code + NO_INPUT_MAP, sourcefile: file, loader: 'ts', resolveDir: base } }),
+      : {
+          stdin: {
+            contents: printed?.code ?? source.code + NO_INPUT_MAP,
+            sourcefile: file,
+            loader: 'ts',
+            resolveDir: base,
+          },
+        }),
     ...(base === undefined ? {} : { absWorkingDir: base }),
     minifyWhitespace: isFile, // there may be many packages, and stacks go by the map
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
   const read = await readResult(await bundleWith(options), { file, roots, base, options });
-  return read.ok || isFile
-    ? read
-    : {
-        ok: false,
-        problems: read.problems.map((problem) => (problem.file === file ? inCode(problem, source.code) : problem)),
-      };
+  if (read.ok || isFile) return read;
+  const inCode = printed?.placed ?? ((problem: CodeProblem) => atItsEnd(problem, source.code));
+  return { ok: false, problems: read.problems.map((problem) => (problem.file === file ? inCode(problem) : problem)) };
 }
 
 /** Code that ends too early is wrong at its end, not in the line that we put behind it. */
-function inCode(problem: CodeProblem, code: string): CodeProblem {
+function atItsEnd(problem: CodeProblem, code: string): CodeProblem {
   const lines = code.split('\n');
   if (problem.line <= lines.length) return problem;
   return { ...problem, line: lines.length, column: (lines.at(-1) as string).length + 1 };

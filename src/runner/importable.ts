@@ -9,6 +9,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { NO_BINARIES } from './bundle-options.ts';
+import { climbingGlob } from './globs.ts';
 import { addProvided, isComponentApi, isSdk, provided } from './provided.ts';
 import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
@@ -76,6 +77,7 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
 }
 
 const NO_FILES = 'is not available here: there are no files around this code';
+const LEADS_OUT = 'is not available here: a path that is put together when the code runs leads out of its folder';
 const NOT_THERE = 'is not available here: there is no such package';
 
 function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult | undefined {
@@ -141,6 +143,11 @@ async function load(roots: Roots, path: string): Promise<OnLoadResult | undefine
   const loader = LOADERS[extension];
   if (loader === undefined) return undefined;
   const contents = await readFile(real, 'utf8');
+  const climbing = roots.within === null ? null : climbingGlob(real, contents, roots.within);
+  if (climbing !== null) {
+    const { pattern, ...place } = climbing;
+    return { errors: [{ text: `${JSON.stringify(pattern)} ${LEADS_OUT}`, location: { file: path, ...place } }] };
+  }
   return { contents: loader === 'json' ? contents : contents + NO_INPUT_MAP, loader, resolveDir: dirname(path) };
 }
 
