@@ -5,6 +5,15 @@ export interface Clock {
   nowMs(): number;
 }
 
+/**
+ * The store's clock, by which all nodes that share it go. A node knows it only between two times when it is another
+ * machine's. Promise: never ahead of it is `nowMs`, never behind it `latestMs`.
+ */
+export interface StoreClock extends Clock {
+  /** What is to be due no earlier than in some time counts from here. */
+  latestMs(): number;
+}
+
 /** Randomness. Promise: cryptographically strong. */
 export interface Random {
   bytes(count: number): Uint8Array;

@@ -35,7 +35,7 @@ import { fileInput } from './http/wire/workflow-files.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import { ownServices } from './own-services.ts';
-import type { Clock, Ids, Log, Random } from './ports.ts';
+import type { Ids, Log, Random, StoreClock } from './ports.ts';
 import { createIds } from './real-ports.ts';
 import { createBundler } from './runner/bundler.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
@@ -67,7 +67,7 @@ interface Surroundings {
   readonly config: Config;
   readonly store: Store;
   /** The store's, which all nodes that share it go by: what this machine takes for the time does no harm. */
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;

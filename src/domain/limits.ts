@@ -83,6 +83,8 @@ export const LIMITS = {
   // runs
   timeoutMs: 30 * SECOND_MS,
   scheduleTimeoutMs: 60 * SECOND_MS,
+  /** Of a cron expression: counted one by one, some 50 µs each. */
+  missedTicks: 100,
   hooksTimeoutMs: 60 * SECOND_MS,
   maxTimeoutMs: 750 * SECOND_MS,
   memoryMb: 256,

@@ -4,7 +4,7 @@ import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../domain/deli
 import { failureOfDelivery } from '../domain/failure.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
 import type { Probe } from '../domain/requests.ts';
-import type { Clock, Log, Random } from '../ports.ts';
+import type { Log, Random, StoreClock } from '../ports.ts';
 import type { AttemptEnd, Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { insist } from './insist.ts';
@@ -31,7 +31,7 @@ export interface DeliveriesDeps {
   /** One that was sent again by hand or by an operation has come to an end, or to its next retry. */
   readonly wakeOperations: () => void;
   readonly metrics: Metrics;
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   readonly random: Random;
   readonly log: Log;
 }
@@ -190,7 +190,7 @@ export class Deliveries {
   #endOf(delivery: ClaimedDelivery, made: Attempt): AttemptEnd {
     const { clock, random } = this.#deps;
     const decision = decide(delivery, made, random.fraction());
-    const dueAtMs = decision.state === 'retrying' ? clock.nowMs() + decision.inMs : null;
+    const dueAtMs = decision.state === 'retrying' ? clock.latestMs() + decision.inMs : null;
     return {
       delivery,
       made,

@@ -10,7 +10,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { retryInMs } from '../domain/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
-import type { Clock, Log, Random } from '../ports.ts';
+import type { Clock, Log, Random, StoreClock } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Finished, Store } from '../store/store.ts';
 import type { Answers } from './answers.ts';
@@ -36,7 +36,7 @@ export interface RunsDeps {
   readonly waiters: Waiters;
   readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Metrics;
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   readonly random: Random;
   readonly log: Log;
   readonly publicUrl: () => string;
@@ -134,9 +134,11 @@ export class Runs {
     const { outcome, isFinal } = checked;
     const { end } = outcome;
     const nowMs = clock.nowMs();
-    if (end.kind !== 'failed' || isFinal) return endOf(run, outcome, nowMs);
+    const unsureMs = clock.latestMs() - nowMs;
+    if (end.kind !== 'failed' || isFinal) return putOff(endOf(run, outcome, nowMs), unsureMs);
     const inMs = retryInMs(run, end.fault, { retries: carriedOf(run)?.retries ?? 0, jitter: random.fraction() });
-    return inMs === null ? endOf(run, outcome, nowMs) : endOfAttempt(run, { ...outcome, end }, { nowMs, inMs });
+    if (inMs === null) return endOf(run, outcome, nowMs);
+    return putOff(endOfAttempt(run, { ...outcome, end }, { nowMs, inMs }), unsureMs);
   }
 
   #tellCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
@@ -241,6 +243,12 @@ export class Runs {
     if (state === 'succeeded' || (state === 'waiting' && code === undefined)) log.debug(fields, name);
     else log.info(fields, name);
   }
+}
+
+/** The end with its wait counted from the latest time that it may be: a wait never ends before its time. */
+function putOff(end: RunEnd, unsureMs: number): RunEnd {
+  const { wait } = end;
+  return wait === null ? end : { ...end, wait: { ...wait, dueAtMs: wait.dueAtMs + unsureMs } };
 }
 
 function isPlatformCode(code: string): boolean {

@@ -3,7 +3,7 @@
 import { Cron } from 'croner';
 import { utf8 } from '../domain/bytes.ts';
 import { Refusal } from '../domain/fault.ts';
-import { SECOND_MS } from '../domain/limits.ts';
+import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Schedule } from '../domain/resource.ts';
 
 /**
@@ -47,35 +47,78 @@ function whyNoCron(cron: string, { message }: Error): string {
   return `it has five fields, like "0 9 * * 1-5", or six with seconds before them, but here are ${fields}`;
 }
 
+/** The first tick of a schedule, after `nowMs`. */
+export function firstTickMs(schedule: Schedule, nowMs: number): number {
+  return isCron(schedule) ? cronAfterMs(schedule, nowMs) : nowMs + intervalOf(schedule);
+}
+
+/** One due time of a schedule, as it is fired. */
+export interface DueTick {
+  readonly dueAtMs: number;
+  /** When it is fired; never before it is due. */
+  readonly firedAtMs: number;
+  /** The due time behind it that lies in the future, so that ticks that were missed are made up for by this one. */
+  readonly nextAtMs: number;
+  /** Due times between the two, which get no tick. */
+  readonly missed: number;
+}
+
 /**
- * The next tick after `nowMs`. `lastAtMs`: the tick that is being fired, to which an interval stays anchored; however
- * many ticks were missed, the next one lies in the future, so a missed one runs once.
+ * The tick that was due at `dueAtMs`, fired now. What comes next lies behind the due time whatever the clock says: a clock
+ * that is behind, or was set back since the tick was found to be due, would have the same tick come again.
  */
-export function nextTickMs(schedule: Schedule, nowMs: number, lastAtMs: number | null = null): number {
-  if (schedule.cron !== null) {
-    const { cron, timezone } = schedule;
-    const next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(nowMs));
-    // A cron that never comes again sleeps for good; the largest date that JavaScript knows.
-    return next ? next.getTime() : 8.64e15;
+export function dueTick(schedule: Schedule, dueAtMs: number, nowMs: number): DueTick {
+  const firedAtMs = Math.max(nowMs, dueAtMs);
+  if (isCron(schedule)) {
+    const missed = missedOf(schedule, dueAtMs, firedAtMs);
+    return { dueAtMs, firedAtMs, nextAtMs: cronAfterMs(schedule, firedAtMs), missed };
   }
-  const intervalMs = schedule.intervalMs ?? SECOND_MS;
-  if (lastAtMs === null) return nowMs + intervalMs;
-  return lastAtMs + (Math.floor((nowMs - lastAtMs) / intervalMs) + 1) * intervalMs;
+  const intervalMs = intervalOf(schedule);
+  const missed = Math.floor((firedAtMs - dueAtMs) / intervalMs);
+  return { dueAtMs, firedAtMs, nextAtMs: dueAtMs + (missed + 1) * intervalMs, missed };
+}
+
+function intervalOf({ intervalMs }: Schedule): number {
+  return intervalMs ?? SECOND_MS;
+}
+
+type CronSchedule = Schedule & { readonly cron: string };
+
+function isCron(schedule: Schedule): schedule is CronSchedule {
+  return schedule.cron !== null;
+}
+
+function cronAfterMs({ cron, timezone }: CronSchedule, ms: number): number {
+  const next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(ms));
+  // A cron that never comes again sleeps for good; the largest date that JavaScript knows.
+  return next ? next.getTime() : 8.64e15;
+}
+
+/** Due times behind `dueAtMs` and up to `nowMs`, at most LIMITS.missedTicks of them. */
+function missedOf(schedule: CronSchedule, dueAtMs: number, nowMs: number): number {
+  let missed = 0;
+  let nextAtMs = cronAfterMs(schedule, dueAtMs);
+  while (nextAtMs <= nowMs && missed < LIMITS.missedTicks) {
+    missed++;
+    nextAtMs = cronAfterMs(schedule, nextAtMs);
+  }
+  return missed;
 }
 
 /** The event's bytes. */
-export function tickEvent(schedule: Schedule, nowMs: number): Uint8Array {
-  const timestamp = Math.floor(nowMs / 1000);
+export function tickEvent(schedule: Schedule, { dueAtMs, firedAtMs, missed }: DueTick): Uint8Array {
+  const timestamp = Math.floor(firedAtMs / 1000);
+  const due = { due_at_ms: dueAtMs, missed_ticks: missed };
   if (schedule.cron === null) {
-    const interval_seconds = (schedule.intervalMs ?? SECOND_MS) / 1000;
-    return utf8(JSON.stringify({ timestamp, interval_seconds }));
+    return utf8(JSON.stringify({ timestamp, interval_seconds: intervalOf(schedule) / 1000, ...due }));
   }
   const { cron, timezone } = schedule;
   const event = {
     timestamp,
     cron,
-    timezone_configured: { timezone, iso8601: zonedIso(nowMs, timezone) },
-    timezone_utc: { timezone: 'UTC', iso8601: new Date(nowMs).toISOString() },
+    timezone_configured: { timezone, iso8601: zonedIso(firedAtMs, timezone) },
+    timezone_utc: { timezone: 'UTC', iso8601: new Date(firedAtMs).toISOString() },
+    ...due,
   };
   return utf8(JSON.stringify(event));
 }

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { CANCELLED } from './directs.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Loop } from './loop.ts';
-import { nextTickMs, tickEvent } from './schedule.ts';
+import { dueTick, tickEvent } from './schedule.ts';
 import type { Slots } from './slots.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -91,16 +91,16 @@ export class Times {
     const { store, slots, dispatch, clock } = this.#deps;
     const { schedule, nextAtMs: expectedAtMs } = trigger;
     if (!schedule || expectedAtMs === null) return;
-    const nowMs = clock.nowMs();
+    const due = dueTick(schedule, expectedAtMs, clock.nowMs());
     const emission = {
       ...PLAIN_EMISSION,
       ownerId: trigger.ownerId,
       emitterId: trigger.id,
       originId: trigger.id,
       sourceType: 'TIMER' as const,
-      body: tickEvent(schedule, nowMs),
+      body: tickEvent(schedule, due),
     };
-    const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: nextTickMs(schedule, nowMs, expectedAtMs) };
+    const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: due.nextAtMs };
     const appended = await store.fireTrigger(tick, emission, slots);
     if (appended) dispatch.take(appended.claims);
   }

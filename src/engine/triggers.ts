@@ -9,7 +9,7 @@ import type { ShownTrigger, TriggerInput } from '../domain/requests.ts';
 import type { Subscription, Trigger } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Store } from '../store/store.ts';
-import { checkSchedule, nextTickMs } from './schedule.ts';
+import { checkSchedule, firstTickMs } from './schedule.ts';
 import { checkEventName } from './subscriptions.ts';
 
 export interface TriggerDeps {
@@ -57,7 +57,7 @@ export function reschedule(deps: TriggerDeps, listener: Listener, standing: read
 
 function nextFor(deps: TriggerDeps, listener: Listener, trigger: Trigger): number | null {
   if (!listener.active || !trigger.schedule) return null;
-  return trigger.nextAtMs ?? nextTickMs(trigger.schedule, deps.clock.nowMs());
+  return trigger.nextAtMs ?? firstTickMs(trigger.schedule, deps.clock.nowMs());
 }
 
 function isSame({ trigger, subscription }: ShownTrigger, input: TriggerInput): boolean {

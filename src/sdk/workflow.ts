@@ -86,12 +86,20 @@ export interface CronEvent {
   readonly cron: string;
   readonly timezone_configured: { readonly timezone: string; readonly iso8601: string };
   readonly timezone_utc: { readonly timezone: string; readonly iso8601: string };
+  /** The time that the schedule named, by which its ticks differ: milliseconds since the Unix epoch. */
+  readonly due_at_ms: number;
+  /** Due times behind it that had passed already, and get no tick; counted up to 100. */
+  readonly missed_ticks: number;
 }
 
 export interface IntervalEvent {
   /** Seconds since the Unix epoch. */
   readonly timestamp: number;
   readonly interval_seconds: number;
+  /** The time that the schedule named, by which its ticks differ: milliseconds since the Unix epoch. */
+  readonly due_at_ms: number;
+  /** Due times behind it that had passed already, and get no tick. */
+  readonly missed_ticks: number;
 }
 
 /** What a workflow hears that listens to `$errors`. */

@@ -16,7 +16,7 @@ import type { Emission, NewEmission } from '../domain/emission.ts';
 import type { RunEnd } from '../domain/end.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
-import type { Clock } from '../ports.ts';
+import type { StoreClock } from '../ports.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore } from './operations.ts';
 import type {
@@ -33,6 +33,7 @@ import type {
 } from './records.ts';
 import type { ResourceStore } from './resources.ts';
 import type { StreamStore } from './streams.ts';
+import type { Tick } from './ticks.ts';
 import type { WaitStore } from './waits.ts';
 
 /**
@@ -211,13 +212,10 @@ export interface TimeStore {
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**
    * One tick: the emission and the next due time, only if `expectedAtMs` is still the trigger's next tick
-   * (null otherwise: another node fired it, or it was changed).
+   * (null otherwise: another node fired it, or it was changed). Each due time of a trigger is emitted once, also when it
+   * becomes the next one again; then only the next due time is written (null). Throws when the next tick is not behind it.
    */
-  fireTrigger(
-    tick: { triggerId: string; expectedAtMs: number; nextAtMs: number },
-    emission: NewEmission,
-    admission: Admission,
-  ): Promise<Appended | null>;
+  fireTrigger(tick: Tick, emission: NewEmission, admission: Admission): Promise<Appended | null>;
   /** When the next schedule tick, digest, emission that waits or end of a run's wait is due; null when none is. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
@@ -246,7 +244,7 @@ export interface Store
     NodeStore,
     ResourceStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   /** 32 bytes that are this store's own for ever, for that purpose and no other. */
   deriveKey(purpose: string): Uint8Array;
   /** Whether storage answers and takes writes. */

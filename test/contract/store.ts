@@ -42,6 +42,7 @@ import { standingContract } from './standing.ts';
 import { streamsContract } from './streams.ts';
 import { subscriptionsContract } from './subscriptions.ts';
 import { throttlesContract } from './throttles.ts';
+import { ticksContract } from './ticks.ts';
 import { waitOrdersContract } from './wait-orders.ts';
 import { waitPlaysContract } from './wait-plays.ts';
 import { waitsContract } from './waits.ts';
@@ -83,6 +84,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   mailsContract,
   httpSendsContract,
   schedulesContract,
+  ticksContract,
   pagesContract,
   ledgerContract,
   pruningContract,

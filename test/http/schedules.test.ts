@@ -63,8 +63,13 @@ describe('schedules', { concurrency: 4 }, () => {
     const cron = await scheduled(errand, { cron: '* * * * *', timezone: 'Europe/Berlin' });
     errand.forward(MINUTE_MS);
     const [[everyMinute], [everyCron]] = [await errand.runs(interval.id, 1), await errand.runs(cron.id, 1)];
-    assert.deepEqual(Object.keys(await eventOf(errand, everyMinute)), ['timestamp', 'interval_seconds']);
-    const members = ['timestamp', 'cron', 'timezone_configured', 'timezone_utc'];
+    assert.deepEqual(Object.keys(await eventOf(errand, everyMinute)), [
+      'timestamp',
+      'interval_seconds',
+      'due_at_ms',
+      'missed_ticks',
+    ]);
+    const members = ['timestamp', 'cron', 'timezone_configured', 'timezone_utc', 'due_at_ms', 'missed_ticks'];
     assert.deepEqual(Object.keys(await eventOf(errand, everyCron)), members);
   });
 

@@ -85,7 +85,7 @@ async function cancelIn(core: Core, tx: Tx, which: { ownerId: string; run: numbe
     `WITH gone AS (DELETE FROM open_runs WHERE run = $2 AND state IN ('queued', 'waiting') RETURNING *),
       kept AS (${KEEP_CANCELLED})
       SELECT state, awaited_by FROM gone`,
-    core.clock.heard(rows[0].now_ms as number),
+    core.clock.heard(rows[0].now_ms as number, tx.beganAt),
     run,
   );
   if (!gone) return { state, isStale: true, awaitedBy: null };

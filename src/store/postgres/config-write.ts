@@ -61,7 +61,7 @@ async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promis
       ownerId,
     );
     const ledger = new Ledger();
-    const value = await verb({ tx, nowMs: core.clock.heard(bumped[0]?.now_ms as number), ledger });
+    const value = await verb({ tx, nowMs: core.clock.heard(bumped[0]?.now_ms as number, tx.beganAt), ledger });
     ledger.write(tx, core.node.slot);
     return value;
   });

@@ -16,6 +16,8 @@ import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError 
 import { type Row, toParameter, type Value } from './values.ts';
 
 export interface Tx {
+  /** By `performance.now()`: before any of it was sent. */
+  readonly beganAt: number;
   /** Sends it at once; may be awaited or not: the commit fails if it did. Parameters that are arrays are literals already. */
   query(sql: string, ...values: Value[]): Promise<Row[]>;
 }
@@ -98,6 +100,7 @@ export class Lane {
 
   async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const link = await this.#connect();
+    const beganAt = performance.now();
     const silence = setTimeout(link.breakOff, ANSWER_TIMEOUT_MS);
     const sent: Promise<unknown>[] = [];
     // Statements behind one that failed fail too, with nothing to say.
@@ -125,6 +128,7 @@ export class Lane {
       send('BEGIN', []);
       xid = send('SELECT pg_current_xact_id()::text AS xid', []);
       const value = await work({
+        beganAt,
         query: (sql, ...values) => {
           this.statements.add(sql);
           isWriting ||= !READS.test(sql);

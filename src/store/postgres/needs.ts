@@ -3,16 +3,11 @@
 import type { DeliveryLease } from '../../domain/delivery.ts';
 import type { RunLease } from '../../domain/run.ts';
 import type { Idempotency } from '../store.ts';
+import type { Tick } from '../ticks.ts';
 import { Missed } from './routes.ts';
 
 export const pairKey = (a: string, b: string): string => `${a} ${b}`;
 export const leaseKey = (number: number, fence: number): string => `${number} ${fence}`;
-
-export interface Tick {
-  readonly triggerId: string;
-  readonly expectedAtMs: number;
-  readonly nextAtMs: number;
-}
 
 /** What verbs know that they need before anything is read. */
 export class Needs {

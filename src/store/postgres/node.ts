@@ -123,7 +123,7 @@ export class Node {
   /** False: the others think that this node is gone; `register` anew. */
   async beat(): Promise<boolean> {
     const { pool, clock } = this.#options;
-    const askedAt = performance.now();
+    const askedAt = clock.asks();
     try {
       const rows = await pool.write(
         `UPDATE nodes SET beat_at_ms = coalesce($2::bigint, ${NOW_SQL}) WHERE node = $1 AND gone_at_ms IS NULL
@@ -131,7 +131,7 @@ export class Node {
         this.#id,
         clock.standMs(),
       );
-      if (rows[0]) clock.heard(rows[0].beat_at_ms as number);
+      if (rows[0]) clock.heard(rows[0].beat_at_ms as number, askedAt);
       this.#beats++;
       // A network or a database that held up this beat has held up those of the others.
       if (performance.now() - askedAt > SLOW_BEAT_MS) this.#cutOffAt = performance.now();
@@ -170,8 +170,9 @@ export class Node {
 
   async #register(): Promise<void> {
     const { pool, clock, name, version } = this.#options;
+    const askedAt = clock.asks();
     const told = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
-    const nowMs = clock.heard(told?.now_ms as number);
+    const nowMs = clock.heard(told?.now_ms as number, askedAt);
     await pool.write(
       'UPDATE nodes SET gone_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms < $1::bigint - $2::bigint',
       nowMs,

@@ -42,7 +42,7 @@ export async function stepOperation(core: Core): Promise<Stepped> {
 async function stepIn(core: Core, tx: Tx): Promise<Stepped> {
   const [row] = await tx.query(NEXT);
   if (!row) return NOTHING;
-  const nowMs = core.clock.heard(row.now_ms as number);
+  const nowMs = core.clock.heard(row.now_ms as number, tx.beganAt);
   if (row.has_webhook !== true) {
     cancelOperationsOf(tx, { webhookId: row.webhook_id as string, nowMs });
     return MORE;

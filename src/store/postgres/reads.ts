@@ -9,12 +9,13 @@ import type { DeliveryLease } from '../../domain/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RunLease } from '../../domain/run.ts';
 import type { Idempotency } from '../store.ts';
+import type { Tick } from '../ticks.ts';
 import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import type { Tx } from './lane.ts';
 import { LINE_COLUMNS, type LineRow, toLineRow } from './line.ts';
 import { readLost } from './lost.ts';
-import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey, type Tick } from './needs.ts';
+import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey } from './needs.ts';
 import { LAST_NUMBER_SQL } from './node.ts';
 import { arrayLiteral, type Row } from './values.ts';
 
@@ -110,7 +111,7 @@ export class Reads {
     );
     const row = rows[0] as Row;
     if (row.is_alive !== true) throw new NodeGone('this node was taken for gone');
-    if (this.nowMs === 0) this.nowMs = clock.heard(row.now_ms as number);
+    if (this.nowMs === 0) this.nowMs = clock.heard(row.now_ms as number, this.#tx.beganAt);
     this.lastNumber = (row.last_number as number | null) ?? 0;
     for (const ownerId of owners) this.versions.set(ownerId, 0);
     for (const pair of ((row.versions as string | null) ?? '').split(',')) {
@@ -191,19 +192,26 @@ export class Reads {
   }
 
   /**
-   * Sets the triggers to their next tick: of those who want the same tick, one comes through. A source's tick that comes
-   * while the run of the one before is not over is counted, and nothing else.
+   * Sets the triggers to their next tick: of those who want the same tick, one comes through, and of one due time none
+   * again. A source's tick that comes while the run of the one before is not over is counted, and nothing else.
    */
   async #fire(ticks: readonly Tick[]): Promise<void> {
     if (ticks.length === 0) return;
-    const rows = await this.#tx.query(
-      `UPDATE triggers AS t SET next_at_ms = u.next, skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer
-        FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
-        WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[])
-        RETURNING t.id, ${IS_BUSY} AS is_skipped`,
+    const values = [
       arrayLiteral(ticks.map((t) => t.triggerId)),
       arrayLiteral(ticks.map((t) => t.expectedAtMs)),
       arrayLiteral(ticks.map((t) => t.nextAtMs)),
+    ];
+    const wanted = `FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
+      WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[])`;
+    void this.#tx.query(
+      `UPDATE triggers AS t SET next_at_ms = u.next ${wanted} AND t.last_due_at_ms >= u.expected`,
+      ...values,
+    );
+    const rows = await this.#tx.query(
+      `UPDATE triggers AS t SET next_at_ms = u.next, last_due_at_ms = u.expected,
+          skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, ${IS_BUSY} AS is_skipped`,
+      ...values,
     );
     for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(row.id as string);
   }

@@ -46,7 +46,7 @@ async function resendIn(
     ownerId,
   );
   if (!found) return undefined;
-  const nowMs = core.clock.heard(found.now_ms as number);
+  const nowMs = core.clock.heard(found.now_ms as number, tx.beganAt);
   const listener = { ownerId, id: found.listener_id as string };
   lockLine(tx, listener);
   const [line, webhooks, states] = await Promise.all([

@@ -4,6 +4,8 @@ import { digestBody } from '../../domain/digest.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { toTrigger } from '../resource-rows.ts';
 import type { TimeStore } from '../store.ts';
+import { checkTick } from '../ticks.ts';
+import { NOW_SQL } from './clock.ts';
 import type { Core } from './core.ts';
 import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
@@ -17,16 +19,19 @@ import { writeEmission } from './write.ts';
 export function timeVerbs(core: Core): TimeStore {
   return {
     dueTriggers: async (limit) => {
+      // The database says itself what is due: no tick comes before its time, whatever this node takes for the time.
       const rows = await core.pool.all(
-        'SELECT * FROM triggers WHERE next_at_ms <= $1::bigint ORDER BY next_at_ms LIMIT $2::int',
-        core.clock.nowMs(),
+        `SELECT * FROM triggers WHERE next_at_ms <= (SELECT coalesce($1::bigint, ${NOW_SQL}))
+          ORDER BY next_at_ms LIMIT $2::int`,
+        core.clock.standMs(),
         limit,
       );
       return rows.map(toTrigger);
     },
 
-    fireTrigger: (tick, emission, admission) =>
-      core.batch.write({
+    fireTrigger: async (tick, emission, admission) => {
+      checkTick(tick);
+      return core.batch.write({
         needs: (needs) => {
           needs.ticks.push(tick);
           needs.owners.add(emission.ownerId);
@@ -36,7 +41,8 @@ export function timeVerbs(core: Core): TimeStore {
           const hands = pass.handsOf(admission);
           return appendedOf(hands, writeEmission(pass, hands, { made: emission }));
         },
-      }),
+      });
+    },
 
     nextDueAtMs: async () => {
       const row = await core.pool.get(

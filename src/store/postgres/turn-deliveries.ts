@@ -124,7 +124,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     core.clock.standMs(),
     most,
   );
-  const nowMs = core.clock.heard(rows[0]?.now_ms as number);
+  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
   if (rows[0]?.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
   const strays: Strays[] = [];

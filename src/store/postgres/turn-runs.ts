@@ -139,7 +139,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
     core.node.id,
     core.clock.standMs(),
   );
-  const nowMs = core.clock.heard(rows[0]?.now_ms as number);
+  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
   if (rows[0]?.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
   const gone = real.filter(({ id }) => id === null);

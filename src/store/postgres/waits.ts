@@ -55,6 +55,7 @@ async function endWaits(core: Core, limit: number): ReturnType<WaitStore['endWai
 const STILL_DUE = 'o.due_at_ms + 0 <= $1::bigint';
 
 async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
+  // Never ahead of the database's clock.
   const nowMs = core.clock.nowMs();
   const due = await tx.query(
     `SELECT run, owner_id, runnable_id, found FROM (${fitting(`SELECT run, owner_id, runnable_id,

@@ -108,7 +108,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     listen: (heard) => {
       wake = heard;
     },
-    clock,
+    clock: { nowMs: () => clock.nowMs(), latestMs: () => clock.nowMs() },
     deriveKey: (purpose) => seal.derive(purpose),
     exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>

@@ -5,6 +5,7 @@ import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { toTrigger } from '../resource-rows.ts';
 import type { Claims, TimeStore } from '../store.ts';
+import { checkTick, type Tick } from '../ticks.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { releaseLater } from './later-emissions.ts';
@@ -25,14 +26,14 @@ export function timeVerbs(core: Core): TimeStore {
       return core.reader.all(sql, now, limit).map(toTrigger);
     },
 
-    fireTrigger: ({ triggerId, expectedAtMs, nextAtMs }, emission, admission) =>
-      core.batch.write((tx) => {
-        const sql = 'UPDATE triggers SET next_at_ms = ? WHERE id = ? AND next_at_ms = ?';
-        if (core.writer.run(sql, nextAtMs, triggerId, expectedAtMs) === 0) return null;
-        if (isSkipped(core, triggerId)) return null;
+    fireTrigger: async (tick, emission, admission) => {
+      checkTick(tick);
+      return core.batch.write((tx) => {
+        if (!fires(core, tick) || isSkipped(core, tick.triggerId)) return null;
         const w = writing(tx, admission);
         return appendedOf(w, writeEmission(core, w, emission));
-      }),
+      });
+    },
 
     nextDueAtMs: async () => {
       const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
@@ -54,6 +55,25 @@ export function timeVerbs(core: Core): TimeStore {
         return prune(core, tx, { before: beforeMs * NUMBERS_PER_MS, from });
       }),
   };
+}
+
+/** Sets the trigger to its next tick. Returns whether this one is to be emitted: each due time once. */
+function fires(core: Core, { triggerId, expectedAtMs, nextAtMs }: Tick): boolean {
+  const row = core.writer.get(
+    'SELECT last_due_at_ms FROM triggers WHERE id = ? AND next_at_ms = ?',
+    triggerId,
+    expectedAtMs,
+  );
+  if (!row) return false;
+  const lastDueAtMs = row.last_due_at_ms as number | null;
+  const isNew = lastDueAtMs === null || lastDueAtMs < expectedAtMs;
+  core.writer.run(
+    'UPDATE triggers SET next_at_ms = ?, last_due_at_ms = ? WHERE id = ?',
+    nextAtMs,
+    isNew ? expectedAtMs : lastDueAtMs,
+    triggerId,
+  );
+  return isNew;
 }
 
 /** A source's tick that comes while the run of the one before is not over is counted, and nothing else. */

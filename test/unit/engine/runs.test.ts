@@ -49,7 +49,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     waiters,
     answers: { watch: (run) => void watched.push(run) },
     metrics: { runs: inc, runSeconds: inc, errors: inc } as never,
-    clock: { nowMs: () => 0 },
+    clock: { nowMs: () => 0, latestMs: () => 0 },
     random,
     log,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),

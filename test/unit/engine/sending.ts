@@ -61,7 +61,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
     probe: async (delivery, signal) => ({ attempt: await post(delivery, signal), request }),
     wakeOperations: () => operationsWoken++,
     metrics: { attempts: inc, attemptSeconds: inc } as never,
-    clock: { nowMs: () => now },
+    clock: { nowMs: () => now, latestMs: () => now },
     random,
     log: createLog().log,
   });
