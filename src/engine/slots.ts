@@ -5,30 +5,36 @@ import { concurrencyOf, type Runnable, type Webhook } from '../domain/resource.t
 import type { Admission } from '../store/store.ts';
 import type { Lines } from './lines.ts';
 
-/** All runs that one node holds at once. What is beyond waits in the store, not in memory. */
-const MAX_RUNS = 2000;
+/**
+ * All runs that one node holds at once. What is beyond waits in the store, not in memory. An owner holds no more than it
+ * leaves free: one alone half of them, two a third each; the next owner always finds some.
+ */
+const MAX_RUNS = 4000;
 
-class Counter {
-  readonly #byId = new Map<string, number>();
-  readonly #max: number;
+class RunCounter {
+  readonly #byRunnable = new Map<string, { taken: number; readonly ownerId: string }>();
+  readonly #byOwner = new Map<string, number>();
   total = 0;
 
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  take(id: string, limit: number): boolean {
-    const taken = this.#byId.get(id) ?? 0;
-    if (taken >= limit || this.total >= this.#max) return false;
-    this.#byId.set(id, taken + 1);
+  take({ id, ownerId }: Pick<Runnable, 'id' | 'ownerId'>, limit: number): boolean {
+    const held = this.#byRunnable.get(id);
+    const ofOwner = this.#byOwner.get(ownerId) ?? 0;
+    if ((held?.taken ?? 0) >= limit || ofOwner >= MAX_RUNS - this.total) return false;
+    if (held === undefined) this.#byRunnable.set(id, { taken: 1, ownerId });
+    else held.taken++;
+    this.#byOwner.set(ownerId, ofOwner + 1);
     this.total++;
     return true;
   }
 
   free(id: string): void {
-    const taken = this.#byId.get(id) ?? 0;
-    if (taken > 1) this.#byId.set(id, taken - 1);
-    else this.#byId.delete(id);
+    const held = this.#byRunnable.get(id);
+    if (held === undefined) return;
+    held.taken--;
+    if (held.taken === 0) this.#byRunnable.delete(id);
+    const ofOwner = this.#byOwner.get(held.ownerId) ?? 0;
+    if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner - 1);
+    else this.#byOwner.delete(held.ownerId);
     this.total--;
   }
 }
@@ -40,7 +46,7 @@ export interface Hands {
 }
 
 export class Slots implements Admission {
-  readonly #runs = new Counter(MAX_RUNS);
+  readonly #runs = new RunCounter();
   readonly #lines: Lines;
   readonly #hands: Hands;
   #isOpen = false;
@@ -64,7 +70,7 @@ export class Slots implements Admission {
   }
 
   takeRun(runnable: Runnable, besideHooks = false): boolean {
-    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable.id, concurrencyOf(runnable, besideHooks));
+    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable, concurrencyOf(runnable, besideHooks));
   }
 
   dropRun(runnableId: string): void {

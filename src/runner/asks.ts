@@ -14,6 +14,13 @@ export interface AsksOptions {
   readonly onBug: (error: unknown) => void;
 }
 
+/** Of a run whose caller answers none. */
+export const asksInVain = async (): Promise<Reply> => ({
+  ok: false,
+  name: 'Error',
+  message: 'Nobody answers questions here',
+});
+
 const BUG: Reply = {
   ok: false,
   name: 'Error',

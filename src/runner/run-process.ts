@@ -9,22 +9,22 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
-import { Asks } from './asks.ts';
+import { Asks, asksInVain } from './asks.ts';
 import { ChildLink, type Death } from './child-link.ts';
-import { cpuMs, IDLE_CPU_MS } from './cpu.ts';
+import { CpuLook } from './cpu.ts';
+import type { Held } from './fair-slots.ts';
 import { type Flight, RETURNED } from './flight.ts';
 import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
-import type { Reply, RunRequest } from './runner.ts';
+import type { RunRequest } from './runner.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing.ts';
+import { Strays } from './strays.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
 const RETIRED_MS = 10_000;
-
-const NOBODY = async (): Promise<Reply> => ({ ok: false, name: 'Error', message: 'Nobody answers questions here' });
 
 interface ProcessOptions {
   /** What it was started for: of sources that share it (sharing.ts), the first. */
@@ -49,11 +49,17 @@ interface ProcessOptions {
 
 type Message = Readonly<Record<string, unknown>>;
 
-export class RunProcess {
+export class RunProcess implements Held {
   readonly options: ProcessOptions;
   readonly bornAt = performance.now();
   /** When it last began or ended a run. */
   lastUsedAt = performance.now();
+  /** Since when it has had runs without a pause; of one that has none, when it last began with the first of some. */
+  busySince = performance.now();
+  /** No new runs until those in flight have ended; the pool's to set. */
+  isYielding = false;
+  readonly ownerId: string;
+  readonly #cpu = new CpuLook();
   readonly #link: ChildLink;
   readonly #flights = new Map<number, Flight>();
   /** By id: those whose code it may have loaded. */
@@ -65,19 +71,17 @@ export class RunProcess {
   #killed = false;
   /** Why it could not load its code. */
   #broken: Fault | null = null;
-  /** What it had used when it was first looked at without a run in it; null: it has had one since. */
-  #idleCpuMs: number | null = null;
   #runs = 0;
-  #strays = 0;
-  /** The first stray exception's text, until there is a run to tell of it with. */
-  #stray: string | null = null;
+  readonly #strays: Strays;
   #isLoaded = false;
   readonly #loading = Promise.withResolvers<boolean>();
 
   constructor(options: ProcessOptions) {
     this.options = options;
+    this.ownerId = options.deployment.ownerId;
     const { deployment, memoryMb, env, workdirs, isolation } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
+    this.#strays = new Strays((thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'));
     this.#deployments.add(deployment.id);
     this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
@@ -107,8 +111,12 @@ export class RunProcess {
     return this.#link.usedMb;
   }
 
-  get takesRuns(): boolean {
-    return !this.#draining;
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  get isAsleep(): boolean {
+    return this.#cpu.isAsleep;
   }
 
   /** Whether it has as many runs as it takes at once. */
@@ -125,13 +133,14 @@ export class RunProcess {
   start(flight: Flight): void {
     const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = flight.request;
     this.lastUsedAt = performance.now();
-    this.#idleCpuMs = null;
+    if (this.#flights.size === 0) this.busySince = this.lastUsedAt;
+    this.#cpu.runBegins();
     this.#flights.set(run, flight);
     this.#deployments.add(flight.request.deployment.id);
     this.#runs++;
-    this.#tellStray();
+    this.#strays.tell();
     if (this.#broken !== null) {
-      this.#end(flight, this.#brokenOutcome());
+      this.#end(flight, this.#failed(this.#broken));
       return;
     }
     const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
@@ -177,13 +186,13 @@ export class RunProcess {
     if (this.#link.endIfOverMemory()) this.#draining = true;
   }
 
-  /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. */
-  lookAtCpu(): void {
+  /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. Returns what it used. */
+  lookAtCpu(): number {
     const { pid } = this.#link;
-    const usedMs = this.#flights.size > 0 || !this.#isLoaded || pid === undefined ? null : cpuMs(pid);
-    if (usedMs === null) return;
-    this.#idleCpuMs ??= usedMs;
-    if (usedMs - this.#idleCpuMs > IDLE_CPU_MS) this.drain();
+    if (pid === undefined || this.#killed) return 0;
+    const { usedMs, isStray } = this.#cpu.take(pid, this.#flights.size > 0 || !this.#isLoaded);
+    if (isStray) this.drain();
+    return usedMs;
   }
 
   /** At shutdown: what is still in flight goes back untried. */
@@ -197,7 +206,7 @@ export class RunProcess {
     const body = message.bytes === undefined ? null : take(message.bytes);
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'broken') this.#onBroken(message);
-    else if (message.t === 'stray') this.#onStray(text(message.msg, LIMITS.messageBytes));
+    else if (message.t === 'stray') this.#strays.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
     else {
       const flight = this.#flights.get(message.run as number);
       // Not in flight any more: it was answered for before its last words arrived.
@@ -241,7 +250,7 @@ export class RunProcess {
     flight.asks.add(id, question, bytes);
   }
 
-  #asksOf({ request: { run, ask = NOBODY } }: Flight): Asks {
+  #asksOf({ request: { run, ask = asksInVain } }: Flight): Asks {
     return new Asks({
       ask,
       room: () => this.#link.room(),
@@ -265,34 +274,16 @@ export class RunProcess {
       if (flight) this.#end(flight, this.#failed(readBroken(message.fault, flight.request.deployment)));
       return;
     }
-    this.#broken = readBroken(message.fault, deployment);
+    const fault = readBroken(message.fault, deployment);
+    this.#broken = fault;
     // It leaves by itself: a process that takes no runs and does not leave would keep its place from the others.
     this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
-    for (const flight of [...this.#flights.values()]) this.#end(flight, this.#brokenOutcome());
+    for (const flight of [...this.#flights.values()]) this.#end(flight, this.#failed(fault));
     this.#onLoaded(false);
-  }
-
-  #brokenOutcome(): RunOutcome {
-    return this.#failed(this.#broken as Fault);
   }
 
   #failed(fault: Fault): RunOutcome {
     return { ...NO_OUTCOME, end: { kind: 'failed', fault: { ...fault, tsMs: this.options.clock.nowMs() } } };
-  }
-
-  /** The first with its text, the rest as a number when the process ends. */
-  #onStray(msg: string): void {
-    this.#strays++;
-    if (this.#strays > 1) return;
-    this.#stray = msg;
-    this.#tellStray();
-  }
-
-  /** Code that was only loaded has disturbed nobody yet. */
-  #tellStray(): void {
-    if (this.#stray === null || this.isUnused) return;
-    this.options.log.warn({ ...this.#about(), thrown: this.#stray }, 'runner.stray_exception');
-    this.#stray = null;
   }
 
   #end(flight: Flight, outcome: RunOutcome): void {
@@ -300,8 +291,9 @@ export class RunProcess {
     this.lastUsedAt = performance.now();
     flight.end(outcome);
     if (this.#flights.size > 0) return;
-    if (this.takesRuns) this.options.onIdle(this);
-    else this.#kill();
+    this.isYielding = false;
+    if (this.#draining) this.#kill();
+    else this.options.onIdle(this);
   }
 
   /** It does not answer: all its runs are judged now, not when the operating system is done with it. */
@@ -336,7 +328,15 @@ export class RunProcess {
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
     for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
     const { kind, code, signal } = death;
-    const line = { ...this.#about(), runs: this.#runs, strays: this.#strays, lost: all.length, kind, code, signal };
+    const line = {
+      ...this.#about(),
+      runs: this.#runs,
+      strays: this.#strays.count,
+      lost: all.length,
+      kind,
+      code,
+      signal,
+    };
     if (expected) this.options.log.debug(line, 'runner.process_ended');
     else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');
     void removed.then(() => this.options.onGone(this));

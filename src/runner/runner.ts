@@ -123,6 +123,14 @@ export interface RunnerStats {
   readonly inFlight: number;
 }
 
+/** Of one owner, at this node. */
+export interface RunnerUse {
+  /** Idle ones too. */
+  readonly processes: number;
+  /** Of the last minute. */
+  readonly cpuMs: number;
+}
+
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
@@ -138,4 +146,5 @@ export interface Runner {
   /** Waits up to `graceMs` for runs in flight, then kills; what was cut off ends as `returned`. May be called twice. */
   stop(graceMs: number): Promise<void>;
   stats(): RunnerStats;
+  useOf(ownerId: string): RunnerUse;
 }

@@ -47,3 +47,20 @@ test('a workflow takes no more hands than it may', () => {
   slots.dropRun(single.id);
   assert.equal(slots.takeRun(single), true);
 });
+
+test('an owner leaves as many hands free as it takes', () => {
+  const slots = opened({ runs: true, deliveries: true });
+  const settings = { ...runnable.settings, concurrency: 1000 };
+  const of = (ownerId: string, n: number) => ({ ...runnable, id: `p_${ownerId}_${n}`, ownerId, settings });
+  const takeAll = (ownerId: string): number => {
+    let taken = 0;
+    while (slots.takeRun(of(ownerId, taken % 10))) taken++;
+    return taken;
+  };
+  assert.equal(takeAll('a'), 2000);
+  assert.equal(takeAll('b'), 1000);
+  for (const owner of ['c', 'd', 'e', 'f']) assert.ok(takeAll(owner) > 0, owner);
+  assert.equal(takeAll('a'), 0, 'it holds more than is free');
+  for (let n = 0; n < 2000; n++) slots.dropRun(`p_a_${n % 10}`);
+  assert.ok(takeAll('a') > 0);
+});

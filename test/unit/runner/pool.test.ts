@@ -235,3 +235,69 @@ test('many runs in flight each get their own', async (t) => {
     Array.from({ length: 2000 }, (_, n) => n),
   );
 });
+
+const OF_ANOTHER = 'u_2';
+const of = async (code: string, ownerId: string) => ({ ...(await deploymentOf(code)), ownerId });
+
+test('sleeping runs of one owner hold up no other', async (t) => {
+  const { run } = kit(t, { maxAwake: 2 });
+  const sleeping = Array.from({ length: 6 }, () => signal());
+  const runs = sleeping.map(({ onAnswer }) => run(HANG, { onAnswer, timeoutMs: 30_000 }));
+  const other = await of(PID, OF_ANOTHER);
+  assert.equal(typeof returned(await run(other)), 'number');
+  // Nor do they hold up their own, once they are known to sleep.
+  await Promise.all(sleeping.map(({ came }) => came));
+  assert.equal(typeof returned(await run(PID)), 'number');
+  assert.equal(runs.length, 6);
+});
+
+test('loops of one owner hold up no other', { timeout: 60_000 }, async (t) => {
+  const { run } = kit(t, { maxAwake: 2 });
+  const LOOP = `export default async ({ $ }) => {
+    await $.respond({ immediate: true });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (;;);
+  }`;
+  const begun = [signal(), signal()];
+  const loops = Array.from({ length: 6 }, (_, n) => run(LOOP, { onAnswer: begun[n]?.onAnswer, timeoutMs: 5000 }));
+  await Promise.race(begun.map(({ came }) => came));
+  const others = await Promise.all([of(PID, OF_ANOTHER), of(PID, OF_ANOTHER)]);
+  let isOver = false;
+  void Promise.race(loops).then(() => {
+    isOver = true;
+  });
+  for (const other of others) assert.equal(typeof returned(await run(other)), 'number');
+  assert.equal(isOver, false, 'they still loop');
+  const ends = (await Promise.all(loops)).map(({ end }) => end.kind);
+  assert.ok(ends.includes('failed') && ends.every((kind) => kind === 'failed' || kind === 'returned'));
+});
+
+test('many small workflows keep their processes', { timeout: 120_000 }, async (t) => {
+  const { run, runner } = kit(t, { poolMb: 100_000 });
+  const deployments = await Promise.all(Array.from({ length: 40 }, (_, n) => of(PID, `u_${n % 3}`)));
+  const pids = new Set<unknown>();
+  for (let round = 0; round < 3; round++) {
+    for (const deployment of deployments) pids.add(returned(await run(deployment)));
+  }
+  assert.equal(pids.size, 40, 'each was started once');
+  assert.equal(runner.stats().processes, 40);
+});
+
+test('an owner keeps to its quota of processes', async (t) => {
+  const quotasOf = (ownerId: string) => ({ processes: ownerId === 'u_1' ? 1 : null, cpuSecondsPerMinute: null });
+  const { run, runner } = kit(t, { quotasOf });
+  const pids = await Promise.all([run(PID), run(PID), run(PID), run(await of(PID, OF_ANOTHER))]);
+  assert.equal(new Set(pids.map(returned)).size, 4);
+  await until(() => runner.stats().processes === 2);
+  assert.deepEqual([runner.useOf('u_1').processes, runner.useOf(OF_ANOTHER).processes], [1, 1]);
+});
+
+test('an owner over its CPU waits, and others do not', { timeout: 60_000 }, async (t) => {
+  const quotasOf = (ownerId: string) => ({ processes: null, cpuSecondsPerMinute: ownerId === 'u_1' ? 1 : null });
+  const { run, runner } = kit(t, { quotasOf });
+  const BURN = 'export default () => { const until = Date.now() + 1600; while (Date.now() < until); }';
+  returned(await run(BURN));
+  await until(() => runner.useOf('u_1').cpuMs >= 1000);
+  assert.deepEqual((await run(PID, { timeoutMs: 300 })).end, { kind: 'returned' });
+  assert.equal(typeof returned(await run(await of(PID, OF_ANOTHER))), 'number');
+});

@@ -1,0 +1,196 @@
+// Which process may begin to work when not all can, and which one makes room for it. Pure: the pool tells what there is,
+// and does what is decided here.
+//
+// Two things are short. *CPU*: at most `maxAwake` processes work at a time. A process whose runs sleep, or wait for an
+// answer, uses none and does not count: a day's worth of sleeping runs holds up nothing. *Places*: all processes together,
+// idle ones included, are at most `maxProcesses`, and beyond `maxAwake` of them only as many as the memory allows. An idle
+// process is kept warm for as long as its place is not needed; then the one that was used least recently ends, of owners
+// that hold more than their part before those that do not.
+//
+// Owners share both by max-min fairness. An owner without a working process gets one at once, beyond `maxAwake` if need be:
+// the last places of all are kept for such owners. An owner that waits takes from one that has two more than itself, and
+// from none else; so nobody waits while another owner holds two more, and what is taken is never taken back. The other
+// owner's process is not cut off: it begins no more runs, and stops working when those in it have ended. The one that waits
+// does not wait for that. What an owner has beyond its part it has lent from nobody: its own processes take turns.
+//
+// (Rejected: a fixed part for each owner, since most owners have nothing to do. Ending runs of the other owner, since their
+// effects outside would happen twice. Weights by CPU used, since the least that a process can be is awake or not.)
+
+/** What is to be known of a process. */
+export interface Held {
+  readonly ownerId: string;
+  readonly inFlight: number;
+  /** Its runs used next to no CPU when it was last looked at. */
+  readonly isAsleep: boolean;
+  /** It begins no more runs until those in it have ended. */
+  readonly isYielding: boolean;
+  /** It begins no more runs at all. */
+  readonly isDraining: boolean;
+  /** It was started ahead of its first run, which has not come. */
+  readonly isUnused: boolean;
+  readonly usedMb: number;
+  readonly lastUsedAt: number;
+  /** Since when it has had runs without a pause. */
+  readonly busySince: number;
+}
+
+export interface Bounds {
+  /** Processes that work at a time. */
+  readonly maxAwake: number;
+  /** All processes, idle ones too. */
+  readonly maxProcesses: number;
+  /** What all of them may use beyond the first `maxAwake`. */
+  readonly poolMb: number;
+  /** How long a process works at least before it makes room for another one of its owner. */
+  readonly turnMs: number;
+}
+
+export interface Ask<T extends Held> {
+  readonly ownerId: string;
+  /** The idle process that is to work again; null: a new one is to be started. */
+  readonly warm: T | null;
+  /** Of its owner; null: any number. */
+  readonly maxOwn: number | null;
+  /** How many processes its owner waits for, with this one. */
+  readonly waiting: number;
+  /** Processes that are ending, whose places others were told to wait for. */
+  readonly promised: number;
+  readonly nowMs: number;
+}
+
+/** Each of the others is null when nothing is to be done. */
+export interface Verdict<T extends Held> {
+  /** What it waits for: the CPU, a place, or a place of its owner's; null: it goes. */
+  readonly waitsFor: 'slot' | 'place' | 'own' | null;
+  /** Idle, and ends now. */
+  readonly ends: T | null;
+  /** Begins no more runs until those in it have ended; it is kept. */
+  readonly yields: T | null;
+  /** Ends when the runs in it have ended. */
+  readonly leaves: T | null;
+}
+
+/** What a process takes at least that has loaded its code (docs/isolation.md). */
+export const LOADED_MB = 13;
+/** Of all places, those that only owners get who have no working process. */
+const RESERVE = 1 / 8;
+
+const GOES = { waitsFor: null, ends: null, yields: null, leaves: null } as const;
+const WAITS = { ...GOES, waitsFor: 'place' } as const;
+const WAITS_FOR_SLOT = { ...GOES, waitsFor: 'slot' } as const;
+const WAITS_FOR_OWN = { ...GOES, waitsFor: 'own' } as const;
+
+export function admit<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
+  const slot = slotFor(all, bounds, ask);
+  if (slot.waitsFor !== null || ask.warm !== null) return slot;
+  const place = placeFor(all, bounds, ask);
+  return place.waitsFor === null ? { ...place, yields: slot.yields } : place;
+}
+
+/** Awake, or not known to sleep. */
+export function isAwake({ inFlight, isAsleep }: Held): boolean {
+  return inFlight > 0 && !isAsleep;
+}
+
+/** How many each owner has of these. */
+export function countByOwner(held: Iterable<Held>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { ownerId } of held) counts.set(ownerId, (counts.get(ownerId) ?? 0) + 1);
+  return counts;
+}
+
+/** Those that run nothing and may end: the unused first, then of owners with more than their part, then the least recently used. */
+export function idleInOrder<T extends Held>(all: readonly T[], maxProcesses: number): T[] {
+  const idle = all.filter(({ inFlight, isDraining }) => inFlight === 0 && !isDraining);
+  const counts = countByOwner(all);
+  const part = maxProcesses / Math.max(1, counts.size);
+  const isBeyond = ({ ownerId }: T): number => Number((counts.get(ownerId) ?? 0) > part);
+  return idle.sort(
+    (a, b) => Number(b.isUnused) - Number(a.isUnused) || isBeyond(b) - isBeyond(a) || a.lastUsedAt - b.lastUsedAt,
+  );
+}
+
+function slotFor<T extends Held>(all: readonly T[], { maxAwake, turnMs }: Bounds, ask: Ask<T>): Verdict<T> {
+  const awake = all.filter(isAwake);
+  if (awake.length < maxAwake) return GOES;
+  const own = awake.filter(({ ownerId }) => ownerId === ask.ownerId);
+  const yields = fromRichest(awake.filter(isStaying), ask.ownerId, own.length);
+  if (yields !== null || own.length === 0) return { ...GOES, yields };
+  // As many make room as are waited for; what one of them is at may take its time.
+  if (own.filter((held) => !isStaying(held)).length >= ask.waiting) return WAITS_FOR_SLOT;
+  return { ...WAITS_FOR_SLOT, yields: longest(own.filter(isStaying), ask.nowMs - turnMs) };
+}
+
+function placeFor<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
+  const { maxProcesses, maxAwake, poolMb, turnMs } = bounds;
+  const own = all.filter(({ ownerId }) => ownerId === ask.ownerId);
+  if (ask.maxOwn !== null && own.length >= ask.maxOwn) return ownPlace(own, ask, turnMs);
+  const isFirst = hasNone(all, ask.ownerId);
+  const occupied = all.filter(isOccupied);
+  const free = maxProcesses - occupied.length;
+  if (!isFirst && occupied.length >= maxAwake) {
+    // Whoever has many leaves as many free as it has: the next owner finds room.
+    const has = own.filter(isOccupied).length;
+    if (free <= Math.floor(maxProcesses * RESERVE) || has >= Math.max(maxAwake, free)) return WAITS;
+  }
+  const usedMb = all.reduce((sum, held) => sum + Math.max(held.usedMb, LOADED_MB), 0);
+  const isShort = all.length >= maxAwake && usedMb + LOADED_MB > poolMb;
+  if (all.length < maxProcesses && !isShort) return GOES;
+  const [ends = null] = idleInOrder(all, maxProcesses);
+  if (all.length < maxProcesses && isFirst) return { ...GOES, ends };
+  if (all.filter(isEnding).length > ask.promised) return WAITS;
+  if (ends !== null) return { ...WAITS, ends };
+  if (all.filter(isLeaving).length >= ask.promised + ask.waiting) return WAITS;
+  const leaves = fromRichest(occupied.filter(isStaying), ask.ownerId, own.filter(isOccupied).length);
+  return { ...WAITS, leaves: leaves ?? longest(own.filter(isStaying), ask.nowMs - turnMs) };
+}
+
+/** The owner may have no more: one of its own makes room. */
+function ownPlace<T extends Held>(own: readonly T[], ask: Ask<T>, turnMs: number): Verdict<T> {
+  if (own.some(isEnding)) return WAITS_FOR_OWN;
+  const [ends = null] = idleInOrder(own, 1);
+  if (ends !== null) return { ...WAITS_FOR_OWN, ends };
+  if (own.filter(isLeaving).length >= ask.waiting) return WAITS_FOR_OWN;
+  return { ...WAITS_FOR_OWN, leaves: longest(own.filter(isStaying), ask.nowMs - turnMs) };
+}
+
+function hasNone(all: readonly Held[], owner: string): boolean {
+  return !all.some((held) => held.ownerId === owner && isOccupied(held));
+}
+
+function isOccupied({ inFlight, isDraining }: Held): boolean {
+  return inFlight > 0 || isDraining;
+}
+
+function isStaying({ inFlight, isYielding, isDraining }: Held): boolean {
+  return inFlight > 0 && !isYielding && !isDraining;
+}
+
+/** Its place is free in a moment. */
+function isEnding({ inFlight, isDraining }: Held): boolean {
+  return isDraining && inFlight === 0;
+}
+
+/** Its place is free when its runs have ended. */
+function isLeaving({ inFlight, isDraining }: Held): boolean {
+  return isDraining && inFlight > 0;
+}
+
+/** Of the owner that has the most of these, when that is at least two more than `has`: its longest busy one. */
+function fromRichest<T extends Held>(staying: readonly T[], owner: string, has: number): T | null {
+  let richest: string | null = null;
+  let most = has + 1;
+  for (const [id, count] of countByOwner(staying)) if (id !== owner && count > most) [richest, most] = [id, count];
+  return richest === null
+    ? null
+    : longest(
+        staying.filter(({ ownerId }) => ownerId === richest),
+        Number.POSITIVE_INFINITY,
+      );
+}
+
+/** The one that has been busy longest, when it was already then. */
+function longest<T extends Held>(held: readonly T[], since: number): T | null {
+  const [first] = held.filter(({ busySince }) => busySince <= since).sort((a, b) => a.busySince - b.busySince);
+  return first ?? null;
+}
