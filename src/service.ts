@@ -1,5 +1,6 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
+import { type BundlingParts, createBundling } from './code-bundling.ts';
 import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { VERSION } from './domain/version.ts';
@@ -93,7 +94,11 @@ function buildParts(surroundings: Surroundings) {
     log,
     retentionDays: config.retentionDays,
   });
-  const metrics = new Metrics(slots, streams, () => runner.stats().processes);
+  const bundling = createBundling(config, log);
+  const metrics = new Metrics(slots, streams, {
+    processes: () => runner.stats().processes,
+    isBundlingFailing: () => bundling.problem() !== null,
+  });
   const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
@@ -125,7 +130,7 @@ function buildParts(surroundings: Surroundings) {
     answers: () => answers.wake(),
     emissions: () => streams.wake(),
   });
-  const bundler = createBundler({ packagesDir: config.packagesDir });
+  const bundler = createBundler({ packagesDir: config.packagesDir, bundleStep: bundling.bundleStep });
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges(store);
@@ -153,7 +158,7 @@ function buildParts(surroundings: Surroundings) {
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, cancelRun: acts.cancelRun, log }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
-  const files = buildFolder(surroundings, deployer);
+  const files = buildFolder(surroundings, deployer, bundling.bundleFile);
   const { listComponents, getComponent } = components;
   const actions = {
     ...acts,
@@ -163,14 +168,18 @@ function buildParts(surroundings: Surroundings) {
     ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = { nodes, repairs, answers, runs, deliveries, operations, times, sweep, files, streams };
-  return { store, slots, runner, metrics, poster, mailer, ...loops, actions };
+  return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
 
 /** Null without a folder. Its files are the first owner's. */
-function buildFolder({ config, store, random, log }: Surroundings, deployer: FileDeployer): WorkflowFolder | null {
+function buildFolder(
+  { config, store, random, log }: Surroundings,
+  deployer: FileDeployer,
+  bundleFile: BundlingParts['bundleFile'],
+): WorkflowFolder | null {
   if (config.workflowsDir === null) return null;
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
-  return new WorkflowFolder({ deployer, dir: config.workflowsDir, ownerId, random, log });
+  return new WorkflowFolder({ bundleFile, deployer, dir: config.workflowsDir, ownerId, random, log });
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
@@ -195,12 +204,26 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
     throw error;
   }
-  const { nodes, slots, actions, metrics, streams } = parts;
+  const { nodes, slots, actions, metrics, streams, bundling } = parts;
   nodes.start();
   const { maxBodyBytes } = config;
   const isApi = config.roles.has('api');
   const draining = (): boolean => isDraining;
-  const base = { store, actions, metrics, streams, clock, ids, log, publicUrl, maxBodyBytes, isApi, draining };
+  const canBundle = (): boolean => bundling.problem() === null;
+  const base = {
+    canBundle,
+    store,
+    actions,
+    metrics,
+    streams,
+    clock,
+    ids,
+    log,
+    publicUrl,
+    maxBodyBytes,
+    isApi,
+    draining,
+  };
   const http = await createHttpServer(base);
 
   let first: FirstOwner;
@@ -297,7 +320,7 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, runs, deliveries, operations, times, sweep, answers } = parts;
+  const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, answers } = parts;
   const { nodes, repairs, files, poster, mailer, streams } = parts;
   slots.close();
   const streamsStopped = streams.stop();
@@ -306,6 +329,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);
+  bundling.stop();
   await runs.stop(graceMs);
   await deliveries.stop(graceMs);
   await httpStopped;

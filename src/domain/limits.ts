@@ -46,6 +46,14 @@ export const LIMITS = {
   /** How long it must stand unchanged before older ones go: longer than a run may take. */
   deploymentsSettledMs: HOUR_MS,
 
+  // bundling
+  /** Of one bundle, from its begin on. */
+  bundleMs: 30 * SECOND_MS,
+  /** Of all that is bundled at a time, with the bundler itself. */
+  bundlerMemoryMb: 1024,
+  bundlesAtOnce: 4,
+  bundlesWaiting: 10_000,
+
   // accounts
   appChars: 128,
   accountFields: 100,

@@ -4,6 +4,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Slots } from './slots.ts';
 import type { Streams } from './streams/streams.ts';
 
+interface Counted {
+  readonly processes: () => number;
+  readonly isBundlingFailing: () => boolean;
+}
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly accepted: Counter;
@@ -13,7 +18,7 @@ export class Metrics {
   readonly attempts: Counter<'kind' | 'outcome'>;
   readonly attemptSeconds: Histogram;
 
-  constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, processes: () => number) {
+  constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: Counted) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     const seconds = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
@@ -64,7 +69,10 @@ export class Metrics {
     };
     gauge('errand_runs_in_flight', 'Runs that this process executes now', () => slots.inFlight.runs);
     gauge('errand_deliveries_in_flight', 'Deliveries that this process attempts now', () => slots.inFlight.deliveries);
-    gauge('errand_runner_processes', 'Warm child processes', processes);
+    gauge('errand_runner_processes', 'Warm child processes', counted.processes);
+    gauge('errand_bundling_failing', '1 while no code can be bundled, and so none be deployed', () =>
+      counted.isBundlingFailing() ? 1 : 0,
+    );
     gauge('errand_streams_open', 'Streams of events that are open at this process', () => streams.open);
     gauge('errand_streams_cut', 'Streams cut off since the start, as their readers took nothing', () => streams.cut);
   }

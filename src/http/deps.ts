@@ -47,6 +47,8 @@ export interface HttpDeps {
   readonly maxBodyBytes: number;
   /** False: this process has not the role `api`, and answers nothing but health and metrics. */
   readonly isApi: boolean;
+  /** False: code cannot be bundled at the moment, so that nothing can be deployed. */
+  readonly canBundle: () => boolean;
   /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
   readonly draining: () => boolean;
 }

@@ -9,7 +9,7 @@ import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
 import { Recent } from './recent.ts';
 
 export interface Bundler {
-  /** Never rejects on what the code is. */
+  /** Never rejects on what the code is; with `Refusal` (unavailable) when nothing can be bundled. */
   bundle(source: StepSource): Promise<Bundled>;
 }
 
@@ -23,7 +23,13 @@ interface Kept {
 const MAX_KEPT = 200;
 const MAX_KEPT_CHARS = 64 * 1024 * 1024;
 
-export function createBundler({ packagesDir }: { packagesDir: string | null }): Bundler {
+interface BundlerOptions {
+  readonly packagesDir: string | null;
+  /** What bundles; left out: this very process. */
+  readonly bundleStep?: typeof bundleStep;
+}
+
+export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep }: BundlerOptions): Bundler {
   const kept = new Recent<Kept>({
     max: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARS,
@@ -32,7 +38,7 @@ export function createBundler({ packagesDir }: { packagesDir: string | null }): 
   const underWay = new Map<string, Promise<Bundled>>();
 
   async function make(key: string, source: StepSource): Promise<Bundled> {
-    const bundled = await bundleStep(source, packagesDir);
+    const bundled = await bundleOne(source, packagesDir);
     if (bundled.ok) kept.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
     return bundled;
   }

@@ -1,7 +1,7 @@
 // What code may import when the server bundles it: Node's own modules, what the platform provides, packages in the folder
 // that the operator keeps for them, and, for a component that is a file itself, other files of its folder.
 //
-// The bundler runs in the server and would read whatever it is told to. So every specifier is answered here, and every
+// The bundler would read whatever it is told to. So every specifier is answered here, and every
 // file is judged again, by where it really lies, when it is read.
 
 import { readFile, realpath } from 'node:fs/promises';

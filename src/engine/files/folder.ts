@@ -10,7 +10,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Log, Random } from '../../ports.ts';
-import { bundleFile } from '../../runner/bundle-file.ts';
+import type { BundledFile, WorkflowFile } from '../../runner/bundle-file.ts';
 import { placed } from '../../runner/bundle-options.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { Loop } from '../loop.ts';
@@ -19,6 +19,7 @@ import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
 import { isUploaded } from './upload.ts';
 
 export interface FolderDeps {
+  readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
   readonly deployer: FileDeployer;
   readonly dir: string;
   readonly ownerId: () => Promise<string>;
@@ -141,7 +142,7 @@ export class WorkflowFolder {
     const { deployer } = this.#deps;
     const dir = this.#dir;
     const source = await readFile(resolve(dir, path), 'utf8').catch(() => '');
-    const bundled = await bundleFile({ dir, path });
+    const bundled = await this.#deps.bundleFile({ dir, path });
     const know = async (inputs: readonly string[] | null): Promise<void> => {
       this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
     };

@@ -7,8 +7,12 @@ import { operation } from '../operation.ts';
 import { text } from '../schema.ts';
 
 const STATUS = Type.Object({ status: text({ example: 'ok' }) });
+const READINESS = Type.Object({
+  status: text({ description: '`ok`, or `degraded` when a part that is named does not work', example: 'ok' }),
+  bundling: Type.Optional(text({ description: '`failing`: no code can be deployed here; the log says why' })),
+});
 
-export function addHealthRoutes(app: App, { store, metrics, draining }: HttpDeps): void {
+export function addHealthRoutes(app: App, { store, metrics, draining, canBundle }: HttpDeps): void {
   const healthz = operation({
     id: 'getHealth',
     tag: 'service',
@@ -26,15 +30,17 @@ export function addHealthRoutes(app: App, { store, metrics, draining }: HttpDeps
     access: 'public',
     answersWhile: ['stopping', 'no_api'],
     summary: 'Does it take requests?',
-    description: '200 when storage answers and the process is not about to stop, else 503.',
-    answer: STATUS,
+    description:
+      '200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503.',
+    answer: READINESS,
   });
   app.get('/readyz', { schema: readyz }, async () => {
     if (draining()) throw new Refusal('unavailable', 'This process is stopping');
     // A check that fails is an answer here, not an error of this route.
     const isReady = await store.check().catch(() => false);
     if (!isReady) throw new Refusal('unavailable', 'Storage does not answer or takes no writes');
-    return { status: 'ok' };
+    // Not 503: a load balancer would take away the events, too, which this process takes as ever.
+    return canBundle() ? { status: 'ok' } : { status: 'degraded', bundling: 'failing' };
   });
 
   const text200 = operation({

@@ -93,6 +93,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     publicUrl: () => `http://127.0.0.1:${port}`,
     maxBodyBytes: 512 * 1024,
     isApi: true,
+    canBundle: () => true,
     draining: () => false,
     ...others,
   };

@@ -24,6 +24,12 @@ test('storage that fails is not ready', async (t) => {
   }
 });
 
+test('a process that cannot bundle is degraded', async (t) => {
+  const { call } = await startServer(t, { canBundle: () => false });
+  const { status, json } = await call('GET', '/readyz', OPEN);
+  assert.deepEqual([status, json], [200, { status: 'degraded', bundling: 'failing' }]);
+});
+
 test('metrics are for this machine or a key', async (t) => {
   const { call } = await startServer(t);
   const local = await call('GET', '/metrics', OPEN);

@@ -1,0 +1,233 @@
+// Bundles in a process of its own, which is started on first use, ended when it has been idle, and started again when it
+// has died.
+//
+//   waiting ──free──▶ under way ──answered──▶ done
+//      ▲                  │ its process died
+//      └──once more, alone┴──again──▶ refused
+//
+// A death takes all with it that is under way. Which of them it was is not known, so each is tried once more, with no other
+// beside it; what dies then is at fault, and is told which limit it met. What took too long is known, and is not tried again.
+
+import { stat } from 'node:fs/promises';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import type { Log } from '../../ports.ts';
+import type { Bundled, StepSource } from '../bundle.ts';
+import type { BundledFile, WorkflowFile } from '../bundle-file.ts';
+import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
+import type { BundleAnswer, BundleOrder } from './protocol.ts';
+import { type BundlerPlace, startBundler } from './start.ts';
+
+const IDLE_MS = 30 * SECOND_MS;
+/** How often it is tried whether it can be started again, while nobody deploys. */
+const PROBE_MS = 10 * SECOND_MS;
+
+export interface BundlingOptions extends BundlerPlace {
+  readonly log: Log;
+  readonly limits?: BundlerLimits;
+  readonly start?: typeof startBundler;
+}
+
+interface Asked {
+  readonly id: number;
+  readonly order: BundleOrder;
+  readonly settle: (answer: BundleAnswer) => void;
+  readonly fail: (refusal: Refusal) => void;
+  isAlone: boolean;
+}
+
+export class Bundling {
+  readonly #options: BundlingOptions;
+  readonly #waiting: Asked[] = [];
+  readonly #underWay = new Map<number, Asked>();
+  #place: BundlerPlace;
+  #process: BundlerProcess | null = null;
+  #isReady = false;
+  #stamp = '';
+  #lastId = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #probing: NodeJS.Timeout | undefined;
+  #problem: string | null = null;
+  #isStopped = false;
+
+  constructor(options: BundlingOptions) {
+    this.#options = options;
+    this.#place = options;
+  }
+
+  /** Why nothing can be bundled; null: nothing is known to be in its way. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Of the process; for tests. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
+  async bundleStep(source: StepSource, packagesDir: string | null): Promise<Bundled> {
+    const file = 'path' in source ? source.path : `${source.namespace}.ts`;
+    return (await this.#ask({ kind: 'step', source, packagesDir }, file)) as Bundled;
+  }
+
+  /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
+  async bundleFile(file: WorkflowFile): Promise<BundledFile> {
+    const answer = (await this.#ask({ kind: 'file', file }, file.path)) as
+      | BundledFile
+      | Extract<Bundled, { ok: false }>;
+    return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };
+  }
+
+  /** May be called twice. What is under way is refused. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#probing);
+    this.#process?.kill();
+    for (const asked of [...this.#underWay.values(), ...this.#waiting.splice(0)]) asked.fail(STOPPING);
+    this.#underWay.clear();
+  }
+
+  async #ask(order: BundleOrder, file: string): Promise<BundleAnswer> {
+    const stamp = await this.#stampOfRoots();
+    if (this.#isStopped) throw STOPPING;
+    if (this.#waiting.length >= LIMITS.bundlesWaiting) {
+      throw new Refusal('unavailable', `${LIMITS.bundlesWaiting} bundles wait already, and there may be no more`);
+    }
+    // A folder that was put in another's place is not the one that the process is shown.
+    if (stamp !== this.#stamp && this.#underWay.size === 0) this.#letGo();
+    if (this.#process === null) this.#stamp = stamp;
+    return await new Promise((resolve, reject) => {
+      const settle = (answer: BundleAnswer): void => resolve(isLimit(answer) ? problemIn(file, answer.limit) : answer);
+      this.#waiting.push({ id: ++this.#lastId, order, settle, fail: reject, isAlone: false });
+      this.#fill();
+    });
+  }
+
+  async #stampOfRoots(): Promise<string> {
+    const found = (this.#options.roots ?? []).map((root) => stat(root).catch(() => null));
+    return (await Promise.all(found)).map((one) => (one === null ? '' : `${one.dev}:${one.ino}`)).join();
+  }
+
+  #fill(): void {
+    clearTimeout(this.#idle);
+    if (this.#waiting.length > 0) this.#process ??= this.#start();
+    for (let next = this.#waiting[0]; this.#isReady && next !== undefined; next = this.#waiting[0]) {
+      const [other] = this.#underWay.values();
+      if (this.#underWay.size >= LIMITS.bundlesAtOnce || other?.isAlone || (next.isAlone && other)) return;
+      this.#waiting.shift();
+      this.#underWay.set(next.id, next);
+      this.#process?.send(next.id, next.order);
+    }
+    if (this.#underWay.size + this.#waiting.length === 0) this.#idle = setTimeout(() => this.#letGo(), IDLE_MS).unref();
+  }
+
+  #start(): BundlerProcess {
+    const { start = startBundler, limits = LIMITS } = this.#options;
+    this.#isReady = false;
+    const started: BundlerProcess = new BundlerProcess(start(this.#place), limits, {
+      onReady: () => {
+        if (this.#process !== started) return;
+        this.#isReady = true;
+        this.#tell(null);
+        this.#fill();
+      },
+      onAnswer: (id, answer) => {
+        const asked = this.#underWay.get(id);
+        this.#underWay.delete(id);
+        asked?.settle(answer);
+        this.#fill();
+      },
+      onDeath: (death) => {
+        if (this.#process === started) this.#onDeath(death);
+      },
+    });
+    return started;
+  }
+
+  /** Without a word: it has nothing to do. */
+  #letGo(): void {
+    const process = this.#process;
+    this.#process = null;
+    process?.kill();
+  }
+
+  #onDeath(death: BundlerDeath): void {
+    const wasReady = this.#isReady;
+    const lost = [...this.#underWay.values()];
+    this.#process = null;
+    this.#isReady = false;
+    this.#underWay.clear();
+    if (this.#isStopped) return;
+    const { kind, code, signal, detail } = death;
+    if (kind === 'closed' && this.#place.user !== null) {
+      this.#place = { ...this.#place, user: null };
+      this.#options.log.warn({ detail }, 'bundler.other_user_cannot_read');
+      this.#fill();
+      return;
+    }
+    this.#options.log.warn(
+      { kind, code, signal, lost: lost.length, detail: firstLine(detail) },
+      'bundler.process_died',
+    );
+    if (!wasReady) {
+      this.#onFailedStart(death);
+      return;
+    }
+    for (const asked of lost.reverse()) this.#afterDeath(asked, death);
+    this.#fill();
+  }
+
+  #afterDeath(asked: Asked, { kind, lateId }: BundlerDeath): void {
+    if (asked.id === lateId) asked.settle({ limit: this.#limitMet('late') });
+    else if (!asked.isAlone) {
+      asked.isAlone = true;
+      this.#waiting.unshift(asked);
+    } else if (kind === 'memory') asked.settle({ limit: this.#limitMet('memory') });
+    else
+      asked.fail(new Refusal('unavailable', 'The process that bundles ended twice with this code; the log says more'));
+  }
+
+  #limitMet(kind: 'late' | 'memory'): string {
+    const { bundleMs, bundlerMemoryMb } = this.#options.limits ?? LIMITS;
+    const limit = kind === 'late' ? `${bundleMs / SECOND_MS} seconds` : `${bundlerMemoryMb} MB of memory`;
+    return `bundling took more than the ${limit} that it may take: import less, or use "errand deploy", which bundles where it is called`;
+  }
+
+  #onFailedStart({ detail, code, signal }: BundlerDeath): void {
+    this.#tell(firstLine(detail) || `it ended with ${signal ?? `code ${code}`}`);
+    for (const asked of this.#waiting.splice(0)) {
+      asked.fail(new Refusal('unavailable', 'The process that bundles cannot be started; the log says why'));
+    }
+  }
+
+  /** While it cannot be started, it is tried again without anybody asking. */
+  #tell(problem: string | null): void {
+    this.#problem = problem;
+    clearTimeout(this.#probing);
+    if (problem === null || this.#isStopped) return;
+    this.#probing = setTimeout(() => {
+      this.#process ??= this.#start();
+    }, PROBE_MS).unref();
+  }
+}
+
+const STOPPING = new Refusal('unavailable', 'This process is stopping');
+
+interface LimitMet {
+  readonly limit: string;
+}
+
+function isLimit(answer: BundleAnswer): answer is LimitMet {
+  return 'limit' in answer;
+}
+
+function problemIn(file: string, text: string): Bundled {
+  return { ok: false, problems: [{ file, line: 1, column: 1, text }] };
+}
+
+/** A process that ends for want of memory says a hundred lines. */
+function firstLine(text: string): string {
+  return (text.split('\n').find((line) => line.trim() !== '') ?? '').slice(0, 300);
+}

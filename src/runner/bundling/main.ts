@@ -1,0 +1,86 @@
+// The process that bundles. It reads what users wrote, and runs none of it.
+//
+// The bundler is a program of its own, which esbuild's package starts and never starts again: when it has ended, this
+// process ends, too, and the server starts another one. Both end when the server is gone.
+
+import { accessSync, closeSync, constants } from 'node:fs';
+import { Socket } from 'node:net';
+import { transform } from 'esbuild';
+import { bundleStep } from '../bundle.ts';
+import { bundleFile } from '../bundle-file.ts';
+import { encodeFrame, FrameReader } from '../child/frames.ts';
+import {
+  type AnswerMessage,
+  BUNDLER_GONE,
+  type BundleAnswer,
+  type BundlerSetup,
+  CANNOT_READ,
+  type OrderMessage,
+} from './protocol.ts';
+
+const PIPE_FD = 3;
+/** The server is trusted; this only tells garbage from frames. */
+const MAX_FRAME_BYTES = 2 ** 28;
+
+function settle({ close, user, needs }: BundlerSetup): void {
+  for (const descriptor of close) {
+    try {
+      closeSync(descriptor);
+    } catch {
+      // it was not handed on
+    }
+  }
+  if (user !== null) {
+    process.setgroups?.([]);
+    process.setgid?.(user.gid);
+    process.setuid?.(user.uid);
+  }
+  for (const path of needs) {
+    try {
+      accessSync(path, constants.R_OK);
+    } catch {
+      process.stderr.write(`user ${process.getuid?.()} may not read ${path}\n`);
+      process.exit(CANNOT_READ);
+    }
+  }
+}
+
+function endAll(): never {
+  // The bundler, too, whatever it does: both are in a group of their own.
+  process.kill(-process.pid, 'SIGKILL');
+  process.exit(0);
+}
+
+async function carryOut({ order }: OrderMessage): Promise<BundleAnswer> {
+  if (order.kind === 'file') return await bundleFile(order.file);
+  return await bundleStep(order.source, order.packagesDir);
+}
+
+function frameOf(id: number, answer: BundleAnswer): Buffer {
+  if (!('bundle' in answer)) return encodeFrame([{ id, answer } satisfies AnswerMessage], []);
+  const { bundle, sourceMap, ...head } = answer;
+  const blobs = [Buffer.from(bundle), Buffer.from(sourceMap)] as const;
+  const message: AnswerMessage = { id, answer: head, bytes: [blobs[0].byteLength, blobs[1].byteLength] };
+  return encodeFrame([message], blobs);
+}
+
+settle(JSON.parse(process.argv[2] ?? '') as BundlerSetup);
+const socket = new Socket({ fd: PIPE_FD });
+const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {
+  for (const message of messages as OrderMessage[]) {
+    carryOut(message).then(
+      (answer) => socket.write(frameOf(message.id, answer)),
+      // What the code is makes no exception: the bundler is gone, or this process is broken.
+      (error: unknown) => {
+        process.stderr.write(`${String(error)}\n`);
+        process.exit(BUNDLER_GONE);
+      },
+    );
+  }
+});
+socket.on('data', (chunk: Buffer) => reader.push(chunk));
+socket.on('error', endAll);
+socket.on('close', endAll);
+// It answers only when the bundler itself could be started.
+await transform('');
+socket.write(encodeFrame([{ id: 0 } satisfies AnswerMessage], []));

@@ -1,0 +1,167 @@
+// The server's end of one process that bundles (main.ts): sends it orders, and ends it when one takes too long or all of
+// them too much memory. What it wrote to its standard error is kept for the one line that tells how it ended.
+
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { encodeFrame, FrameReader } from '../child/frames.ts';
+import { MEMORY_LOOK_MS, usedMemoryMb } from '../memory.ts';
+import type { AnswerMessage, BundleAnswer, BundleOrder, OrderMessage } from './protocol.ts';
+import { CANNOT_READ } from './protocol.ts';
+
+const START_MS = 20_000;
+const STDERR_KEPT_CHARS = 4096;
+/** A bundle with its map, and what it was made of. */
+const MAX_FRAME_BYTES = 128 * 1024 * 1024;
+
+export interface BundlerDeath {
+  /**
+   * `late`: it was ended since a bundle took too long, `memory`: since it took too much. `closed`: its user may not read
+   * what it needs. `asked`: by us.
+   */
+  readonly kind: 'exit' | 'start' | 'late' | 'memory' | 'closed' | 'garbage' | 'asked';
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly detail: string;
+  /** Of the order that took too long. */
+  readonly lateId: number | null;
+}
+
+export interface BundlerLimits {
+  readonly bundleMs: number;
+  readonly bundlerMemoryMb: number;
+}
+
+interface ProcessEvents {
+  readonly onReady: () => void;
+  readonly onAnswer: (id: number, answer: BundleAnswer) => void;
+  /** Once, when it is gone. */
+  readonly onDeath: (death: BundlerDeath) => void;
+}
+
+export class BundlerProcess {
+  readonly #child: ChildProcess;
+  readonly #limits: BundlerLimits;
+  readonly #events: ProcessEvents;
+  readonly #pipe: Socket;
+  readonly #late = new Map<number, NodeJS.Timeout>();
+  readonly #starting: NodeJS.Timeout;
+  #looking: NodeJS.Timeout | undefined;
+  #stderr = '';
+  #kind: BundlerDeath['kind'] = 'exit';
+  #lateId: number | null = null;
+  #isDead = false;
+
+  constructor(child: ChildProcess, limits: BundlerLimits, events: ProcessEvents) {
+    this.#child = child;
+    this.#limits = limits;
+    this.#events = events;
+    this.#pipe = child.stdio[3] as Socket;
+    for (const stream of child.stdio) stream?.on('error', () => {});
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT_CHARS);
+    });
+    const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => this.#receive(messages, blobs));
+    this.#pipe?.on('data', (chunk: Buffer) => {
+      if (this.#kind !== 'exit') return;
+      try {
+        reader.push(chunk);
+      } catch (error) {
+        this.#stderr = String(error);
+        this.#end('garbage');
+      }
+    });
+    this.#starting = setTimeout(() => this.#end('start'), START_MS);
+    child.on('error', (error) => this.#onDeath(null, null, error));
+    child.on('close', (code, signal) => this.#onDeath(code, signal));
+    // It ends with the server by itself.
+    child.unref();
+    for (const stream of child.stdio) (stream as Socket | null)?.unref?.();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  send(id: number, order: BundleOrder): void {
+    this.#pipe.write(encodeFrame([{ id, order } satisfies OrderMessage], []));
+    this.#late.set(
+      id,
+      setTimeout(() => {
+        this.#lateId = id;
+        this.#end('late');
+      }, this.#limits.bundleMs),
+    );
+    this.#looking ??= setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS);
+  }
+
+  kill(): void {
+    this.#end('asked');
+  }
+
+  #receive(messages: unknown, blobs: Buffer): void {
+    for (const { id, answer, bytes } of messages as AnswerMessage[]) {
+      if (id === 0) {
+        clearTimeout(this.#starting);
+        this.#events.onReady();
+        continue;
+      }
+      clearTimeout(this.#late.get(id));
+      if (!this.#late.delete(id)) throw new Error('an answer to nothing');
+      if (this.#late.size === 0) this.#lookNoMore();
+      const [bundle = 0, map = 0] = bytes ?? [];
+      const texts = {
+        bundle: blobs.toString('utf8', 0, bundle),
+        sourceMap: blobs.toString('utf8', bundle, bundle + map),
+      };
+      this.#events.onAnswer(id, { ...answer, ...(bytes ? texts : {}) } as BundleAnswer);
+    }
+  }
+
+  #lookAtMemory(): void {
+    if (this.pid === undefined) return;
+    const usedMb = treeOf(this.pid).reduce((sum, pid) => sum + (usedMemoryMb(pid) ?? 0), 0);
+    if (usedMb > this.#limits.bundlerMemoryMb) this.#end('memory');
+  }
+
+  #lookNoMore(): void {
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+
+  #end(kind: BundlerDeath['kind']): void {
+    if (this.#isDead || this.#kind !== 'exit') return;
+    this.#kind = kind;
+    if (this.pid === undefined) return;
+    // In a jail, what is inside is in no group of ours, and ends with its parent.
+    for (const pid of [-this.pid, this.pid]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // gone by itself
+      }
+    }
+  }
+
+  #onDeath(code: number | null, signal: string | null, error?: Error): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    clearTimeout(this.#starting);
+    this.#lookNoMore();
+    for (const timer of this.#late.values()) clearTimeout(timer);
+    const closed = code === CANNOT_READ ? 'closed' : this.#kind;
+    const kind = error ? 'start' : closed;
+    const detail = (error?.message ?? this.#stderr).trim();
+    this.#events.onDeath({ kind, code, signal, detail, lateId: this.#lateId });
+  }
+}
+
+/** The process, and what it has started; the bundler is one of these. */
+function treeOf(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
+    return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))];
+  } catch {
+    return [pid];
+  }
+}
