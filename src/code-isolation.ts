@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { obstacleTo, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './ports.ts';
+import { hardeningObstacle } from './runner/hardening.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from './runner/pool.ts';
 
@@ -37,10 +38,18 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
     throw new ConfigError('ERRAND_CODE_USER: only a server that is root can run code as another user: leave it out');
   }
   const { level, user } = isolationOf(config);
-  if (level === 'process' && user === null) return;
+  if (level === 'process' && user === null && hardeningObstacle() !== null) return;
   const reason = await runner.trial();
   if (reason === null) return;
-  throw new ConfigError(`${level === 'jail' ? 'ERRAND_ISOLATION: jail' : 'ERRAND_CODE_USER'}: ${reason}`);
+  const setting = level === 'process' && user !== null ? 'ERRAND_CODE_USER' : `ERRAND_ISOLATION: ${level}`;
+  throw new ConfigError(`${setting}: ${reason}`);
+}
+
+/** Says in one line what this machine does not let code be kept in by. */
+export function tellWhatIsMissing(log: Log): void {
+  const obstacle = hardeningObstacle();
+  if (obstacle !== null)
+    log.warn({ obstacle }, 'user code runs without a filter of system calls: see docs/isolation.md');
 }
 
 /** Where code runs as another user than the server, the data dir is closed to that user. */

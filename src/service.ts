@@ -1,7 +1,7 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
 import { type BundlingParts, createBundling } from './code-bundling.ts';
-import { closeDataDir, runnerOf, tryIsolation } from './code-isolation.ts';
+import { closeDataDir, runnerOf, tellWhatIsMissing, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
@@ -188,6 +188,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   await makeDataDir(config);
   await lookForFolders(config);
   await closeDataDir(config, log);
+  tellWhatIsMissing(log);
   const listening: number[] = [];
   const own = createOwn({ services: () => ownServices(config, listening) });
   const addresses = createAddresses({ allowTargets: config.allowTargets, own });

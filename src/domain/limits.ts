@@ -40,6 +40,16 @@ export const LIMITS = {
   apiKeyChars: 24,
   secretKeyChars: 32,
 
+  // processes of code
+  /** Open in one of them: what the kernel keeps for a descriptor (a socket's buffers) counts as nobody's memory. */
+  codeDescriptors: 512,
+  /** Where connections go through the server, each takes three of them (256: `outletConnections`). */
+  codeDescriptorsThroughServer: 1024,
+  /** Of one file. */
+  codeFileBytes: 1024 * 1024 * KIB,
+  /** Of one user, in all its processes. */
+  codeThreads: 1024,
+
   // deployments
   /** Of one workflow or source, however old; besides the active one, and those that runs go on with. */
   deploymentsKept: 20,

@@ -23,6 +23,8 @@ export interface IsolationSettings {
   readonly network: 'none' | 'public' | 'full';
   /** Who the code runs as; null: the server's own user. */
   readonly user: CodeUser | null;
+  /** Whether processes limit themselves (child/harden.ts), or a shell does. Left out: by themselves, where they can. */
+  readonly hardens?: boolean;
 }
 
 /** What the process is told about itself; paths as it sees them. */
@@ -37,6 +39,11 @@ export interface StartOptions {
   readonly memoryMb: number;
   /** Null for a workflow. */
   readonly sourceId: string | null;
+  /**
+   * The program, a file in the process's folder: `child.mjs` when it is not said. It begins as child/main.ts does, with
+   * `confine` and `harden`, before it looks at anything that is not the server's.
+   */
+  readonly program?: string;
 }
 
 export interface Started {
@@ -69,25 +76,30 @@ export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 
 const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
 /** Node refuses to start with a flag that it does not know: 24 has no permission for the network, and no node:ffi. */
-const VERSION_FLAGS = [
-  ...(isKnown('--allow-net') ? ['--allow-net'] : []),
-  ...(isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : []),
-];
+const VERSION_FLAGS = ['--allow-net', '--disable-sigusr1'].filter(isKnown);
+
+type Given = Pick<StartOptions, 'memoryMb' | 'program'>;
+
+const NO_FFI = isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : [];
 
 /** The arguments of Node that run the program of a child process. */
-export function nodeArguments({ dir, tmp }: Inside, memoryMb: number, confinement: Confinement): string[] {
+export function nodeArguments({ dir, tmp }: Inside, given: Given, confinement: Confinement): string[] {
   return [
     '--permission',
     // The permission model does not cover node:sqlite, which would open any file, the store's too.
     '--no-experimental-sqlite',
     '--no-addons',
+    // A flag that is set later ends the process, instead of opening V8's memory or a file to the code.
+    '--freeze-flags-after-init',
     ...VERSION_FLAGS,
+    // For child/harden.ts, which gives it up.
+    ...(confinement.limits === null ? NO_FFI : ['--experimental-ffi', '--allow-ffi']),
     `--allow-fs-read=${join(dir, '*')}`,
     `--allow-fs-read=${join(tmp, '*')}`,
     `--allow-fs-write=${join(tmp, '*')}`,
-    `--max-old-space-size=${memoryMb}`,
+    `--max-old-space-size=${given.memoryMb}`,
     '--no-warnings',
-    join(dir, CHILD_FILE),
+    join(dir, given.program ?? CHILD_FILE),
     JSON.stringify(confinement),
   ];
 }

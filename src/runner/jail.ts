@@ -12,8 +12,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import type { ResourceLimits } from './child/harden.ts';
 import { inheritedDescriptors } from './descriptors.ts';
+import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
   type Ending,
   environmentOf,
@@ -26,6 +28,8 @@ import {
   type Started,
   type StartOptions,
 } from './isolation.ts';
+import { seccompFilter } from './seccomp/filter.ts';
+import { isMachine } from './seccomp/syscalls.ts';
 
 const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
 const NODE = '/usr/bin/node';
@@ -35,8 +39,11 @@ const OUTLET = 'outlet.sock';
 const NOBODY = '65534';
 /** Where bwrap is looked for, which is not for the server's environment to say. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
-/** The descriptor of the report; bwrap closes it before it starts Node. */
+/** The descriptors of the report and of the filter of system calls; bwrap closes them before it starts Node. */
 const REPORT = 4;
+const FILTER = 5;
+/** Of the process in its namespace. */
+const PID = 1;
 const BYTES_PER_MB = 1024 * 1024;
 
 /** What looking up names and checking certificates takes. */
@@ -55,8 +62,11 @@ const NETWORK_FILES = [
 export class Jails implements Isolation {
   readonly #settings: IsolationSettings;
   readonly #system: readonly string[];
-  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > REPORT);
+  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > FILTER);
 
+  readonly #limits: ResourceLimits;
+  readonly #hardens: boolean;
+  readonly #filter = jailFilter();
   readonly #openOutlet: OpenOutlet | null;
 
   /** `openOutlet`: for the network `public`, and for no other. */
@@ -65,6 +75,8 @@ export class Jails implements Isolation {
     this.#settings = settings;
     this.#openOutlet = (settings.network === 'public' && openOutlet) || null;
     this.#system = systemArguments(settings.network);
+    this.#limits = limitsOf(settings);
+    this.#hardens = isHardening(settings);
   }
 
   inside(): Inside {
@@ -76,20 +88,42 @@ export class Jails implements Isolation {
     return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
   }
 
-  start({ dir, memoryMb, sourceId }: StartOptions): Started {
+  start(options: StartOptions): Started {
+    const { dir, memoryMb, sourceId } = options;
     const { user } = this.#settings;
     const outlet = this.#openOutlet === null ? null : join(INSIDE.dir, OUTLET);
-    const node = nodeArguments(INSIDE, memoryMb, { close: this.#close, user: null, outlet });
+    const limits = this.#hardens ? this.#limits : null;
+    const node = nodeArguments(INSIDE, options, { close: this.#close, user: null, outlet, limits });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
-    const args = [...this.#system, ...folderArguments(dir, memoryMb), ...env, '--', NODE, ...node];
-    const child = spawn('bwrap', args, {
+    const jail = [...this.#system, ...folderArguments(dir, memoryMb), ...env, ...filterArguments(this.#filter)];
+    const bwrap = ['bwrap', ...jail, '--', NODE, ...node];
+    const [command = '', ...args] = this.#hardens ? bwrap : underLimits(bwrap, this.#limits);
+    const child = spawn(command, args, {
       cwd: '/',
       env: { PATH },
-      stdio: [...STDIO, 'pipe'],
+      stdio: [...STDIO, 'pipe', this.#filter === null ? 'ignore' : 'pipe'],
       ...(user === null ? {} : user),
     });
+    if (this.#filter !== null) sendFilter(child, this.#filter);
     return jailed(child);
   }
+}
+
+/** bwrap reads it to its end, and installs it as the last thing before Node is started. */
+function sendFilter(child: ChildProcess, filter: Uint8Array): void {
+  const pipe = (child.stdio as readonly unknown[])[FILTER] as Writable | null;
+  pipe?.on('error', () => {}); // it ended before it read that, and tells why
+  pipe?.end(filter);
+}
+
+/** For bwrap. */
+export function filterArguments(filter: Uint8Array | null): string[] {
+  return filter === null ? [] : ['--seccomp', String(FILTER)];
+}
+
+/** What a process in a jail may ask of the system; null on a machine whose calls are not known here. */
+export function jailFilter(): Uint8Array | null {
+  return isMachine(process.arch) ? seccompFilter(process.arch, { stage: 'start', pid: PID }) : null;
 }
 
 /** Those of bwrap's arguments that are the same for all processes. */

@@ -93,8 +93,7 @@ class Pool implements ProcessRunner {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
     const { isolation, tmpDir, openOutlet, maxProcesses = MAX_PROCESSES, quotasOf = () => NO_QUOTAS } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
-    this.#isolation =
-      isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation.user);
+    this.#isolation = isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation);
     this.#describer = new Describer(this.#workdirs, this.#isolation);
     const bounds = {
       maxProcesses,

@@ -53,8 +53,9 @@ export function reasonOf({ detail, code, signal }: Death, { level, user }: Isola
   const lines = detail.trim().split('\n');
   const said =
     lines.find((line) => SAYS_WHY.test(line)) || lines.at(-1) || `it ended (${signal ?? `exit code ${code}`})`;
-  if (level === 'process') return `the server cannot run code as ${user?.uid}:${user?.gid}: ${said}`;
-  if (/spawn bwrap ENOENT/.test(detail))
+  const asWho = user === null ? '' : ` as ${user.uid}:${user.gid}`;
+  if (level === 'process') return `the server cannot run code${asWho}: ${said}`;
+  if (/spawn bwrap ENOENT|bwrap: not found/.test(detail))
     return 'the program bwrap is missing: install the package bubblewrap (0.8 or newer)';
   if (/unknown option/i.test(detail)) return `bwrap is older than 0.8 (${said}): update the package bubblewrap`;
   if (/namespace|operation not permitted|permission denied|uid map|loopback/i.test(detail)) {

@@ -1,6 +1,7 @@
 // The first thing that the program does: it gives up what it was started with and must not keep.
 
 import { closeSync } from 'node:fs';
+import type { ResourceLimits } from './harden.ts';
 
 /** The program's only argument, as JSON. */
 export interface Confinement {
@@ -10,6 +11,8 @@ export interface Confinement {
   readonly user: { readonly uid: number; readonly gid: number } | null;
   /** The socket that leads out of a jail; null: none does. */
   readonly outlet: string | null;
+  /** What `harden` is to set; null: it cannot here, and what started the process has set limits. */
+  readonly limits: ResourceLimits | null;
 }
 
 /**
@@ -21,7 +24,7 @@ export function confine(): Confinement {
   const confinement = JSON.parse(process.argv[2] ?? '') as Confinement;
   const { close, user } = confinement;
   process.argv.length = 2;
-  delete process.env.PWD; // of the jail's making
+  for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete process.env[name]; // of the jail's or a shell's making
   for (const descriptor of close) {
     try {
       closeSync(descriptor);

@@ -6,8 +6,10 @@ import { confine } from './confine.ts';
 import { captureConsole } from './console.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import { exitProcess, guardProcess } from './guard.ts';
+import { harden } from './harden.ts';
 import { openOutlet } from './outlet.ts';
 import { CONNECTION_LOST, type ToChild } from './protocol.ts';
+import { refuseHazards } from './refuse.ts';
 import { provideTmp } from './tmp.ts';
 import { Worker } from './worker.ts';
 
@@ -16,7 +18,9 @@ const PIPE_FD = 3;
 /** The server is trusted; this only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-const { outlet } = confine();
+const { outlet, limits } = confine();
+if (limits !== null) harden(limits);
+refuseHazards();
 if (outlet !== null) await openOutlet(outlet);
 provideTmp();
 const socket = new Socket({ fd: PIPE_FD });

@@ -2,7 +2,6 @@ import type { Escape } from './escapes.ts';
 import { faultOf, returned, until } from './kit.ts';
 
 const PERMISSION = "Node's permission model";
-const OTHERS = `${PERMISSION}; in a jail there are no other processes`;
 
 export const PROCESSES: readonly Escape[] = [
   {
@@ -31,7 +30,8 @@ export const PROCESSES: readonly Escape[] = [
     name: "reads the memory of another deployment's process",
     process: 'stopped',
     jail: 'stopped',
-    by: OTHERS,
+    by: `${PERMISSION}; the system, which closes it to others of the same user; in a jail there are no other processes`,
+    unhindered: false,
     attempt: `return ['maps', 'mem'].some((name) => { try { fs.closeSync(fs.openSync('/proc/' + w.otherPid + '/' + name)); return true } catch {} })`,
   },
   {
@@ -119,7 +119,7 @@ export const PROCESSES: readonly Escape[] = [
     name: 'loads native code: an addon, `node:ffi`, an OpenSSL engine',
     process: 'stopped',
     jail: 'stopped',
-    by: `${PERMISSION}; the modules are switched off`,
+    by: `${PERMISSION}; what of \`node:ffi\` the process itself needs is given up before code is loaded`,
     attempt: `const library = '/lib/x86_64-linux-gnu/libm.so.6';
       const ways = [
         () => process.dlopen({ exports: {} }, library),

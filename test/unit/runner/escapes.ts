@@ -1,5 +1,6 @@
 // The corpus: what code in a step may try, and what comes of it at each level. SECURITY.md has the same table.
 
+import { ENGINE } from './escapes-engine.ts';
 import { FILES } from './escapes-files.ts';
 import { NETWORK } from './escapes-network.ts';
 import { PROCESSES } from './escapes-processes.ts';
@@ -25,4 +26,4 @@ export interface Escape {
   readonly unhindered?: false;
 }
 
-export const ESCAPES: readonly Escape[] = [...FILES, ...PROCESSES, ...NETWORK, ...SHARED];
+export const ESCAPES: readonly Escape[] = [...FILES, ...ENGINE, ...PROCESSES, ...NETWORK, ...SHARED];

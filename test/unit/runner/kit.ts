@@ -23,6 +23,7 @@ export interface LogEntry {
 export interface Kit {
   readonly runner: ProcessRunner;
   readonly tmpDir: string;
+  readonly isolation: IsolationSettings;
   readonly logged: LogEntry[];
   /** Runs one step's code, or several steps' (`one`, `two`, …), or a deployment. */
   run(code: string | readonly string[] | Deployment, given?: Partial<RunRequest>): Promise<RunOutcome>;
@@ -74,7 +75,7 @@ export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
     evaluator ??= deploymentOf(EVALUATOR);
     return await run(await evaluator, { event: Buffer.from(JSON.stringify(body)), ...given });
   };
-  return { runner, tmpDir, logged, run, evaluate, source };
+  return { runner, tmpDir, isolation: options.isolation ?? ISOLATION, logged, run, evaluate, source };
 }
 
 export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {}): RunRequest {

@@ -1,0 +1,153 @@
+// The seccomp filter of the processes that run code: a list of the system calls that they may make.
+//
+// There are two of them. `run` is installed by the process itself (child/harden.ts) before it loads any code, at both levels:
+// from then on it can start no program and no process, signal and trace no other, mount nothing, change no user, and reaches
+// none of the parts of the kernel that Node does without. `start` is installed in a jail by bwrap before there is a Node: it
+// also keeps io_uring away, which libuv opens before a line of JavaScript runs (at the level `process` the rings that it has
+// opened stay; they know neither programs, processes nor signals). It must let bwrap start Node, and that narrow itself.
+//
+// What is refused fails with EPERM, as if the user had not the right. What libraries only try (clone3, io_uring, calls newer
+// than our table) fails with ENOSYS, and they fall back. Another machine's calls end the process.
+
+import { and, assemble, give, ifAtLeast, ifEqual, jump, label, load, type Program } from './bpf.ts';
+import { ALLOWED, AUDIT_NAMES, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
+
+export interface FilterOptions {
+  readonly stage: 'start' | 'run';
+  /** As the process sees it: the only one that it may signal. */
+  readonly pid: number;
+}
+
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const EPERM = 0x00050000 + 1;
+const ENOSYS = 0x00050000 + 38;
+const EAFNOSUPPORT = 0x00050000 + 97;
+
+const NUMBER = 0;
+const MACHINE = 4;
+/** The lower half of an argument: all that are judged here are 32 bits wide, for the kernel too. */
+const argument = (index: number): number => 16 + 8 * index;
+
+const CLONE_THREAD = 0x00010000;
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const NETLINK_ROUTE = 0;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+const SOCK_TYPE_MASK = 0xf;
+/** PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_SECCOMP, PR_GET_NO_NEW_PRIVS, PR_SET_VMA. */
+const PRCTLS = [3, 15, 16, 21, 39, 0x53564d41];
+/** PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS. */
+const PRCTLS_AT_START = [4, 38];
+/** TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, SIOCGIFNAME, SIOCGIFINDEX, FICLONE. */
+const IOCTLS = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x8910, 0x8933, 0x40049409];
+/** F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY, F_SETPIPE_SZ: they signal others, or make pipes larger than descriptors tell. */
+const FCNTLS_REFUSED = [8, 10, 15, 1026, 1031];
+
+type Judged = keyof typeof JUDGED;
+
+/** Returns the filter's instructions. */
+export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Array<ArrayBuffer> {
+  const judged = judgements(options);
+  const names = Object.keys(judged) as Judged[];
+  const allowed = Object.values(ALLOWED).flatMap((numbers) => numberOn(machine, numbers) ?? []);
+  return assemble([
+    load(MACHINE),
+    ifEqual(AUDIT_NAMES[machine], 'known', 'kill'),
+    label('known'),
+    load(NUMBER),
+    ...(machine === 'x64' ? [ifAtLeast(X32_FIRST, 'kill')] : []),
+    ifAtLeast(LAST_KNOWN + 1, 'unknown'),
+    ...names.map((name) => ifEqual(JUDGED[name][machine === 'x64' ? 0 : 1], `judge-${name}`)),
+    jump('listed'),
+    label('kill'),
+    give(KILL_PROCESS),
+    label('unknown'),
+    give(ENOSYS),
+    ...names.flatMap((name) => [label(`judge-${name}`), ...judged[name]]),
+    label('listed'),
+    ...allowed.map((number) => ifEqual(number, 'allow')),
+    give(EPERM),
+    label('allow'),
+    give(ALLOW),
+  ]);
+}
+
+function judgements({ stage, pid }: FilterOptions): Record<Judged, Program> {
+  const isStart = stage === 'start';
+  const onlySelf = oneOf('self', 0, [pid]);
+  return {
+    clone: [
+      load(argument(0)),
+      and(CLONE_THREAD),
+      ifEqual(CLONE_THREAD, undefined, 'no-clone'),
+      give(ALLOW),
+      label('no-clone'),
+      give(EPERM),
+    ],
+    // Its flags lie in memory, where no filter sees them; the C library asks clone then.
+    clone3: [give(ENOSYS)],
+    kill: onlySelf('kill'),
+    tgkill: onlySelf('tgkill'),
+    prctl: oneOf('prctl', 0, isStart ? [...PRCTLS, ...PRCTLS_AT_START] : PRCTLS)('prctl'),
+    ioctl: oneOf('ioctl', 1, IOCTLS)('ioctl'),
+    fcntl: noneOf(1, FCNTLS_REFUSED),
+    prlimit64: oneOf('limits', 0, [0, pid])('prlimit64'),
+    socket: socketJudgement(),
+    socketpair: [
+      load(argument(0)),
+      ifEqual(AF_UNIX, 'pair-allow'),
+      give(EAFNOSUPPORT),
+      label('pair-allow'),
+      give(ALLOW),
+    ],
+    execve: [give(isStart ? ALLOW : EPERM)],
+    seccomp: [give(isStart ? ALLOW : EPERM)],
+    // Of rings that are there; none can be made.
+    io_uring_enter: [give(isStart ? ENOSYS : ALLOW)],
+    io_uring_setup: [give(ENOSYS)],
+  };
+}
+
+/** The call, when that argument is one of the values. */
+function oneOf(what: string, index: number, values: readonly number[]): (name: string) => Program {
+  return (name) => {
+    const yes = `${name}-${what}-allow`;
+    return [load(argument(index)), ...values.map((value) => ifEqual(value, yes)), give(EPERM), label(yes), give(ALLOW)];
+  };
+}
+
+function noneOf(index: number, values: readonly number[]): Program {
+  return [
+    load(argument(index)),
+    ...values.map((value) => ifEqual(value, 'none-refuse')),
+    give(ALLOW),
+    label('none-refuse'),
+    give(EPERM),
+  ];
+}
+
+/** Streams and datagrams of the internet and of this machine, and what tells of the network's interfaces. */
+function socketJudgement(): Program {
+  return [
+    load(argument(0)),
+    ifEqual(AF_NETLINK, 'socket-netlink'),
+    ...[AF_UNIX, AF_INET, AF_INET6].map((family) => ifEqual(family, 'socket-type')),
+    give(EAFNOSUPPORT),
+    label('socket-netlink'),
+    load(argument(2)),
+    ifEqual(NETLINK_ROUTE, 'socket-allow', 'socket-refuse'),
+    label('socket-type'),
+    load(argument(1)),
+    and(SOCK_TYPE_MASK),
+    ifEqual(SOCK_STREAM, 'socket-allow'),
+    ifEqual(SOCK_DGRAM, 'socket-allow'),
+    label('socket-refuse'),
+    give(EPERM),
+    label('socket-allow'),
+    give(ALLOW),
+  ];
+}
