@@ -45,4 +45,6 @@ export interface Wake {
   answers(): void;
   /** Something that lists show was emitted, here or elsewhere. */
   emissions(): void;
+  /** A counter is not what its rows say. */
+  counters(): void;
 }

@@ -7,6 +7,7 @@ import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
 import { Answers } from './engine/answers.ts';
 import { createComponents } from './engine/components.ts';
+import { Counters } from './engine/counters.ts';
 import { Deliveries } from './engine/deliveries.ts';
 import { Dispatch } from './engine/dispatch.ts';
 import { createEmit } from './engine/emit.ts';
@@ -106,7 +107,12 @@ function buildParts(surroundings: Surroundings) {
   const shared = { store, slots, dispatch, metrics, clock, random, log };
   const sweep = new Sweep(shared);
   const wakeSweep = (): void => sweep.wake();
-  const nodes = new Nodes({ ...shared, runner, onRescued: () => repairs?.wake() });
+  const counters = new Counters(shared);
+  const onRescued = (): void => {
+    repairs?.wake();
+    counters.wake();
+  };
+  const nodes = new Nodes({ ...shared, runner, onRescued });
   const wakeTimes = (inMs?: number): void => times.wake(inMs);
   const propStores = propStoresOf(store);
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
@@ -129,6 +135,7 @@ function buildParts(surroundings: Surroundings) {
     schedules: () => times.wake(),
     answers: () => answers.wake(),
     emissions: () => streams.wake(),
+    counters: () => counters.wake(),
   });
   const bundler = createBundler({ packagesDir: config.packagesDir, bundleStep: bundling.bundleStep });
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
@@ -167,7 +174,7 @@ function buildParts(surroundings: Surroundings) {
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
-  const loops = { nodes, repairs, answers, runs, deliveries, operations, times, sweep, files, streams };
+  const loops = { nodes, repairs, answers, runs, deliveries, operations, times, sweep, counters, files, streams };
   return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -300,8 +307,9 @@ async function listen(http: HttpServer, { host, port }: Config): Promise<number>
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { repairs, runs, deliveries, operations, times, sweep, answers, streams } = parts;
+  const { repairs, runs, deliveries, operations, times, sweep, counters, answers, streams } = parts;
   repairs?.start();
+  counters.start();
   if (roles.has('run')) {
     runs.start();
     times.start();
@@ -321,12 +329,12 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, answers } = parts;
+  const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, counters, answers } = parts;
   const { nodes, repairs, files, poster, mailer, streams } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop(), sweep.stop(), repairs?.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop(), counters.stop(), repairs?.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

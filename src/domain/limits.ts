@@ -216,6 +216,13 @@ export const LIMITS = {
   nodeLeaseMs: 6 * SECOND_MS,
   answerKeptMs: 10 * MINUTE_MS,
 
+  // counters that are compared with their rows
+  countersEveryMs: HOUR_MS,
+  /** After nodes were taken for gone, or a counter was seen to be wrong; and from one look to the next, at least. */
+  countersSoonMs: 10 * SECOND_MS,
+  /** Of open rows, more than a store of one process counts while nothing else is done. */
+  openCounted: 100_000,
+
   // notices
   digestWindowMs: DAY_MS,
 } as const;

@@ -1,6 +1,7 @@
 // What Prometheus may ask of this process.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { REPAIR_KINDS } from '../store/counters.ts';
 import type { Slots } from './slots.ts';
 import type { Streams } from './streams/streams.ts';
 
@@ -17,6 +18,7 @@ export class Metrics {
   readonly errors: Counter<'code'>;
   readonly attempts: Counter<'kind' | 'outcome'>;
   readonly attemptSeconds: Histogram;
+  readonly repairs: Counter<'kind'>;
 
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: Counted) {
     const registers = [this.#registry];
@@ -57,6 +59,14 @@ export class Metrics {
       buckets: seconds,
       registers,
     });
+    this.repairs = new Counter({
+      name: 'errand_store_repairs_total',
+      help: 'Counters of the store that were not what its rows say, and were put right, by kind',
+      labelNames: ['kind'],
+      registers,
+    });
+    // Shown from the start: an alert looks for what was added.
+    for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
     const gauge = (name: string, help: string, read: () => number): void => {
       new Gauge({
         name,

@@ -46,7 +46,8 @@ export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
  */
 export const FURTHER_ERRORS = 'errors.further';
 
-const OPEN = new Set([
+/** Facts of the ledger that fall again. */
+export const OPEN_FACTS: ReadonlySet<string> = new Set([
   'runs.queued',
   'runs.running',
   'runs.waiting',
@@ -298,8 +299,9 @@ export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
     for (const fact of new Set([...(told?.keys() ?? []), ...(kept?.keys() ?? [])])) {
       const [n, found] = [told?.get(fact) ?? 0, kept?.get(fact) ?? 0];
       const detail = `${fact} of ${ownerId}: ${n} in the ledger, ${found} rows`;
-      if (OPEN.has(fact) && n !== found) findings.push({ check: 'ledger_open', detail, count: Math.abs(n - found) });
-      if (!OPEN.has(fact) && n < found) findings.push({ check: 'ledger_below_rows', detail, count: found - n });
+      if (OPEN_FACTS.has(fact) && n !== found)
+        findings.push({ check: 'ledger_open', detail, count: Math.abs(n - found) });
+      if (!OPEN_FACTS.has(fact) && n < found) findings.push({ check: 'ledger_below_rows', detail, count: found - n });
     }
     const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
     if (errors === failures) continue;

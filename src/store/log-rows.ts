@@ -127,9 +127,13 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
 }
 
 /** `facts`: its counters by name. */
+/** What is below zero is a counter that has gone wrong, and shown as nothing until that is put right. */
 export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
   const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
-    Object.fromEntries(states.map((state) => [state, facts.get(`${kind}.${state}`) ?? 0])) as Record<S, number>;
+    Object.fromEntries(states.map((state) => [state, Math.max(0, facts.get(`${kind}.${state}`) ?? 0)])) as Record<
+      S,
+      number
+    >;
   return {
     emissions: facts.get('emissions') ?? 0,
     runs: of('runs', RUN_STATES),

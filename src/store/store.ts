@@ -17,6 +17,7 @@ import type { RunEnd } from '../domain/end.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
 import type { StoreClock } from '../ports.ts';
+import type { CounterStore } from './counters.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore } from './operations.ts';
 import type {
@@ -240,6 +241,7 @@ export interface Store
     WaitStore,
     DeliveryStore,
     OperationStore,
+    CounterStore,
     TimeStore,
     NodeStore,
     ResourceStore {

@@ -48,6 +48,11 @@ export async function assertLedgerAddsUp(stage: Stage): Promise<void> {
   deepEqual(await stage.store.ledger(stage.owner.id), await countedByLists(stage));
 }
 
+/** What counts the rows says what they say, in the ledger and beside each listener. */
+export async function assertCountersAreRight({ store }: Stage): Promise<void> {
+  deepEqual((await store.repairCounters(Number.MAX_SAFE_INTEGER)).repairs, []);
+}
+
 /** Each failed run has one `$errors` that names it, and no `$errors` of a run stands without a failed run. */
 export async function assertOneErrorPerFailure(stage: Stage): Promise<void> {
   const { store, owner } = stage;

@@ -8,7 +8,7 @@ import { SECOND_MS } from '../../src/domain/limits.ts';
 import { RESENDABLE } from '../../src/domain/operation.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../src/domain/run.ts';
-import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
+import { assertCountersAreRight, assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 import { emit, ended, failed, Hands, type Harness, mail, shareOf, succeeded, timesInTurn } from './fixtures.ts';
 import { change, putOff, record } from './sending.ts';
 import { Stage } from './stage.ts';
@@ -200,6 +200,7 @@ export function interleavingsContract(harness: Harness): void {
             await assertLedgerAddsUp(stage);
           }
           await assertOneErrorPerFailure(stage);
+          await assertCountersAreRight(stage);
           await play.finish();
           const { runs, deliveries } = await stage.store.ledger(stage.owner.id);
           const { pending, sending, retrying, held } = deliveries;

@@ -7,6 +7,7 @@ import { accountsContract } from './accounts.ts';
 import { changesContract } from './changes.ts';
 import { claimingContract } from './claiming.ts';
 import { concurrencyContract } from './concurrency.ts';
+import { countersContract } from './counters.ts';
 import { crashContract } from './crash.ts';
 import { dataStoresContract } from './data-stores.ts';
 import { deliveriesContract } from './deliveries.ts';
@@ -87,6 +88,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ticksContract,
   pagesContract,
   ledgerContract,
+  countersContract,
   pruningContract,
   concurrencyContract,
   crashContract,

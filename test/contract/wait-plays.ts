@@ -9,7 +9,7 @@ import type { Webhook, Workflow } from '../../src/domain/resource.ts';
 import type { ClaimedRun, RunState } from '../../src/domain/run.ts';
 import type { WaitAsked, WaitKind } from '../../src/domain/waiting.ts';
 import type { Claims } from '../../src/store/store.ts';
-import { assertLedgerAddsUp } from './counting.ts';
+import { assertCountersAreRight, assertLedgerAddsUp } from './counting.ts';
 import { all, defined, Hands, type Harness, none, shareOf, waits } from './fixtures.ts';
 import { type RandomStep, stepOf } from './random-steps.ts';
 import { Stage } from './stage.ts';
@@ -294,6 +294,7 @@ export function waitPlaysContract(harness: Harness): void {
           const play = await Play.on(stage);
           for (const step of list) await play.step(step);
           await assertLedgerAddsUp(stage);
+          await assertCountersAreRight(stage);
           await play.finish();
           await play.assertAsKnown();
           await assertLedgerAddsUp(stage);

@@ -119,19 +119,27 @@ const READY = `CASE WHEN bool_or(w.is_ordered)
   THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
   ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
 
-/** The lines as they should be, beside those that are there. */
-const LINES = `(SELECT coalesce(l.listener_id, r.listener_id) AS listener, coalesce(l.waiting, 0) AS waiting,
-    coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts, coalesce(r.waiting, 0) AS rows_waiting,
-    coalesce(r.taken, 0) AS rows_taken, greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
-  FROM lines AS l FULL JOIN (
+/** The lines as they should be, beside those that are there. `listeners`: a parameter, only theirs. */
+export function linesAsRows(listeners: string | null = null): string {
+  const of = (column: string): string => (listeners === null ? '' : `WHERE ${column} = ANY(${listeners}::text[])`);
+  return `(SELECT coalesce(l.owner_id, r.owner_id) AS owner, coalesce(l.listener_id, r.listener_id) AS listener,
+    coalesce(l.waiting, 0) AS waiting, coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts,
+    coalesce(r.waiting, 0) AS rows_waiting, coalesce(r.taken, 0) AS rows_taken, r.holder AS rows_holder,
+    greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
+  FROM (SELECT * FROM lines ${of('listener_id')}) AS l FULL JOIN (
     SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
-      count(*) FILTER (WHERE state = 'running') AS taken, min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
-      FROM open_runs GROUP BY owner_id, runnable_id
+      count(*) FILTER (WHERE state = 'running') AS taken, NULL::bigint AS holder,
+      min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
+      FROM open_runs ${of('runnable_id')} GROUP BY owner_id, runnable_id
     UNION ALL
     SELECT d.owner_id, d.listener_id, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
-      count(*) FILTER (WHERE state = 'sending'), ${READY}
-      FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id GROUP BY d.owner_id, d.listener_id) AS r
+      count(*) FILTER (WHERE state = 'sending'), max(d.node) FILTER (WHERE state = 'sending'), ${READY}
+      FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id ${of('d.listener_id')}
+      GROUP BY d.owner_id, d.listener_id) AS r
     ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS line`;
+}
+
+const LINES = linesAsRows();
 
 const LINE_RULES: readonly Rule[] = [
   {

@@ -70,6 +70,8 @@ export class Line {
   /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
   keptUntilMs: number | null;
   isChanged = false;
+  /** It would have counted less than nothing: its rows say otherwise. */
+  isWrong = false;
   #readyAtMs: number;
   #starts: Starts;
   readonly #startsBefore: Starts;
@@ -98,9 +100,7 @@ export class Line {
 
   change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
     const { waiting = 0, taken = 0, keptUntilMs = null } = by;
-    this.waiting += waiting;
-    this.taken += taken;
-    this.isChanged = true;
+    this.#count(waiting, taken);
     // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
     if (this.isRun || taken === 0) return;
     if (this.taken === 0) this.keep(keptUntilMs);
@@ -108,6 +108,22 @@ export class Line {
       this.holder = node;
       this.keptUntilMs = null;
     }
+  }
+
+  /** Never less than nothing: with a negative count, nobody could ever take the line again. */
+  #count(waiting: number, taken: number): void {
+    this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
+    this.waiting = Math.max(0, this.waiting + waiting);
+    this.taken = Math.max(0, this.taken + taken);
+    this.isChanged = true;
+  }
+
+  /** As the rows say; a line that nothing is taken of is anybody's. */
+  recount({ waiting, taken, holder }: Pick<LineRow, 'waiting' | 'taken' | 'holder'>): void {
+    this.waiting = waiting;
+    this.taken = taken;
+    if (!this.isRun) this.holder = taken > 0 ? (this.holder ?? holder) : null;
+    this.isChanged = true;
   }
 
   /** By its holder; null: by nobody. */

@@ -123,5 +123,6 @@ async function readLedger(core: Core, ownerId: string): Promise<Ledger> {
     ownerId,
   );
   const facts = new Map(rows.map((row) => [row.fact as string, row.n as number]));
+  if ([...facts.values()].some((n) => n < 0)) core.notices.suspectCounters();
   return toLedger(facts);
 }

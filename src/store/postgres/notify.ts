@@ -58,6 +58,11 @@ export class Notices {
     this.tell(channel);
   }
 
+  /** A counter was seen to be wrong. */
+  suspectCounters(): void {
+    this.#wake?.counters();
+  }
+
   listen(wake: Wake): void {
     this.#wake = wake;
     void this.#listen();

@@ -1,12 +1,14 @@
 // Opens the Postgres store: one database, any number of processes.
 
 import type { Clock, Log, Random } from '../../ports.ts';
+import type { CounterStore } from '../counters.ts';
 import type { SecretKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
+import { counterVerbs } from './counters.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
@@ -126,7 +128,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       seal,
     };
     const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
-    return { store: storeOf(core, closeAll), statements };
+    return { store: { ...storeOf(core, closeAll), ...counterVerbs(core, connection) }, statements };
   } catch (error) {
     await node.leave().catch(() => undefined);
     await closeAll();
@@ -134,7 +136,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   }
 }
 
-function storeOf(core: Core, closeAll: () => Promise<void>): Store {
+function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof CounterStore> {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.batch.close();

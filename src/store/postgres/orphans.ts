@@ -1,7 +1,7 @@
 // Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
 // by the next claim, and cancelled as those are that were queued before. A claim takes as many as one step of a deletion
-// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the line stays as it is,
-// and the next claim finds it again.
+// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the line stays ready, and
+// the next claim finds it again.
 
 import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
 import type { Core } from './core.ts';
@@ -42,7 +42,8 @@ async function cancelSome(
     runnable.id,
     most,
   );
-  closeLine(tx, runnable, "SELECT 1 FROM open_runs WHERE runnable_id = $2 AND state = 'queued'");
+  const rest = "SELECT 1 FROM open_runs WHERE runnable_id = $2 AND state = 'queued'";
+  closeLine(tx, runnable, { moved: cancelled.length, rest });
   return cancelled.length;
 }
 
@@ -62,7 +63,8 @@ export async function moveStrays(
     if (left <= 0) break;
     if (!(await lockIdle(tx, stray))) continue;
     const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
-    closeLine(tx, stray, `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`);
+    const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
+    closeLine(tx, stray, { moved: moved.length, rest });
     for (const { state } of moved) ledger.moved(stray.ownerId, 'deliveries', { from: state as string, to: stray.to });
     left -= moved.length;
   }
@@ -107,11 +109,13 @@ async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   return locked.length > 0;
 }
 
-/** Nothing waits there any more, unless `rest` finds something. */
-function closeLine(tx: Tx, { ownerId, id }: Listener, rest: string): void {
+/** So many wait there no more, and nothing does unless `rest` finds something: then the next claim finds the line again. */
+function closeLine(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
   void tx.query(
-    `UPDATE lines SET waiting = 0, ready_at_ms = NULL WHERE owner_id = $1 AND listener_id = $2 AND NOT EXISTS (${rest})`,
+    `UPDATE lines SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,
+        ready_at_ms = CASE WHEN EXISTS (${rest}) THEN ready_at_ms END WHERE owner_id = $1 AND listener_id = $2`,
     ownerId,
     id,
+    moved,
   );
 }

@@ -268,6 +268,11 @@ export class Pass {
     };
   }
 
+  /** A line was found to count less than there is. */
+  get isCounterWrong(): boolean {
+    return [...this.#lines.values()].some((line) => line.isWrong);
+  }
+
   /** Those that changed. Behind all rows: when a line is ready is told by them. */
   sendLines(tx: Tx): void {
     sendLines(

@@ -24,4 +24,6 @@ export interface Core {
   readonly storeTag: string;
   /** Grows with every opening; a lease of an earlier one belongs to a process that is gone. */
   readonly boot: number;
+  /** Called when a counter was seen to be wrong. */
+  readonly suspectCounters: () => void;
 }

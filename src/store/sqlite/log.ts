@@ -190,5 +190,6 @@ function readLedger(core: Core, ownerId: string): Ledger {
   for (const row of core.reader.all('SELECT fact, n FROM ledger WHERE owner_id = ?', ownerId)) {
     facts.set(row.fact as string, row.n as number);
   }
+  if ([...facts.values()].some((n) => n < 0)) core.suspectCounters();
   return toLedger(facts);
 }

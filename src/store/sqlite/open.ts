@@ -8,6 +8,7 @@ import type { Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
+import { counterVerbs } from './counters.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { type Connection, type Database, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
@@ -84,6 +85,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     clock,
     storeTag,
     boot,
+    suspectCounters: () => wake?.counters(),
   };
   const store: Store = {
     ...logVerbs(core),
@@ -92,6 +94,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...waitVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
+    ...counterVerbs(core),
     ...timeVerbs(core),
     ...ownerVerbs(core),
     ...workflowVerbs(core),

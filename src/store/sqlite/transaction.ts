@@ -93,6 +93,18 @@ export class Transaction {
     facts.set(fact, (facts.get(fact) ?? 0) + by);
   }
 
+  /** Changes of the ledger so far, by owner and fact with a blank between them. */
+  get counted(): [key: string, by: number][] {
+    return [...this.#ledger].flatMap(([ownerId, facts]) =>
+      [...facts].map(([fact, by]): [string, number] => [`${ownerId} ${fact}`, by]),
+    );
+  }
+
+  /** Workflows and sources of which this transaction changes how many runs wait. */
+  get openedIds(): readonly string[] {
+    return [...this.#opened.keys()];
+  }
+
   /** A run went from one state to another; null: it was not there before. */
   runMoved(ownerId: string, { from, to }: { from: string | null; to: string }): void {
     if (from === to) return;

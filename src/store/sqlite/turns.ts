@@ -146,6 +146,17 @@ export class Turns {
     this.doubtful.delete(listenerId);
   }
 
+  /** What the rows say, this transaction's own included. */
+  correct(listenerId: string, counts: Pick<Line, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
+    const line = this.#touch(listenerId);
+    Object.assign(line, counts, { isExact: true, blockedUntilMs: 0, passedOver: 0 });
+    this.#place(line);
+  }
+
+  get listenerIds(): readonly string[] {
+    return [...this.#lines.keys()];
+  }
+
   /** Neither paused nor blocked. */
   isOpen(line: Line): boolean {
     return Math.max(line.pausedUntilMs, line.blockedUntilMs) <= this.#nowMs;

@@ -3,7 +3,7 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { at, none } from '../../contract/fixtures.ts';
+import { at, none, START_MS } from '../../contract/fixtures.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { claimed, type Stores, send, storesOn } from './stores.ts';
 
@@ -21,6 +21,7 @@ async function multiply({ url }: Stores, id: string, { table, key, listener }: t
     `INSERT INTO ${table} SELECT (jsonb_populate_record(o, jsonb_build_object('${key}', o.${key} + n))).*
       FROM ${table} AS o, generate_series(1, ${MORE}) AS n WHERE o.${listener} = '${id}'`,
   );
+  await queryOn(url, `UPDATE lines SET waiting = waiting + ${MORE} WHERE listener_id = '${id}'`);
 }
 
 /** Name of the state → how many. */
@@ -47,6 +48,7 @@ test('runs of a deleted workflow are cancelled in steps', async () => {
   const { runs: before } = await node.ledger(stage.owner.id);
   deepEqual((await node.claimRuns(100, none())).runs, []);
   deepEqual(await states(nodes, 'all_runs'), { queued: MORE + 1 - STEP, cancelled: STEP });
+  deepEqual(await lineOf(nodes, id), { waiting: MORE + 1 - STEP, ready_at_ms: '0' });
   await node.claimRuns(100, none());
   deepEqual(await states(nodes, 'all_runs'), { cancelled: MORE + 1 });
   deepEqual(await lineOf(nodes, id), DONE);
@@ -68,6 +70,7 @@ for (const [how, sql, state] of [
     const { deliveries: before } = await node.ledger(stage.owner.id);
     deepEqual(await claimed(node), []);
     deepEqual(await states(nodes, 'all_deliveries'), { pending: MORE + 1 - STEP, [state]: STEP });
+    deepEqual(await lineOf(nodes, webhook.id), { waiting: MORE + 1 - STEP, ready_at_ms: String(START_MS) });
     deepEqual(await claimed(node), []);
     deepEqual(await states(nodes, 'all_deliveries'), { [state]: MORE + 1 });
     deepEqual(await lineOf(nodes, webhook.id), DONE);

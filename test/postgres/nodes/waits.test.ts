@@ -65,6 +65,7 @@ async function heardBy(node: Store): Promise<{ runs: number; answers: number }> 
     deliveries: silent,
     schedules: silent,
     emissions: silent,
+    counters: silent,
   });
   // With the beginning it is told of everything, of answers last.
   await until('it listens', () => heard.answers > 0);
