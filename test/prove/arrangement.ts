@@ -25,7 +25,7 @@ export const USUAL_MIX: Readonly<Record<Kind, number>> = {
   'late-throw': 5,
 };
 
-const A = `export default async ({ steps, $ }) => {
+export const A_CODE = `export default async ({ steps, $ }) => {
   const { n, kind, wait_ms } = steps.trigger.event.body;
   if (kind.startsWith('late')) await new Promise((resolve) => setTimeout(resolve, wait_ms));
   if (kind.includes('emit')) $.send.emit({ n });
@@ -49,7 +49,7 @@ export async function arrange(client: Client, hookUrl: string): Promise<Arrangem
   const settings = { concurrency: 64, queue_limit: 1_000_000 };
   const workflow = (name: string, code: string, triggers: object[] = []) =>
     client.post('/v1/workflows', { name, steps: [{ namespace: 'step', code }], triggers, settings });
-  const a = await workflow('A', A, [{ type: 'http' }]);
+  const a = await workflow('A', A_CODE, [{ type: 'http' }]);
   const b = await workflow('B', 'export default ({ steps }) => steps.trigger.event.error.code;');
   const c = await workflow('C', 'export default ({ steps }) => steps.trigger.event.n;');
   const w = await client.post('/v1/webhooks', { url: hookUrl });

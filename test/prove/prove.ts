@@ -1,11 +1,15 @@
 // Proves the promises about crashes on the real process, or with `--postgres` on several of them that share a database:
 //
-//   npm run prove -- [--postgres] [--only name] [--seed N] [--times N] [--kills N]
+//   npm run prove -- [--postgres] [--only name] [--seed N] [--times N] [--kills N] [--minutes N] [--load N] [--faults a,b]
 //
-// `--times`: each scenario so often, with one seed after the other. Exits non-zero on any loss, and on anything that is
-// there twice but may be there once.
+// `--times`: each scenario so often, with one seed after the other. `--minutes`: how long the scenario "mixed" goes on, in
+// which all faults come by a plan that the seed brings back. `--load`: so many processes keep the machine busy meanwhile.
+// Exits non-zero on any loss, and on anything that is there twice but may be there once.
 
 import { parseArgs } from 'node:util';
+import type { MixedOptions } from './mixed/mixed.ts';
+import { isSoundMixed, mixedOnFile, mixedOnPostgres, textOfMixed } from './mixed/mixed.ts';
+import type { FaultKind } from './mixed/plan.ts';
 import { isSound, textOf } from './report.ts';
 import { filledUp, killed, terminated } from './scenarios.ts';
 import type { Result } from './setting.ts';
@@ -18,20 +22,46 @@ const { values } = parseArgs({
     times: { type: 'string', default: '1' },
     kills: { type: 'string' },
     burst: { type: 'string', default: '4000' },
+    minutes: { type: 'string', default: '8' },
+    load: { type: 'string', default: '0' },
+    faults: { type: 'string' },
   },
 });
 
-type Scenarios = Readonly<Record<string, (seed: number) => Promise<Result | string>>>;
+/** A reason instead, where it cannot be tried. */
+type Outcome = { readonly isSound: boolean; readonly text: string } | string;
+type Scenarios = Readonly<Record<string, (seed: number) => Promise<Outcome>>>;
+
+function scenario(name: string, run: (seed: number) => Promise<Result | string>) {
+  return async (seed: number): Promise<Outcome> => {
+    const result = await run(seed);
+    return typeof result === 'string' ? result : { isSound: isSound(result), text: textOf(name, result) };
+  };
+}
+
+async function mixed(seed: number): Promise<Outcome> {
+  const options: MixedOptions = {
+    seed,
+    minutes: Number(values.minutes),
+    load: Number(values.load),
+    ...(values.faults === undefined ? {} : { only: values.faults.split(',') as FaultKind[] }),
+    tell: (line) => process.stdout.write(`  ${line}\n`),
+  };
+  const result = await (values.postgres ? mixedOnPostgres(options) : mixedOnFile(options));
+  return { isSound: isSoundMixed(result), text: textOfMixed('mixed', result) };
+}
 
 const onFile: Scenarios = {
-  killed: (seed) => killed(seed, Number(values.kills ?? 24), Number(values.burst)),
-  terminated: (seed) => terminated(seed, 3),
-  'disk full': (seed) => filledUp(seed),
+  killed: scenario('killed', (seed) => killed(seed, Number(values.kills ?? 24), Number(values.burst))),
+  terminated: scenario('terminated', (seed) => terminated(seed, 3)),
+  'disk full': scenario('disk full', filledUp),
+  mixed,
 };
 
 async function onPostgres(): Promise<Scenarios> {
   const { atLength } = await import('./postgres/scenarios.ts');
-  return atLength(Number(values.kills ?? 8));
+  const each = Object.entries(atLength(Number(values.kills ?? 8)));
+  return { ...Object.fromEntries(each.map(([name, run]) => [name, scenario(name, run)])), mixed };
 }
 
 const scenarios = values.postgres ? await onPostgres() : onFile;
@@ -46,11 +76,11 @@ for (const [name, run] of Object.entries(scenarios)) {
     const seed = Number(values.seed) + time;
     const startedAt = Date.now();
     process.stdout.write(`${name}, seed ${seed}\n`);
-    const result = await run(seed);
-    if (typeof result === 'string') process.stdout.write(`  skipped, ${result}\n`);
+    const outcome = await run(seed);
+    if (typeof outcome === 'string') process.stdout.write(`  skipped, ${outcome}\n`);
     else {
-      process.stdout.write(`${textOf(name, result)}\n  took ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
-      isAllSound &&= isSound(result);
+      process.stdout.write(`${outcome.text}\n  took ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
+      isAllSound &&= outcome.isSound;
     }
   }
 }

@@ -60,8 +60,8 @@ export class Server {
   readonly lastLines: string[] = [];
   /** Results that were refused, since the lease had gone to another one meanwhile. */
   readonly late = { runs: 0, deliveries: 0 };
-  /** Ends that nobody asked for. */
-  readonly deaths: Exit[] = [];
+  /** Ends that nobody asked for, and whether it listened by then. */
+  readonly deaths: (Exit & { readonly wasReady: boolean })[] = [];
   #isAskedToEnd = false;
   /** In all its lives. */
   readonly rescues: Rescue[] = [];
@@ -96,7 +96,7 @@ export class Server {
     });
     this.#isAskedToEnd = false;
     const exited = once(child, 'exit').then(([code, signal]) => {
-      if (!this.#isAskedToEnd) this.deaths.push({ code, signal });
+      if (!this.#isAskedToEnd) this.deaths.push({ code, signal, wasReady: life.readyAt !== null });
       return { code, signal };
     });
     const logRead = once(child.stderr, 'close');

@@ -1,0 +1,166 @@
+// Carries out the faults of a plan. Whatever it breaks it puts right again, and every server runs when it is over.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Cutter } from '../../support/postgres/cut.ts';
+import type { PostgresServer } from '../../support/postgres/server.ts';
+import type { Findings } from '../findings.ts';
+import { createDice } from '../random.ts';
+import type { Server } from '../server.ts';
+import type { Fault, FaultKind } from './plan.ts';
+import type { Receivers } from './receivers.ts';
+
+export interface Ground {
+  readonly servers: readonly Server[];
+  /** Before the database, one for each server; none: each has a file of its own. */
+  readonly cutters: readonly Cutter[];
+  readonly database: PostgresServer | null;
+  readonly receivers: Receivers;
+  readonly wrong: Findings;
+  /** SIGKILLs of servers so far. */
+  kills: number;
+}
+
+type Act = (ground: Ground, fault: Fault) => Promise<void>;
+
+const START_DEADLINE_MS = 90_000;
+const CALLERS = 60;
+
+export async function carryOut(ground: Ground, fault: Fault): Promise<void> {
+  await pause(fault.beforeMs);
+  await ACTS[fault.kind](ground, fault);
+  await allRun(ground);
+}
+
+/** Starts those that do not run, as a supervisor does, until all do. */
+export async function allRun({ servers }: Ground): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  await Promise.all(
+    servers.map(async (server) => {
+      while (!server.isRunning) {
+        const isUp = await server.start().ready.then(
+          () => true,
+          () => false,
+        );
+        if (!isUp && Date.now() > deadline) throw new Error(`${server.name} did not start: ${server.lastLines.at(-1)}`);
+      }
+    }),
+  );
+}
+
+function oneOf({ servers }: Ground, { victim }: Fault): Server {
+  return servers[Math.floor(victim * servers.length)] as Server;
+}
+
+function networkOf(ground: Ground, { victim, isForAll }: Fault): readonly Cutter[] {
+  const { cutters } = ground;
+  return isForAll ? cutters : cutters.slice(Math.floor(victim * cutters.length)).slice(0, 1);
+}
+
+async function kill(ground: Ground, server: Server): Promise<void> {
+  if (!server.isRunning) return;
+  ground.kills++;
+  await server.kill();
+}
+
+async function terminate({ wrong }: Ground, server: Server): Promise<void> {
+  const { code, signal } = await server.terminate();
+  wrong.equal('exit code after SIGTERM', code ?? signal, 0);
+}
+
+/** One kind of trouble in the network, until it is over. */
+function trouble(begin: (cutter: Cutter, fault: Fault) => void): Act {
+  return async (ground, fault) => {
+    const cutters = networkOf(ground, fault);
+    for (const cutter of cutters) begin(cutter, fault);
+    await pause(fault.lastsMs);
+    for (const cutter of cutters) cutter.resume();
+  };
+}
+
+function restart(how: 'fast' | 'immediate'): Act {
+  return async ({ database }, { lastsMs }) => {
+    if (!database) return;
+    await database.stop(how);
+    await pause(lastsMs);
+    await database.start();
+  };
+}
+
+const ACTS: Readonly<Record<FaultKind, Act>> = {
+  'kill one': (ground, fault) => kill(ground, oneOf(ground, fault)),
+  'kill all': async (ground) => {
+    await Promise.all(ground.servers.map((server) => kill(ground, server)));
+  },
+  'kill at start': async (ground, fault) => {
+    const server = oneOf(ground, fault);
+    await kill(ground, server);
+    server.start();
+    await pause(fault.lastsMs / 4);
+    await kill(ground, server);
+  },
+  'kill while it stops': async (ground, fault) => {
+    const server = oneOf(ground, fault);
+    const stopped = server.terminate();
+    await pause(fault.lastsMs / 10);
+    await kill(ground, server);
+    await stopped;
+  },
+  'terminate one': (ground, fault) => terminate(ground, oneOf(ground, fault)),
+  'terminate all': async (ground) => {
+    await Promise.all(ground.servers.map((server) => terminate(ground, server)));
+  },
+  'stand still': async (ground, fault) => {
+    const server = oneOf(ground, fault);
+    server.pause();
+    await pause(fault.lastsMs);
+    server.resume();
+  },
+  'kill children': async (ground, fault) => {
+    for (const pid of childrenOf(oneOf(ground, fault).pid)) killQuietly(pid);
+  },
+  'receivers away': async ({ receivers }, { lastsMs }) => {
+    receivers.setAway(true);
+    await pause(lastsMs);
+    receivers.setAway(false);
+  },
+  'callers leave': async (ground, fault) => {
+    const { hostname, port } = new URL(oneOf(ground, fault).url);
+    const sockets = Array.from({ length: CALLERS }, () => {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.write('POST /e/nobody HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n{"half":');
+      return socket;
+    });
+    await pause(fault.lastsMs / 5);
+    for (const socket of sockets) socket.resetAndDestroy();
+  },
+  reset: trouble((cutter) => cutter.cutAll()),
+  hang: trouble((cutter) => cutter.hold()),
+  'half-open': trouble((cutter, { lastsMs }) => cutter.halfOpen(lastsMs)),
+  refuse: trouble((cutter) => cutter.refuse()),
+  silence: trouble((cutter) => cutter.mute()),
+  'partly silent': trouble((cutter, { victim }) => cutter.muteSome(0.5, createDice(victim * 2 ** 32).next)),
+  'database restarted fast': restart('fast'),
+  'database restarted immediate': restart('immediate'),
+};
+
+/** Processes that a server has started: those that run code, and those that bundle it. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const [, ppid] = (readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1) as string).split(' ');
+      return Number(ppid) === parent ? [Number(pid)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended by itself
+  }
+}
