@@ -13,8 +13,8 @@ import { createRunner, type ProcessRunner, type RunnerOptions } from './runner/p
 
 const OTHERS = 0o007;
 
-export function isolationOf({ isolation, jailNetwork, codeUser }: Config): IsolationSettings {
-  const network = isolation === 'jail' ? jailNetwork : 'full';
+export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }: Config): IsolationSettings {
+  const network = isolation === 'jail' ? jailNetwork : processNetwork;
   const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
   return { level: isolation, network, user: isOther ? { uid: codeUser.uid, gid: codeUser.gid } : null };
 }

@@ -49,6 +49,7 @@ export interface Config {
   /** How user code is kept in. */
   readonly isolation: 'process' | 'jail';
   readonly jailNetwork: 'none' | 'public' | 'full';
+  readonly processNetwork: 'public' | 'full';
   /** How many owners there may be while user code is not in a jail. */
   readonly ownersWithoutJail: number;
   /** Null: the runner's own default. */
@@ -144,6 +145,13 @@ export const SETTINGS: readonly Setting[] = [
     read: readOneOf(['none', 'public', 'full']),
   },
   {
+    name: 'ERRAND_PROCESS_NETWORK',
+    fallback: 'full',
+    about:
+      'What code reaches at the level process: full (what the server reaches), or public (what webhooks may reach; code that means to goes around it)',
+    read: readOneOf(['public', 'full']),
+  },
+  {
     name: 'ERRAND_CODE_USER',
     fallback: 'auto',
     about: 'Whom user code runs as when the server is root: uid:gid, server, or auto (65534:65534 where it can be)',
@@ -226,6 +234,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: of('ERRAND_LOG_LEVEL'),
     isolation: of('ERRAND_ISOLATION'),
     jailNetwork: of('ERRAND_JAIL_NETWORK'),
+    processNetwork: of('ERRAND_PROCESS_NETWORK'),
     ownersWithoutJail: of('ERRAND_OWNERS_WITHOUT_JAIL'),
     runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),

@@ -54,7 +54,7 @@ const NETWORKS = {
 
 function describeIsolation({ level, network, user }: IsolationSettings): string {
   const who = user === null ? "the server's own user" : `user ${user.uid}`;
-  if (level === 'process') return `in processes of ${who}`;
+  if (level === 'process') return `in processes of ${who}${network === 'public' ? ', with public addresses' : ''}`;
   return `in jails of ${who}, ${NETWORKS[network]}`;
 }
 

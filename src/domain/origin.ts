@@ -9,6 +9,7 @@ export interface Origin {
 }
 
 const MARK = /^\/\/ (component_path|component|file) (".*"), sha256 [0-9a-f]{64}\n/;
+const MARKS = new RegExp(`^(?:${MARK.source.slice(1)})+`);
 
 /** The code that is kept. `digest`: SHA-256 in hex; `source`: as its author wrote it. */
 export function markedCode({ kind, name }: Origin, digest: string, source: string): string {
@@ -22,7 +23,7 @@ export function originOf(code: string): Origin | null {
   return { kind: found[1] as Origin['kind'], name: JSON.parse(found[2] as string) as string };
 }
 
-/** Without the mark, whoever wrote it. */
+/** Without marks, whoever wrote them: what is behind the first one would be taken for a mark then. */
 export function plainCode(code: string): string {
-  return code.replace(MARK, '');
+  return code.replace(MARKS, '');
 }

@@ -10,7 +10,7 @@ import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
-import { isSource } from './sharing.ts';
+import { isOurComponent, isSource } from './sharing.ts';
 import type { Workdirs } from './workdir.ts';
 
 /** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
@@ -134,9 +134,10 @@ export class ChildLink {
     const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
     const dir = await workdirs.make();
     this.#dir = dir;
-    this.#prepared = await isolation.prepare(dir);
+    const isOurs = isOurComponent(deployment);
+    this.#prepared = await isolation.prepare({ dir, isOurs });
     if (this.#killed) throw new Error('it was ended before it was started');
-    const started = isolation.start({ dir, memoryMb, sourceId });
+    const started = isolation.start({ dir, memoryMb, sourceId, isOurs });
     this.#started = started;
     const child = started.process;
     child.on('error', (error) => this.#fail(error));

@@ -17,8 +17,8 @@ export interface CodeUser {
 export interface IsolationSettings {
   readonly level: 'process' | 'jail';
   /**
-   * What a jail reaches: nothing, what the server opens for it (`OpenOutlet`), or what the server reaches. At the level
-   * `process` it is always `full`.
+   * What code reaches: nothing, what the server opens for it (`OpenOutlet`), or what the server reaches. At the level
+   * `process` nothing but the child's own program keeps code to what the server opens, and `none` there is none.
    */
   readonly network: 'none' | 'public' | 'full';
   /** Who the code runs as; null: the server's own user. */
@@ -44,6 +44,8 @@ export interface StartOptions {
    * `confine` and `harden`, before it looks at anything that is not the server's.
    */
   readonly program?: string;
+  /** The code is a component of our own: wherever it has a network, its connections go through the server. */
+  readonly isOurs: boolean;
 }
 
 export interface Started {
@@ -67,10 +69,16 @@ export type OpenOutlet = (path: string, user: CodeUser | null) => Promise<{ clos
 export interface Isolation {
   inside(dir: string): Inside;
   /** What the process needs outside of it, before it is started; what ends that again. */
-  prepare(dir: string): Promise<{ close(): void }>;
+  prepare(options: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }>;
   start(options: StartOptions): Started;
 }
 
+/** Whether connections go through the server, which judges them. */
+export function goesThroughServer({ network }: IsolationSettings, isOurs: boolean): boolean {
+  return network === 'public' || (network === 'full' && isOurs);
+}
+
+export const NO_WAY_OUT = 'no way out was given to code whose connections go through the server';
 export const CHILD_FILE = 'child.mjs';
 export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 

@@ -19,9 +19,11 @@ import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
   type Ending,
   environmentOf,
+  goesThroughServer,
   type Inside,
   type Isolation,
   type IsolationSettings,
+  NO_WAY_OUT,
   nodeArguments,
   type OpenOutlet,
   STDIO,
@@ -67,13 +69,13 @@ export class Jails implements Isolation {
   readonly #limits: ResourceLimits;
   readonly #hardens: boolean;
   readonly #filter = jailFilter();
-  readonly #openOutlet: OpenOutlet | null;
+  readonly #openOutlet: OpenOutlet | undefined;
 
-  /** `openOutlet`: for the network `public`, and for no other. */
+  /** `openOutlet`: for the network `public`, and for code of ours. */
   constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
-    if (settings.network === 'public' && openOutlet === undefined) throw new Error('no way out was given');
+    if (settings.network === 'public' && openOutlet === undefined) throw new Error(NO_WAY_OUT);
     this.#settings = settings;
-    this.#openOutlet = (settings.network === 'public' && openOutlet) || null;
+    this.#openOutlet = openOutlet;
     this.#system = systemArguments(settings.network);
     this.#limits = limitsOf(settings);
     this.#hardens = isHardening(settings);
@@ -83,15 +85,17 @@ export class Jails implements Isolation {
     return INSIDE;
   }
 
-  async prepare(dir: string): Promise<{ close(): void }> {
-    if (this.#openOutlet === null) return { close: () => {} };
+  async prepare({ dir, isOurs }: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }> {
+    if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
+    if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
     return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
   }
 
   start(options: StartOptions): Started {
-    const { dir, memoryMb, sourceId } = options;
-    const { user } = this.#settings;
-    const outlet = this.#openOutlet === null ? null : join(INSIDE.dir, OUTLET);
+    const { dir, memoryMb, sourceId, isOurs } = options;
+    const { user, network } = this.#settings;
+    const place = { path: join(INSIDE.dir, OUTLET), hasOwnLoopback: network !== 'full' };
+    const outlet = goesThroughServer(this.#settings, isOurs) ? place : null;
     const limits = this.#hardens ? this.#limits : null;
     const node = nodeArguments(INSIDE, options, { close: this.#close, user: null, outlet, limits });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);

@@ -29,7 +29,7 @@ export interface RunnerOptions {
   /** A folder of the runner's own; what a killed server left there is cleared away. */
   readonly tmpDir: string;
   readonly isolation: IsolationSettings;
-  /** Needed for jails that reach public addresses. */
+  /** Needed for code of ours, and where code reaches public addresses alone. */
   readonly openOutlet?: OpenOutlet | undefined;
   /** All processes, idle ones too. */
   readonly maxProcesses?: number;
@@ -93,7 +93,8 @@ class Pool implements ProcessRunner {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
     const { isolation, tmpDir, openOutlet, maxProcesses = MAX_PROCESSES, quotasOf = () => NO_QUOTAS } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
-    this.#isolation = isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation);
+    this.#isolation =
+      isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation, openOutlet);
     this.#describer = new Describer(this.#workdirs, this.#isolation);
     const bounds = {
       maxProcesses,

@@ -3,6 +3,7 @@
 // which is five cores' work. Each source has an instance of the code to itself (child/instances.ts).
 
 import { createHash } from 'node:crypto';
+import { originOf } from '../domain/origin.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Flight } from './flight.ts';
@@ -36,7 +37,8 @@ export class Sharing {
     if (!isSource(deployment) || this.#isApart(deployment.id)) return deployment.id;
     let code = this.#hashes.get(deployment);
     if (code === undefined) {
-      code = `${deployment.ownerId} ${hashOf(deployment)} ${shardOf(deployment.runnableId)}`;
+      const whose = isOurComponent(deployment) ? 'ours' : 'theirs'; // they reach different places
+      code = `${deployment.ownerId} ${whose} ${hashOf(deployment)} ${shardOf(deployment.runnableId)}`;
       this.#hashes.set(deployment, code);
     }
     return `${code} ${memoryMb} ${JSON.stringify(env)}`;
@@ -55,6 +57,12 @@ export class Sharing {
 
 export function isSource({ runnableId }: Deployment): boolean {
   return runnableId.startsWith('dc_');
+}
+
+/** Whether it is a source that was deployed by name from sources/: nothing else is given that mark (domain/origin.ts). */
+export function isOurComponent(deployment: Deployment): boolean {
+  const [step] = deployment.steps;
+  return isSource(deployment) && step !== undefined && originOf(step.code)?.kind === 'component';
 }
 
 /** How many sources of this code one process takes; at least one. */

@@ -1,34 +1,47 @@
 // The level `process`: a child process as Node starts it. What keeps the code in is Node's permission model, a filter of
 // system calls that the process sets up by itself before it loads code (child/harden.ts), and, where the server is root,
 // another user.
+//
+// It has the server's network. Code of ours makes its connections through the server all the same (child/outlet.ts), and
+// with the network `public` all code does that does not mean to go around it.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { OutletPlace } from './child/confine.ts';
 import type { ResourceLimits } from './child/harden.ts';
 import { inheritedDescriptors } from './descriptors.ts';
 import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
-  type CodeUser,
   environmentOf,
+  goesThroughServer,
   type Inside,
   type Isolation,
   type IsolationSettings,
+  NO_WAY_OUT,
   nodeArguments,
+  type OpenOutlet,
   STDIO,
   type Started,
   type StartOptions,
 } from './isolation.ts';
 
 const PIPE = 3;
+/** In the process's folder, which is above the one that it works in. */
+const OUTLET = 'outlet.sock';
+/** What the system takes for a socket's path. */
+const MAX_PATH_BYTES = 100;
 
 export class PlainProcesses implements Isolation {
-  readonly #user: CodeUser | null;
+  readonly #settings: IsolationSettings;
+  readonly #openOutlet: OpenOutlet | undefined;
   readonly #limits: ResourceLimits;
   readonly #hardens: boolean;
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
 
-  constructor(settings: IsolationSettings) {
-    this.#user = settings.user;
+  /** Without `openOutlet` nothing starts whose connections go through the server. */
+  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
+    this.#settings = settings;
+    this.#openOutlet = openOutlet;
     this.#limits = limitsOf(settings);
     this.#hardens = isHardening(settings);
   }
@@ -37,16 +50,18 @@ export class PlainProcesses implements Isolation {
     return { dir, tmp: join(dir, 'tmp') };
   }
 
-  async prepare(): Promise<{ close(): void }> {
-    return { close: () => {} };
+  async prepare({ dir, isOurs }: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }> {
+    if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
+    if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
+    return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
   }
 
   start(options: StartOptions): Started {
     const inside = this.inside(options.dir);
     const confinement = {
       close: this.#close,
-      user: this.#user,
-      outlet: null,
+      user: this.#settings.user,
+      outlet: goesThroughServer(this.#settings, options.isOurs) ? outletIn(options.dir) : null,
       limits: this.#hardens ? this.#limits : null,
     };
     const node = [process.execPath, ...nodeArguments(inside, options, confinement)];
@@ -60,4 +75,9 @@ export class PlainProcesses implements Isolation {
       ending: (ending) => ending,
     };
   }
+}
+
+function outletIn(dir: string): OutletPlace {
+  const path = join(dir, OUTLET);
+  return { path: Buffer.byteLength(path) > MAX_PATH_BYTES ? join('..', OUTLET) : path, hasOwnLoopback: false };
 }

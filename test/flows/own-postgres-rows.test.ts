@@ -9,8 +9,8 @@ import { createOwn, emitted, runNow, tryOwn } from '../support/own-sources.ts';
 import { createOwner } from '../support/owners.ts';
 import { queryOn } from '../support/postgres/databases.ts';
 import { newDatabaseOn } from '../support/postgres/fresh.ts';
+import { otherPostgres } from '../support/postgres/other.ts';
 import { startPostgres } from '../support/postgres/server.ts';
-import { sharedPostgres } from '../support/postgres/shared.ts';
 import { assertProblem } from '../support/problem.ts';
 import { emissions } from '../support/sources.ts';
 
@@ -20,7 +20,7 @@ interface Shop extends AsyncDisposable {
 }
 
 async function newShop(sql: string): Promise<Shop> {
-  const { url, drop } = await newDatabaseOn(await sharedPostgres(), { isBlank: true });
+  const { url, drop } = await newDatabaseOn(await otherPostgres(), { isBlank: true });
   await queryOn(url, sql);
   return { url, run: (more) => queryOn(url, more), [Symbol.asyncDispose]: drop };
 }

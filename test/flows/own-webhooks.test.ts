@@ -188,16 +188,17 @@ test('what arrived in time is verified when it is replayed', async () => {
 });
 
 test('webhooks of Errand itself are verified events', async () => {
-  await using errand = await startErrand({ ERRAND_ALLOW_TARGETS: '127.0.0.0/8' });
-  const source = await createOwn(errand, 'standard-webhook', { secrets: [WHSEC] });
+  await using receiving = await startErrand();
+  await using errand = await startErrand();
+  const source = await createOwn(receiving, 'standard-webhook', { secrets: [WHSEC] });
   const webhook = await errand.client.post('/v1/webhooks', { url: source.endpoint_url });
-  await errand.client.put(`/v1/sources/${source.id}`, { configured_props: { secrets: [webhook.secret] } });
+  await receiving.client.put(`/v1/sources/${source.id}`, { configured_props: { secrets: [webhook.secret] } });
   const workflow = await errand.workflow(
     'export default ({ steps, $ }) => $.send.emit({ n: steps.trigger.event.body.n });',
   );
   await errand.subscribe(workflow.id, webhook.id);
   await errand.send(workflow, { n: 7 });
-  const [{ event }] = await emissions(errand, source.id, 1);
+  const [{ event }] = await emissions(receiving, source.id, 1);
   assert.deepEqual(event.payload, { n: 7 });
 });
 

@@ -6,7 +6,7 @@ import { createComponents } from '../support/components.ts';
 import { startErrand } from '../support/errand.ts';
 import { createOwn, emitted, startAsked, tryOwn } from '../support/own-sources.ts';
 import { newDatabaseOn } from '../support/postgres/fresh.ts';
-import { sharedPostgres } from '../support/postgres/shared.ts';
+import { otherPostgres } from '../support/postgres/other.ts';
 import { assertProblem } from '../support/problem.ts';
 import { emissions } from '../support/sources.ts';
 import { noJail } from '../unit/runner/jail-kit.ts';
@@ -39,7 +39,7 @@ test('with a network a feed is read in a jail', { skip }, async () => {
 });
 
 test('with a network Postgres is read in a jail', { skip }, async () => {
-  const { url, drop } = await newDatabaseOn(await sharedPostgres(), { isBlank: true });
+  const { url, drop } = await newDatabaseOn(await otherPostgres(), { isBlank: true });
   try {
     await using errand = await startErrand({ ERRAND_ISOLATION: 'jail', ERRAND_JAIL_NETWORK: 'full' });
     const source = await createOwn(errand, 'postgres-rows', { url, query: 'SELECT 1 AS id', column: 'id' });

@@ -3,16 +3,23 @@
 import { closeSync } from 'node:fs';
 import type { ResourceLimits } from './harden.ts';
 
+export interface OutletPlace {
+  /** Of the server's socket. */
+  readonly path: string;
+  /** The loopback interface is this process's own, as in a network namespace; else it is the machine's. */
+  readonly hasOwnLoopback: boolean;
+}
+
 /** The program's only argument, as JSON. */
 export interface Confinement {
   /** Descriptors that the server itself was started with, and that Node hands on to every process. */
   readonly close: readonly number[];
   /** The user to become, where the server is root; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** The socket that leads out of a jail; null: none does. */
-  readonly outlet: string | null;
   /** What `harden` is to set; null: it cannot here, and what started the process has set limits. */
   readonly limits: ResourceLimits | null;
+  /** The way out through the server; null: there is none, or connections go their own way. */
+  readonly outlet: OutletPlace | null;
 }
 
 /**

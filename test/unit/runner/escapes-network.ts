@@ -27,11 +27,11 @@ export const NETWORK: readonly Escape[] = [
     name: "asks the server's way out for what is not public, or in words that are none",
     process: 'stopped',
     jail: 'stopped',
-    by: 'at the level `process` there is none; in a jail each target is judged as that of a webhook, and what is asked is parsed by Node',
+    by: 'each target is judged as that of a webhook, and what is asked is parsed by Node',
     unhindered: false,
     attempt: `const ask = (text) => new Promise((resolve) => {
         let said = '';
-        const socket = net.connect('/errand/outlet.sock', () => socket.write(text));
+        const socket = net.connect(fs.existsSync('/errand') ? '/errand/outlet.sock' : '../outlet.sock', () => socket.write(text));
         socket.on('data', (chunk) => { said += chunk; if (said.includes('\\r\\n\\r\\n')) socket.destroy() });
         socket.on('error', () => {}).on('close', () => resolve(said));
       });
