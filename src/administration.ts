@@ -5,7 +5,9 @@ import { existsSync } from 'node:fs';
 import { type Api, CliError, findServer } from './cli/api.ts';
 import type { Administration } from './cli/owners.ts';
 import { type Config, dataPaths, maxOwnersOf } from './config.ts';
+import { NO_QUOTAS } from './domain/quota.ts';
 import { createOwners } from './engine/owners.ts';
+import { quotasFromWire, quotasToWire } from './http/wire/quotas.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import type { Ids } from './ports.ts';
 import { createIds } from './real-ports.ts';
@@ -40,6 +42,10 @@ function overApi(api: Api): Administration {
     createOwner: async ({ name, email }) =>
       (await api.call('POST', '/v1/owners', email === null ? { name } : { name, email })) as object,
     listOwners: async () => (await api.call('GET', '/v1/owners')) as object[],
+    quotas: async (ownerId, change) => {
+      const [method, body] = Object.keys(change).length === 0 ? (['GET'] as const) : (['PUT', change] as const);
+      return (await api.call(method, `/v1/owners/${ownerId}/quotas`, body)) as object;
+    },
     createKey: async (ownerId, { label, scopes }) =>
       (await api.call('POST', keysOf(ownerId), { label, scopes: [...scopes] })) as object,
     listKeys: async (ownerId) => (await api.call('GET', keysOf(ownerId))) as object[],
@@ -62,6 +68,18 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
       return { id, name, email, global_error_workflow_id: globalErrorWorkflowId, key_id: key.id, api_key: apiKey };
     },
     listOwners: async () => (await store.listOwners()).map(({ id, name, email }) => ({ id, name, email })),
+    quotas: async (ownerId, change) => {
+      const limits = {
+        ...((await store.listQuotas()).get(await ownerOf(ownerId)) ?? NO_QUOTAS),
+        ...quotasFromWire(change),
+      };
+      if (Object.keys(change).length > 0) await store.setQuotas(ownerId, limits);
+      // Nothing runs, and nothing is asked: what is stored is all that is used.
+      const stored = (await store.storedBytes()).get(ownerId);
+      const [storedBytes, storedBytesAtMs] = [stored?.bytes ?? null, stored?.measuredAtMs ?? null];
+      const use = { processes: 0, cpuSecondsPerMinute: 0, requestsPerSecond: null, storedBytes, storedBytesAtMs };
+      return quotasToWire(ownerId, { limits, use });
+    },
     createKey: async (ownerId, input) => {
       const { key, apiKey } = await owners.createKey(await ownerOf(ownerId), input);
       return { id: key.id, owner_id: key.ownerId, label: key.label, scopes: key.scopes, api_key: apiKey };

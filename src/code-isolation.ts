@@ -20,7 +20,10 @@ export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }
 }
 
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
-export function runnerOf(config: Config, ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet'>): ProcessRunner {
+export function runnerOf(
+  config: Config,
+  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet' | 'quotasOf'>,
+): ProcessRunner {
   const isolation = isolationOf(config);
   try {
     const { runnerMemoryMb } = config;

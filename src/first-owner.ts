@@ -2,10 +2,10 @@
 // comes with a key, the store takes one of them, and the others forget theirs.
 
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { type Config, ConfigError, dataPaths } from './config.ts';
+import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import type { Actions } from './engine/actions.ts';
 import { hashKey } from './engine/owners.ts';
-import type { Ids } from './ports.ts';
+import type { Ids, Log } from './ports.ts';
 import type { Store } from './store/store.ts';
 
 export interface FirstOwner {
@@ -42,6 +42,16 @@ export async function ensureFirstOwner({ store, actions, config, ids }: FirstOwn
   if (isFirst || (await opens(apiKey))) return { keyFile, newKey: isFirst ? apiKey : null };
   if (made !== null) await rm(keyFile, { force: true });
   return { keyFile: null, newKey: null };
+}
+
+/** A store may have more owners than this level is for: their work goes on, and only further owners are refused. */
+export async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
+  const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
+  if (max === null || owners <= max) return;
+  log.warn(
+    { owners, owners_without_jail: max },
+    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not kept apart at the level process; set ERRAND_ISOLATION to jail',
+  );
 }
 
 async function readKey(keyFile: string): Promise<string | null> {

@@ -19,6 +19,7 @@ import { Metrics } from './engine/metrics.ts';
 import { Nodes } from './engine/nodes.ts';
 import { Operations } from './engine/operations.ts';
 import { propStoresOf } from './engine/prop-stores.ts';
+import { OwnerQuotas } from './engine/quotas.ts';
 import { Runs } from './engine/runs.ts';
 import { Slots } from './engine/slots.ts';
 import { SourceChanges } from './engine/source-changes.ts';
@@ -29,7 +30,7 @@ import { Sweep } from './engine/sweep.ts';
 import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { warmer } from './engine/warm.ts';
-import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
+import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
 import { lookForFolders, makeDataDir } from './folders.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
@@ -40,6 +41,8 @@ import { ownServices } from './own-services.ts';
 import type { Ids, Log, Random, StoreClock } from './ports.ts';
 import { createIds } from './real-ports.ts';
 import { createBundler } from './runner/bundler.ts';
+import type { RunQuotas } from './runner/places.ts';
+import type { ProcessRunner } from './runner/pool.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
 import { type Addresses, createAddresses } from './webhook/address.ts';
@@ -86,7 +89,10 @@ function buildParts(surroundings: Surroundings) {
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
   const openOutlet = createOutlets({ addresses });
-  const runner = runnerOf(config, { log, clock, openOutlet });
+  const runnerUse = (ownerId: string) => runner.useOf(ownerId);
+  const quotas = new OwnerQuotas({ store, clock, random, log, runnerUse });
+  const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
+  const runner: ProcessRunner = runnerOf(config, { log, clock, openOutlet, quotasOf });
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,
@@ -174,7 +180,20 @@ function buildParts(surroundings: Surroundings) {
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
-  const loops = { nodes, repairs, answers, runs, deliveries, operations, times, sweep, counters, files, streams };
+  const loops = {
+    nodes,
+    quotas,
+    repairs,
+    answers,
+    runs,
+    deliveries,
+    operations,
+    times,
+    sweep,
+    counters,
+    files,
+    streams,
+  };
   return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
 
@@ -212,7 +231,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
     throw error;
   }
-  const { nodes, slots, actions, metrics, streams, bundling } = parts;
+  const { nodes, slots, actions, metrics, streams, quotas, bundling } = parts;
   nodes.start();
   const { maxBodyBytes } = config;
   const isApi = config.roles.has('api');
@@ -224,6 +243,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     actions,
     metrics,
     streams,
+    quotas,
     clock,
     ids,
     log,
@@ -241,6 +261,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     // What a process that is gone still held comes before anything new, so that nothing overtakes it.
     await nodes.rescue();
     await parts.repairs?.take();
+    await quotas.read();
     await startFiles(parts);
     const port = await listen(http, config);
     listening.push(port);
@@ -276,16 +297,6 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   return { url, publicUrl: publicUrl(), first, drain, stop };
 }
 
-/** A store may have more owners than this level is for: their work goes on, and only further owners are refused. */
-async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
-  const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
-  if (max === null || owners <= max) return;
-  log.warn(
-    { owners, owners_without_jail: max },
-    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not kept apart at the level process; set ERRAND_ISOLATION to jail',
-  );
-}
-
 /** Before anybody can call: what is in the folder is there from the first request on. */
 async function startFiles({ files }: Parts): Promise<void> {
   await files?.start().catch((error: unknown) => {
@@ -307,8 +318,9 @@ async function listen(http: HttpServer, { host, port }: Config): Promise<number>
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { repairs, runs, deliveries, operations, times, sweep, counters, answers, streams } = parts;
+  const { repairs, runs, deliveries, operations, times, sweep, counters, answers, streams, quotas } = parts;
   repairs?.start();
+  quotas.start();
   counters.start();
   if (roles.has('run')) {
     runs.start();
@@ -330,11 +342,11 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
   const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, counters, answers } = parts;
-  const { nodes, repairs, files, poster, mailer, streams } = parts;
+  const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop(), sweep.stop(), counters.stop(), repairs?.stop()]);
+  await Promise.all([times.stop(), operations.stop(), sweep.stop(), counters.stop(), repairs?.stop(), quotas.stop()]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

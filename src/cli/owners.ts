@@ -9,10 +9,14 @@ import { CliError } from './api.ts';
 export interface Administration {
   createOwner(input: { name: string; email: string | null }): Promise<object>;
   listOwners(): Promise<readonly object[]>;
+  /** Sets what is named, by the names of the interface, and answers what holds; null lifts a quota. */
+  quotas(ownerId: string, change: QuotaChange): Promise<object>;
   createKey(ownerId: string | null, input: { label: string; scopes: readonly Scope[] }): Promise<object>;
   listKeys(ownerId: string | null): Promise<readonly object[]>;
   revokeKey(ownerId: string | null, keyId: string): Promise<object>;
 }
+
+export type QuotaChange = Readonly<Record<string, number | null>>;
 
 export interface AdministrationDeps {
   /** Calls back with an administration and closes it afterwards. */
@@ -38,6 +42,36 @@ export function addOwners(program: Command, { administer, print }: Administratio
     .command('list')
     .description('list the owners')
     .action(async () => print(await administer((a) => a.listOwners())));
+  addQuota(owners, { administer, print });
+}
+
+/** Option → the name that the interface has for it. */
+const QUOTAS = {
+  processes: ['processes', 'processes of user code at each node', LIMITS.maxQuotaProcesses],
+  cpu: ['cpu_seconds_per_minute', 'seconds of CPU of user code in a minute; 60 is one core', LIMITS.maxQuotaCpuSeconds],
+  requests: ['requests_per_second', 'calls and events in a second', LIMITS.maxQuotaRequests],
+  bytes: ['stored_bytes', 'bytes that are stored', LIMITS.maxQuotaBytes],
+} as const;
+
+function addQuota(owners: Command, { administer, print }: AdministrationDeps): void {
+  const command = owners
+    .command('quota <owner_id>')
+    .description('show what an owner may use and uses, or set it: a number, or none for as much as there is');
+  for (const [option, [, about]] of Object.entries(QUOTAS)) command.option(`--${option} <n>`, about);
+  command.action(async (ownerId: string, options: Readonly<Record<string, string>>) => {
+    const change = Object.entries(QUOTAS).flatMap(([option, [name, , max]]) => {
+      const given = options[option];
+      return given === undefined ? [] : [[name, readQuota(option, given, max)] as const];
+    });
+    print(await administer((a) => a.quotas(ownerId, Object.fromEntries(change))));
+  });
+}
+
+function readQuota(option: string, given: string, max: number): number | null {
+  if (given === 'none') return null;
+  const number = Number(given);
+  if (/^\d+$/.test(given) && number >= 1 && number <= max) return number;
+  throw new CliError(`--${option}: "${given}" is neither a whole number from 1 to ${max} nor none`);
 }
 
 export function addKeys(program: Command, { administer, print }: AdministrationDeps): void {

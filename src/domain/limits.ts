@@ -223,6 +223,19 @@ export const LIMITS = {
   /** Of open rows, more than a store of one process counts while nothing else is done. */
   openCounted: 100_000,
 
+  // quotas of owners
+  maxQuotaProcesses: 256,
+  maxQuotaCpuSeconds: 60_000,
+  maxQuotaRequests: 1_000_000,
+  maxQuotaBytes: 2 ** 50,
+  /** From what one node sets to when the others know it. */
+  quotasReadMs: 2 * SECOND_MS,
+  /** From one measuring of what owners have stored to the next, while any of them has a quota of it, and else. */
+  measuredMs: 5 * MINUTE_MS,
+  measuredUnaskedMs: HOUR_MS,
+  /** Between two steps of it. */
+  measuringPauseMs: 20,
+
   // notices
   digestWindowMs: DAY_MS,
 } as const;

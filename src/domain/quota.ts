@@ -17,3 +17,16 @@ export const NO_QUOTAS: Quotas = {
   requestsPerSecond: null,
   storedBytes: null,
 };
+
+/** What an owner uses; all but the stored bytes at one node. */
+export interface QuotaUse {
+  /** Idle ones too. */
+  readonly processes: number;
+  /** Of the last minute. */
+  readonly cpuSecondsPerMinute: number;
+  /** Of the last second; null: they are not counted, for there is no quota. */
+  readonly requestsPerSecond: number | null;
+  /** Null: not measured yet. */
+  readonly storedBytes: number | null;
+  readonly storedBytesAtMs: number | null;
+}

@@ -66,6 +66,11 @@ export function addAccess(app: App, deps: HttpDeps): void {
     if (access === 'public' || access === 'own_check') return;
     request.caller = await authenticate(deps.store, request.headers.authorization);
     if (!request.is404) authorize(request.caller, access);
+    deps.quotas.takeRequest(request.caller.ownerId);
+    // Who has stored all that it may can look and delete, and whoever gives quotas can change them.
+    if (access !== 'admin' && STORING.has(request.method)) {
+      deps.quotas.takeStored(request.caller.ownerId, Number(request.headers['content-length'] ?? 0));
+    }
   });
 }
 
@@ -78,6 +83,8 @@ function accessOf(request: FastifyRequest): RouteAccess {
 function isUnderKey(path: string): boolean {
   return /^\/(v1|sse)(\/|$)/.test(path);
 }
+
+const STORING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
 /** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */

@@ -5,6 +5,7 @@ import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
+import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
   AccountInput,
   Answered,
@@ -42,6 +43,7 @@ export interface HttpDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly streams: Streams;
+  readonly quotas: OwnerQuotas;
   /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
   readonly publicUrl: () => string;
   readonly maxBodyBytes: number;
@@ -56,6 +58,15 @@ export interface HttpDeps {
 export interface Streams {
   /** What the emitter emits on that channel. Throws `Refusal` for an entry that was never given. */
   openStream(asked: StreamAsked): Promise<OpenStream>;
+}
+
+/** Each throws `Refusal`: 429 with Retry-After when a quota is met, `not_found` when there is no such owner. */
+export interface OwnerQuotas {
+  takeRequest(ownerId: string): void;
+  /** Before something of that size is stored. */
+  takeStored(ownerId: string, bytes: number): void;
+  set(ownerId: string, quotas: Quotas): Promise<void>;
+  show(ownerId: string): Promise<{ readonly limits: Quotas; readonly use: QuotaUse }>;
 }
 
 export interface Metrics {

@@ -18,6 +18,7 @@ import { addLedgerRoutes } from './routes/ledger.ts';
 import { addOperationRoutes } from './routes/operations.ts';
 import { addOwnerRoutes } from './routes/owners.ts';
 import { addPageRoutes } from './routes/pages.ts';
+import { addQuotaRoutes } from './routes/quotas.ts';
 import { addRunRoutes } from './routes/runs.ts';
 import { addSourceFileRoutes } from './routes/source-files.ts';
 import { addSourceRoutes } from './routes/sources.ts';
@@ -54,6 +55,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addUserRoutes(app, deps);
   addKeyRoutes(app, deps);
   addOwnerRoutes(app, deps);
+  addQuotaRoutes(app, deps);
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);
   addDocsRoutes(app, deps);

@@ -14,7 +14,10 @@ import type { Placed } from './sharing.ts';
 import { type Group, Waiting } from './waiting.ts';
 
 /** What is asked of an owner here. */
-export type RunQuotas = Pick<Quotas, 'processes' | 'cpuSecondsPerMinute'>;
+export interface RunQuotas extends Pick<Quotas, 'processes' | 'cpuSecondsPerMinute'> {
+  /** It has stored all that it may: no run begins. */
+  readonly isFull: boolean;
+}
 
 /** What is asked of a process here; see RunProcess. */
 export interface PlacedProcess extends Held {
@@ -152,7 +155,7 @@ export class Places<P extends PlacedProcess> {
 
   /** Whether no other has to be asked: it works already, or all that there are may work. */
   #takesAtOnce(open: P): boolean {
-    if (this.#isOverCpu(open.ownerId)) return false;
+    if (this.#isOver(open.ownerId)) return false;
     if (open.inFlight > 0) return !open.isYielding;
     return this.#waiting.processes === 0 && this.all.size <= this.#deps.bounds.maxAwake;
   }
@@ -163,7 +166,7 @@ export class Places<P extends PlacedProcess> {
     const owners = this.#waiting.owners.toSorted((a, b) => (awake.get(a) ?? 0) - (awake.get(b) ?? 0));
     let promised = 0;
     for (const ownerId of owners) {
-      if (this.#isOverCpu(ownerId)) continue;
+      if (this.#isOver(ownerId)) continue;
       for (const group of this.#nextOf(ownerId)) {
         const verdict = this.#ask(all, group, promised);
         if (verdict === null) continue;
@@ -231,9 +234,9 @@ export class Places<P extends PlacedProcess> {
     process.start(flight);
   }
 
-  #isOverCpu(ownerId: string): boolean {
-    const { cpuSecondsPerMinute } = this.#deps.quotasOf(ownerId);
-    if (cpuSecondsPerMinute === null) return false;
+  #isOver(ownerId: string): boolean {
+    const { cpuSecondsPerMinute, isFull } = this.#deps.quotasOf(ownerId);
+    if (isFull || cpuSecondsPerMinute === null) return isFull;
     return this.#deps.cpuUse.usedMs(ownerId, this.#deps.nowMs()) >= cpuSecondsPerMinute * SECOND_MS;
   }
 }

@@ -57,7 +57,7 @@ const GRACE_MS = 300;
 const BROKEN_MS = 10_000;
 /** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
 const TURN_MS = 1000;
-const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null };
+const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null, isFull: false };
 
 export interface ProcessRunner extends Runner {
   /** Starts a process that does nothing. Null when that works here, else why not and what to do about it. */

@@ -13,6 +13,7 @@ import type {
 } from '../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { DeploymentStore } from './deployments.ts';
+import type { QuotaStore } from './quotas.ts';
 import type { EmissionRecord, Page, PageQuery } from './records.ts';
 import type { SourceChangeStore } from './source-changes.ts';
 
@@ -170,6 +171,7 @@ export interface SubscriptionStore {
 
 export interface ResourceStore
   extends OwnerStore,
+    QuotaStore,
     WorkflowStore,
     DeploymentStore,
     SourceStore,

@@ -32,6 +32,7 @@ import { pagesContract } from './pages.ts';
 import { pausesContract } from './pauses.ts';
 import { pruningContract } from './pruning.ts';
 import { queuesContract } from './queues.ts';
+import { quotasContract } from './quotas.ts';
 import { resendingContract } from './resending.ts';
 import { retriesContract } from './retries.ts';
 import { routingContract } from './routing.ts';
@@ -53,6 +54,7 @@ import { workflowsContract } from './workflows.ts';
 
 const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ownersContract,
+  quotasContract,
   workflowsContract,
   deploymentsContract,
   webhooksContract,

@@ -18,8 +18,9 @@ const ask = (client: Client, { method, example }: Operation, path: string): Prom
 /** Everything that can be read, as text, by path. */
 async function readAll(client: Client, operations: Operation[], belongings: Belongings): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  // A stream has no end.
-  for (const operation of operations.filter((o) => o.method === 'GET' && !o.path.startsWith('/v1/emitters/'))) {
+  // A stream has no end, and how much is used of a quota changes by itself.
+  const isLasting = ({ path }: Operation) => !path.startsWith('/v1/emitters/') && !path.endsWith('/quotas');
+  for (const operation of operations.filter((o) => o.method === 'GET' && isLasting(o))) {
     const path = fill(operation.path, belongings.holesOf(operation.path));
     texts.set(path, (await client.request('GET', path)).text);
   }

@@ -93,6 +93,8 @@ function accept(deps: HttpDeps, { req, res, trigger, body, pathStart }: Incoming
   if (trigger.tokenHash !== null && !isBearer(req.headers.authorization, trigger.tokenHash)) {
     throw new Refusal('unauthenticated', 'This endpoint needs its token; send "Authorization: Bearer <token>"');
   }
+  deps.quotas.takeRequest(trigger.ownerId);
+  deps.quotas.takeStored(trigger.ownerId, body.length);
   const emission = {
     ...PLAIN_EMISSION,
     ownerId: trigger.ownerId,

@@ -25,6 +25,7 @@ import { operationVerbs } from './operations.ts';
 import { tellOrdered } from './ordered-webhooks.ts';
 import { ownerVerbs } from './owners.ts';
 import { Pool } from './pool.ts';
+import { quotaVerbs } from './quotas.ts';
 import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
 import { migrate } from './schema.ts';
@@ -154,6 +155,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...timeVerbs(core),
     ...nodeVerbs(core),
     ...ownerVerbs(core),
+    ...quotaVerbs(core),
     ...workflowVerbs(core),
     ...deploymentVerbs(core),
     ...sourceVerbs(core),

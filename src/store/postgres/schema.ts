@@ -13,10 +13,23 @@ import { PROPS } from './migrations/006-props.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
 import { CHANGES } from './migrations/008-changes.ts';
 import { CODES } from './migrations/009-codes.ts';
+import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
 import { isContention } from './storage-error.ts';
 
-const MIGRATIONS: readonly string[] = [FIRST, DELIVERY, WAITS, ACCOUNTS, LATER, PROPS, REQUESTS, CHANGES, CODES, TICKS];
+const MIGRATIONS: readonly string[] = [
+  FIRST,
+  DELIVERY,
+  WAITS,
+  ACCOUNTS,
+  LATER,
+  PROPS,
+  REQUESTS,
+  CHANGES,
+  CODES,
+  QUOTAS,
+  TICKS,
+];
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

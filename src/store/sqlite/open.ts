@@ -18,6 +18,7 @@ import { logVerbs } from './log.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { OPEN_RUN } from './partial.ts';
+import { quotaVerbs } from './quotas.ts';
 import { Routes } from './routes.ts';
 import { runVerbs } from './runs.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './seal-key.ts';
@@ -97,6 +98,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...counterVerbs(core),
     ...timeVerbs(core),
     ...ownerVerbs(core),
+    ...quotaVerbs(core),
     ...workflowVerbs(core),
     ...deploymentVerbs(core),
     ...sourceVerbs(core),

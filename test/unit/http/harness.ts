@@ -89,6 +89,12 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     ids: { next: (prefix) => prefix, secret: () => 'S3cretS3cretS3cret' },
     log: { debug: () => {}, info: log, warn: log, error: log },
     metrics: { text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }) },
+    quotas: {
+      takeRequest: () => undefined,
+      takeStored: () => undefined,
+      set: () => Promise.reject(new Error('no fake for set')),
+      show: () => Promise.reject(new Error('no fake for show')),
+    },
     streams: { openStream: () => Promise.reject(new Error('no fake for openStream')) },
     publicUrl: () => `http://127.0.0.1:${port}`,
     maxBodyBytes: 512 * 1024,

@@ -81,7 +81,7 @@ class Stage implements Disposable {
 
   constructor(bounds: Partial<Bounds> = {}) {
     const all = { maxAwake: 4, maxProcesses: 1000, poolMb: 1e6, turnMs: 0, ...bounds };
-    const none = { processes: null, cpuSecondsPerMinute: null };
+    const none = { processes: null, cpuSecondsPerMinute: null, isFull: false };
     this.places = new Places<PlayedProcess>({
       bounds: all,
       quotasOf: (ownerId) => this.quotas.get(ownerId) ?? none,
@@ -346,7 +346,7 @@ test('a quota of processes is never passed', () => {
   fc.assert(
     fc.property(OPS, (ops) => {
       using stage = new Stage();
-      stage.quotas.set('a', { processes: 2, cpuSecondsPerMinute: null });
+      stage.quotas.set('a', { processes: 2, cpuSecondsPerMinute: null, isFull: false });
       for (const op of ops) {
         play(stage, op);
         assert.ok(stage.all.filter(({ ownerId }) => ownerId === 'a').length <= 2);
@@ -357,7 +357,7 @@ test('a quota of processes is never passed', () => {
 
 test('runs wait while their owner is over its CPU', () => {
   using stage = new Stage();
-  stage.quotas.set('a', { processes: null, cpuSecondsPerMinute: 6 });
+  stage.quotas.set('a', { processes: null, cpuSecondsPerMinute: 6, isFull: false });
   stage.ask('a', 1);
   stage.cpuUse.add('a', 5999, stage.nowMs);
   stage.ask('a', 1);

@@ -284,7 +284,11 @@ test('many small workflows keep their processes', { timeout: 120_000 }, async (t
 });
 
 test('an owner keeps to its quota of processes', async (t) => {
-  const quotasOf = (ownerId: string) => ({ processes: ownerId === 'u_1' ? 1 : null, cpuSecondsPerMinute: null });
+  const quotasOf = (ownerId: string) => ({
+    processes: ownerId === 'u_1' ? 1 : null,
+    cpuSecondsPerMinute: null,
+    isFull: false,
+  });
   const { run, runner } = kit(t, { quotasOf });
   const pids = await Promise.all([run(PID), run(PID), run(PID), run(await of(PID, OF_ANOTHER))]);
   assert.equal(new Set(pids.map(returned)).size, 4);
@@ -293,7 +297,11 @@ test('an owner keeps to its quota of processes', async (t) => {
 });
 
 test('an owner over its CPU waits, and others do not', { timeout: 60_000 }, async (t) => {
-  const quotasOf = (ownerId: string) => ({ processes: null, cpuSecondsPerMinute: ownerId === 'u_1' ? 1 : null });
+  const quotasOf = (ownerId: string) => ({
+    processes: null,
+    cpuSecondsPerMinute: ownerId === 'u_1' ? 1 : null,
+    isFull: false,
+  });
   const { run, runner } = kit(t, { quotasOf });
   const BURN = 'export default () => { const until = Date.now() + 1600; while (Date.now() < until); }';
   returned(await run(BURN));

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { carriedFrom } from '../../../src/domain/carry.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
+import { NO_QUOTAS } from '../../../src/domain/quota.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
@@ -69,6 +70,8 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillDeliveries(other);
   const { id } = stage.make.key();
   await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
+  await store.setQuotas(stage.owner.id, { ...NO_QUOTAS, processes: 3, storedBytes: 2 ** 40 });
+  await store.keepMeasured([{ ownerId: stage.owner.id, bytes: 2 ** 33 }], clock.nowMs());
   await store.revokeKey(stage.owner.id, id, clock.nowMs());
   await store.close();
   return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };

@@ -1,0 +1,34 @@
+// How many bytes came to this node since what owners have stored was last measured, in slots of time: what came while the
+// measuring went on counts until the next one, even when it was measured already.
+
+const SLOT_MS = 10_000;
+
+interface Slot {
+  readonly atMs: number;
+  bytes: number;
+}
+
+export class StoredSince {
+  readonly #slots = new Map<string, Slot[]>();
+
+  add(ownerId: string, bytes: number, nowMs: number): void {
+    const slots = this.#slots.get(ownerId) ?? [];
+    this.#slots.set(ownerId, slots);
+    const last = slots.at(-1);
+    if (last !== undefined && nowMs < last.atMs + SLOT_MS) last.bytes += bytes;
+    else slots.push({ atMs: nowMs, bytes });
+  }
+
+  bytesOf(ownerId: string): number {
+    return this.#slots.get(ownerId)?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+  }
+
+  /** What came before then has been measured. */
+  forgetUntil(atMs: number): void {
+    for (const [ownerId, slots] of this.#slots) {
+      const left = slots.filter((slot) => slot.atMs + SLOT_MS > atMs);
+      if (left.length > 0) this.#slots.set(ownerId, left);
+      else this.#slots.delete(ownerId);
+    }
+  }
+}
