@@ -38,6 +38,11 @@ export interface Config {
   readonly mailTo: string | null;
   readonly allowTargets: readonly string[];
   readonly maxBodyBytes: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly metricsHost: string;
+  /** Null: metrics have no address of their own. */
+  readonly metricsPort: number | null;
   readonly retentionDays: number;
   /** Folder of workflow files; absolute. */
   readonly workflowsDir: string | null;
@@ -124,6 +129,26 @@ export const SETTINGS: readonly Setting[] = [
     fallback: String(512 * KIB),
     about: 'Largest event over HTTP, in bytes',
     read: readInteger(1, 64 * 1024 * KIB),
+  },
+  {
+    name: 'ERRAND_MAX_CONNECTIONS',
+    fallback: String(LIMITS.connections),
+    about: 'Connections that are open at a time, in all',
+    read: readInteger(1, 1_000_000),
+  },
+  {
+    name: 'ERRAND_MAX_CONNECTIONS_PER_ADDRESS',
+    fallback: String(LIMITS.connectionsPerAddress),
+    about:
+      'The same from one address that is not this machine; more where a proxy on another one stands for all callers',
+    read: readInteger(1, 1_000_000),
+  },
+  { name: 'ERRAND_METRICS_HOST', fallback: '127.0.0.1', about: 'Address of ERRAND_METRICS_PORT', read: readHost },
+  {
+    name: 'ERRAND_METRICS_PORT',
+    fallback: '',
+    about: 'Port of /metrics without a key; none: /metrics needs a key with the scope admin, on the main port',
+    read: readInteger(0, 65_535),
   },
   {
     name: 'ERRAND_RETENTION_DAYS',
@@ -227,6 +252,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailTo: of('ERRAND_MAIL_TO'),
     allowTargets: of<string[] | null>('ERRAND_ALLOW_TARGETS') ?? [],
     maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
+    maxConnections: of('ERRAND_MAX_CONNECTIONS'),
+    maxConnectionsPerAddress: of('ERRAND_MAX_CONNECTIONS_PER_ADDRESS'),
+    metricsHost: of('ERRAND_METRICS_HOST'),
+    metricsPort: of('ERRAND_METRICS_PORT'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
     workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
     packagesDir: of('ERRAND_PACKAGES_DIR'),

@@ -4,6 +4,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { type Config, ConfigError } from './config.ts';
+import type { Log } from './ports.ts';
 
 /** Makes the data dir when it is not there. Rejects with `ConfigError`. */
 export async function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
@@ -15,6 +16,21 @@ export async function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise
       `ERRAND_DATA_DIR: "${dataDir}" is not a folder that can be made and written (${(error as Error).message})`,
     );
   }
+}
+
+/** What users other than the owner of a folder may do with it. */
+const OTHERS = 0o077;
+
+/**
+ * Warns when other users can enter or read the data dir: what Errand writes there is for its user alone, but not what was put
+ * there otherwise, and names and sizes tell something as well. One that it makes is closed.
+ */
+export async function warnOfOpenDataDir({ dataDir }: Pick<Config, 'dataDir'>, log: Log): Promise<void> {
+  const { mode } = await stat(dataDir);
+  if ((mode & OTHERS) === 0) return;
+  const shown = (mode & 0o7777).toString(8).padStart(4, '0');
+  const fix = `chmod 700 ${dataDir}`;
+  log.warn({ dir: dataDir, mode: shown, fix }, 'the data dir is open to other users of this machine');
 }
 
 /** Rejects with `ConfigError` when one is not there: code that needs it would fail one by one, and not say why. */

@@ -36,6 +36,7 @@ function greet(service: Service, config: Config): void {
     `Errand ${VERSION} listens on ${service.url}`,
     ...(service.publicUrl === service.url ? [] : [`  public ${service.publicUrl}`]),
     ...(config.roles.has('api') ? [`  docs   ${service.publicUrl}/docs`] : []),
+    ...(service.metricsUrl === null ? [] : [`  metrics ${service.metricsUrl}`]),
     `  roles  ${[...config.roles].join(', ')}`,
     `  store  ${databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`}`,
     `  data   ${dataDir}`,

@@ -31,10 +31,11 @@ import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
-import { lookForFolders, makeDataDir } from './folders.ts';
+import { lookForFolders, makeDataDir, warnOfOpenDataDir } from './folders.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
+import { listen } from './listening.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import { ownServices } from './own-services.ts';
@@ -57,6 +58,8 @@ export type Ports = StorePorts;
 export interface Service {
   /** Where it listens. */
   readonly url: string;
+  /** Where metrics are read without a key; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** How callers reach it. */
   readonly publicUrl: string;
   readonly first: FirstOwner;
@@ -215,6 +218,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   await lookForFolders(config);
   await closeDataDir(config, log);
   tellWhatIsMissing(log);
+  await warnOfOpenDataDir(config, log);
   const listening: number[] = [];
   const own = createOwn({ services: () => ownServices(config, listening) });
   const addresses = createAddresses({ allowTargets: config.allowTargets, own });
@@ -222,6 +226,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { clock } = store;
   const ids = createIds(clock, random);
   let url = '';
+  let metricsUrl: string | null = null;
   let isDraining = false;
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
@@ -252,7 +257,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     isApi,
     draining,
   };
-  const http = await createHttpServer(base);
+  const { maxConnections, maxConnectionsPerAddress } = config;
+  const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
 
   let first: FirstOwner;
   try {
@@ -263,9 +269,9 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await parts.repairs?.take();
     await quotas.read();
     await startFiles(parts);
-    const port = await listen(http, config);
-    listening.push(port);
-    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const at = await listen(http, config);
+    listening.push(...at.ports);
+    ({ url, metricsUrl } = at);
   } catch (error) {
     await stopParts(parts, http, 0);
     throw error;
@@ -294,7 +300,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
     return stopping;
   };
-  return { url, publicUrl: publicUrl(), first, drain, stop };
+  return { url, metricsUrl, publicUrl: publicUrl(), first, drain, stop };
 }
 
 /** Before anybody can call: what is in the folder is there from the first request on. */
@@ -302,18 +308,6 @@ async function startFiles({ files }: Parts): Promise<void> {
   await files?.start().catch((error: unknown) => {
     throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
   });
-}
-
-/** Returns the port. Rejects with `ConfigError` when it cannot listen there. */
-async function listen(http: HttpServer, { host, port }: Config): Promise<number> {
-  try {
-    return (await http.listen({ host, port })).port;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
-    const advice = isPort ? 'choose another port, or 0 for any free one' : 'choose an address of this machine';
-    throw new ConfigError(`${isPort ? 'ERRAND_PORT' : 'ERRAND_HOST'}: ${message}: ${advice}`);
-  }
 }
 
 /** What this process is for. Schedules, digests and retention are for those that run. */

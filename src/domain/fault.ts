@@ -8,6 +8,7 @@ export const FAULTS = {
   forbidden: { status: 403, title: 'Not allowed with this key' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  too_slow: { status: 408, title: 'Too slow' },
   conflict: { status: 409, title: 'Conflict' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media: { status: 415, title: 'Unsupported media type' },

@@ -33,6 +33,18 @@ export const LIMITS = {
   namespaceChars: 64,
   codeBytes: 1024 * KIB,
   apiBodyBytes: 8 * 1024 * KIB,
+  /** Values in the body of an API request, events and records' values apart: ten thousand options of a prop have 30,000. */
+  bodyValues: 50_000,
+  /** Fields of a form or a query that becomes an event. */
+  formFields: 10_000,
+  /** Of one process: more than `streams`, which have one each. */
+  connections: 25_000,
+  connectionsPerAddress: 1024,
+  /** Of one connection, that wait for the answers before theirs. */
+  requestsAhead: 256,
+  /** Bodies that are still arriving, together, and those of one owner. */
+  bodyMemoryBytes: 128 * 1024 * KIB,
+  ownerBodyMemoryBytes: 64 * 1024 * KIB,
   /** What a component says of itself, and what it answers while it is being configured. */
   propsPerComponent: 1000,
   shapeBytes: 2 * 1024 * KIB,

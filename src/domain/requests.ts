@@ -24,13 +24,17 @@ export type Answered =
   /** It never ran: its workflow's queue was full. */
   | { readonly kind: 'full' };
 
-/** A request to the address of a run's wait. */
-export interface WaitOrder {
+/** What the address of a run's wait says. */
+export interface WaitAddress {
   readonly run: number;
   /** Which of the run's waits; the first one is 1. */
   readonly waits: number;
   readonly token: string;
   readonly order: 'resume' | 'cancel';
+}
+
+/** A request to the address of a run's wait. */
+export interface WaitOrder extends WaitAddress {
   /** JSON text of the request, in the shape of an HTTP trigger's event. */
   readonly request: string;
 }

@@ -5,7 +5,7 @@ import { stepsIn } from '../domain/detail.ts';
 import { Refusal } from '../domain/fault.ts';
 import { numberedId, PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { WaitOrder } from '../domain/requests.ts';
+import type { WaitAddress, WaitOrder } from '../domain/requests.ts';
 import type { RunState } from '../domain/run.ts';
 import { isResumeToken, resumeKeyOf, resumeToken } from '../runner/child/resume-token.ts';
 import type { Store } from '../store/store.ts';
@@ -34,11 +34,22 @@ const BECAME: Readonly<Record<RunState, string>> = {
 };
 
 export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
-  /** The run's state after that. A run that is not there and a wrong token are refused alike. */
-  async function endWait({ run, waits, token, order, request }: WaitOrder): Promise<RunState> {
+  /** A run that is not there and a wrong token are refused alike. */
+  async function waitingRun({ run, waits, token }: WaitAddress): Promise<WaitingRun> {
     const known = await store.waitingRun(run);
     const key = resumeKeyOf(store.deriveKey('resume'), known?.deploymentId ?? NO_DEPLOYMENT);
     if (!isResumeToken(token, resumeToken(key, run, waits)) || !known) throw notThere();
+    return known;
+  }
+
+  async function findWait(address: WaitAddress): Promise<string> {
+    return (await waitingRun(address)).ownerId;
+  }
+
+  /** The run's state after that. */
+  async function endWait({ request, ...address }: WaitOrder): Promise<RunState> {
+    const { run, waits, order } = address;
+    const known = await waitingRun(address);
     if (order === 'resume') await mustFit(known, run, request);
     const taken = await store.resumeRun({ run, waits }, order, order === 'resume' ? request : null);
     const now = await store.waitingRun(run);
@@ -64,7 +75,7 @@ export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
     );
   }
 
-  return { endWait };
+  return { findWait, endWait };
 }
 
 function notThere(): Refusal {

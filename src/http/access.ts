@@ -11,11 +11,8 @@ import type { HttpDeps } from './deps.ts';
 import { problemFrom, writeProblem } from './problem.ts';
 import { pathOf } from './target.ts';
 
-/**
- * The scope that a caller's key needs. `public`: no key is needed. `own_check`: the route's handler decides who may call it,
- * and there is no `caller`.
- */
-export type Access = Scope | 'public' | 'own_check';
+/** The scope that a caller's key needs. `public`: no key is needed, and there is no `caller`. */
+export type Access = Scope | 'public';
 
 /** When almost all routes answer 503: the process stops, or it has not the role `api`. */
 export type Outage = 'stopping' | 'no_api';
@@ -63,7 +60,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
   });
   app.addHook('onRequest', async (request) => {
     const { access } = accessOf(request);
-    if (access === 'public' || access === 'own_check') return;
+    if (access === 'public') return;
     request.caller = await authenticate(deps.store, request.headers.authorization);
     if (!request.is404) authorize(request.caller, access);
     deps.quotas.takeRequest(request.caller.ownerId);

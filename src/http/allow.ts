@@ -29,8 +29,7 @@ export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundH
         ? new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}; /docs lists what there is`)
         : new Refusal('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`);
     const problem = problemFrom(refusal, request.id);
-    if (allow !== '') reply.header('allow', allow);
-    sendProblem(reply, problem);
+    sendProblem(reply, allow === '' ? problem : { ...problem, headers: { ...problem.headers, allow } });
   });
 }
 

@@ -19,6 +19,7 @@ import type {
   ResendInput,
   SourceFileInput,
   SourceInput,
+  WaitAddress,
   WaitOrder,
   WebhookInput,
   WholeSource,
@@ -106,6 +107,8 @@ export interface Actions {
   cancelRun(ownerId: string, run: number): Promise<RunState>;
   /** `conflict` when it has not failed; `impossible` when the active deployment has other steps before the one that failed. */
   retryRun(ownerId: string, run: number): Promise<Appended>;
+  /** The owner of the run that the address is of, once its token is checked; `not_found` for any other. */
+  findWait(address: WaitAddress): Promise<string>;
   /** Not bound to an owner: the token is what permits it. The state after that; `conflict` when that wait is over. */
   endWait(order: WaitOrder): Promise<RunState>;
 

@@ -18,11 +18,15 @@ const MISMATCH = new Refusal('malformed', 'The Host header names another host th
 
 const OLD_CHUNKS = new Refusal('malformed', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length, or HTTP/1.1');
 
+const EXPECTATION = new Refusal('malformed', 'The Expect header asks for something other than 100-continue');
+
 /** What is wrong with the head of `req`; null when nothing is. */
 export function headFault(req: IncomingMessage): Refusal | null {
   const { host } = req.headers;
   const isOld = req.httpVersion === '1.0';
   if (isOld && req.headers['transfer-encoding'] !== undefined) return OLD_CHUNKS;
+  const { expect } = req.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') return EXPECTATION;
   // HTTP/1.0 knows no Host header.
   if (host === undefined) return isOld ? authorityFault(req.url as string, null) : MISSING;
   // Of several, `headers` has the first only.

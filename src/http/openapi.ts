@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createApp } from './app.ts';
+import { createBodyMemory } from './body-memory.ts';
 import type { HttpDeps } from './deps.ts';
 import { type ApiDocument, documentOf } from './document.ts';
 
@@ -16,6 +17,7 @@ export async function buildDocument(): Promise<ApiDocument> {
     serverFactory: (handler) => createServer(handler),
     clientErrorHandler: () => {},
     nextRequestId: () => '',
+    bodyMemory: createBodyMemory({ maxBytes: 0, maxOwnerBytes: 0 }),
   });
   await app.ready();
   const document = documentOf(app, PUBLIC_URL);

@@ -75,7 +75,6 @@ export function operation<P extends TProperties = None, Q extends TProperties = 
 
 /** As the document says it: no key, or a key with that scope. */
 function securityOf(access: Access): { security?: { [scheme: string]: string[] }[] } {
-  if (access === 'own_check') return {};
   return { security: access === 'public' ? [] : [{ key: [access] }] };
 }
 

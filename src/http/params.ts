@@ -9,6 +9,7 @@ import { Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { memberOf } from '../domain/slice.ts';
 import { isRecord } from './json.ts';
+import { hasMoreValues } from './json-count.ts';
 import { jsonDepth } from './json-text.ts';
 import { checkDepth } from './nesting.ts';
 
@@ -23,22 +24,57 @@ export function propertiesOf(schema: TSchema | undefined): Properties {
   return (schema as { properties?: Properties } | undefined)?.properties ?? {};
 }
 
+interface BodyShape {
+  readonly contentType: string | undefined;
+  /** Of the route. Its members that may be any JSON are taken as bytes (`jsonOf`), and count as one value each. */
+  readonly schema: TSchema | undefined;
+}
+
 /** The JSON object of a request's body; an empty body is an empty object, whatever its content type says. */
-export function parseBody(raw: Buffer | undefined, contentType: string | undefined): Record<string, unknown> {
+export function parseBody(raw: Buffer | undefined, { contentType, schema }: BodyShape): Record<string, unknown> {
   if (!raw || raw.length === 0) return {};
   if (contentType !== undefined && !/^(application|text)\/([^;\s]*\+)?json\s*(;|$)/i.test(contentType)) {
     throw new Refusal('unsupported_media', `Content-Type is "${contentType}", but a body here is application/json`);
   }
   if (!isUtf8(raw)) throw new Refusal('malformed', 'The body is not valid UTF-8');
+  const json = hasMoreValues(raw, LIMITS.bodyValues) ? withoutVerbatim(raw, schema) : raw;
   let body: unknown;
   try {
-    body = JSON.parse(raw.toString());
+    body = JSON.parse(json.toString());
   } catch (error) {
     throw new Refusal('malformed', `The body is not valid JSON: ${withoutSnippet((error as Error).message)}`);
   }
   if (isRecord(body)) return body;
   const kind = Array.isArray(body) ? 'an array' : body === null ? 'null' : `a ${typeof body}`;
   throw new Refusal('malformed', `The body must be a JSON object such as {"name": "…"}, but it is ${kind}`);
+}
+
+/**
+ * A body of very many values, with null in place of what the server itself does not read: an event, a record's value. Throws
+ * `Refusal` (413) when there are still too many. They would be parsed, checked and copied one by one while all else waits.
+ */
+function withoutVerbatim(raw: Buffer, schema: TSchema | undefined): Buffer {
+  const names = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => (isAnyJson(property) ? [name] : []));
+  let rest = raw;
+  // Cutting trusts what it walks over.
+  if (names.length > 0 && jsonDepth(raw) !== null) {
+    for (const name of names) {
+      const value = memberOf(rest, name);
+      if (!value) continue;
+      if (name !== 'event' && (jsonDepth(value) as number) > MAX_NESTING) throw tooDeep(name);
+      const start = value.byteOffset - rest.byteOffset;
+      rest = Buffer.concat([rest.subarray(0, start), NULL, rest.subarray(start + value.length)]);
+    }
+  }
+  if (!hasMoreValues(rest, LIMITS.bodyValues)) return rest;
+  throw new Refusal('too_large', `The body holds more than ${LIMITS.bodyValues} values (bodyValues)`);
+}
+
+const NULL = Buffer.from('null');
+
+function isAnyJson(schema: TSchema): boolean {
+  const { type, anyOf, enum: words } = schema as { type?: unknown; anyOf?: unknown; enum?: unknown };
+  return type === undefined && anyOf === undefined && words === undefined && !Object.hasOwn(schema, 'const');
 }
 
 /** V8 quotes the text around the fault, and that may be a secret. */
@@ -109,14 +145,15 @@ function checkNesting(name: string, value: unknown): unknown {
   if (name === 'event') return value;
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_NESTING) {
-      throw new Refusal('malformed', `${name} nests deeper than ${MAX_NESTING} levels`, {
-        errors: [{ parameter: name, message: `nests deeper than ${MAX_NESTING} levels` }],
-      });
-    }
+    if (depth > MAX_NESTING) throw tooDeep(name);
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
   }
   return value;
+}
+
+function tooDeep(name: string): Refusal {
+  const message = `nests deeper than ${MAX_NESTING} levels`;
+  return new Refusal('malformed', `${name} ${message}`, { errors: [{ parameter: name, message }] });
 }
 
 interface JsonRequest {

@@ -7,7 +7,7 @@ import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Log } from '../ports.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { discard } from './body.ts';
+import { discard, keepsConnection } from './body.ts';
 
 /** An answer as it goes out; `body` is JSON text, or a page. */
 export interface Problem {
@@ -77,23 +77,31 @@ export function problemFrom(refusal: Refusal, requestId: string): Problem {
   return { status, headers, body };
 }
 
+/** As `writeProblem`, of a request that Fastify answers. */
 export function sendProblem(reply: FastifyReply, problem: Problem): void {
-  reply.code(problem.status).headers(problem.headers).send(problem.body);
+  const { raw } = reply.request;
+  if (keepsConnection(raw)) {
+    reply.code(problem.status).headers(problem.headers).send(problem.body);
+  } else {
+    reply.hijack();
+    writeProblem(raw, reply.raw, problem);
+  }
 }
 
 /**
- * Answers on a bare response. When the request is still arriving, the rest of it is read and thrown away for a moment
- * before the connection closes: closing at once would reset it, and the caller would never see the answer.
+ * Answers on a bare response. When much of the request is still to arrive, some of it is read and thrown away before the
+ * connection closes: closing at once would reset it, and the caller would never see the answer.
  */
 export function writeProblem(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
   if (res.headersSent || res.destroyed) return;
   const length = String(Buffer.byteLength(problem.body));
-  if (req.complete) {
+  if (keepsConnection(req)) {
     res.writeHead(problem.status, { ...problem.headers, 'content-length': length });
     res.end(problem.body);
     return;
   }
   res.writeHead(problem.status, { ...problem.headers, 'content-length': length, connection: 'close' });
-  res.write(problem.body);
+  if (req.method !== 'HEAD') res.write(problem.body);
+  else res.flushHeaders();
   discard(req, () => res.end());
 }

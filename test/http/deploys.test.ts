@@ -53,8 +53,8 @@ test('deploys lose none of the runs in flight', async () => {
 });
 
 /** How many there are, and whether one has ended that was there. */
-async function processes({ url, logged }: Errand): Promise<[number, number]> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+async function processes({ client, logged }: Errand): Promise<[number, number]> {
+  const { text } = await client.request('GET', '/metrics');
   const ended = logged.filter(({ name }) => name.startsWith('runner.process_')).length;
   return [Number(/^errand_runner_processes (\d+)$/m.exec(text)?.[1]), ended];
 }

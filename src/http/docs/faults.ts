@@ -10,15 +10,16 @@ export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
   forbidden: 'The key is valid, but lacks the scope that this needs.',
   not_found: 'There is nothing here, or it belongs to somebody else.',
   method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
+  too_slow: 'The request did not arrive within its time: 20 seconds for the headers, 60 for all of it.',
   conflict: 'It contradicts what has happened in the meantime.',
   too_large:
-    'The body is larger than the limit, also when it is so only after inflating, or when a run that waits has no room left for it.',
+    'The body is larger than the limit, also when it is so only after inflating, or holds more values than the limit, or a run that waits has no room left for it.',
   unsupported_media: 'The content type or content encoding is not one that is taken here.',
   impossible: 'Well formed, but it cannot be done; the message says why.',
   code_invalid: 'The code does not compile; `errors` has file, line and column.',
   rate_limited: 'Too many requests; `Retry-After` says in how many seconds to try again.',
   internal: 'A bug or a broken machine on our side; the log has it under the answer’s `x-request-id`.',
   unavailable:
-    'Storage is out of reach, the process is stopping, or it does not serve the API; nothing was written, unless the message says otherwise. Try again after `Retry-After`.',
+    'Storage is out of reach, the process is stopping, does not serve the API, or has no room for more connections or bodies; nothing was written, unless the message says otherwise. Try again after `Retry-After`.',
   run_timeout: 'An HTTP trigger with `custom_response`: the run did not answer within its time.',
 };

@@ -17,7 +17,7 @@ export const HTML_HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
-export function sendHtml(reply: FastifyReply, page: string): FastifyReply {
+export function sendHtml(reply: FastifyReply, page: string | Buffer): FastifyReply {
   return reply.headers(HTML_HEADERS).type('text/html; charset=utf-8').send(page);
 }
 

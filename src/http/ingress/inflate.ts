@@ -8,16 +8,27 @@ const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate']);
 const ZLIB_METHOD = 0x08;
 const METHOD_MASK = 0x0f;
 
-/** `encoding`: of the header, one or none. Throws `Refusal`: 415, 413 beyond `maxBytes` of what comes out, 400 when it is broken. */
+const PLAIN = new Set(['identity', '']);
+
+/** Throws `Refusal` (415) for an encoding that is not taken. `encoding`: of the header, one or none. */
+export function checkEncoding(encoding: string | undefined): void {
+  if (encoding === undefined) return;
+  const name = nameOf(encoding);
+  if (PLAIN.has(name) || SUPPORTED.has(name)) return;
+  throw new Refusal(
+    'unsupported_media',
+    `Content-Encoding is "${name.slice(0, 80)}"; taken are gzip, deflate and identity`,
+  );
+}
+
+function nameOf(encoding: string): string {
+  return encoding.trim().toLowerCase();
+}
+
+/** `encoding`: one that `checkEncoding` takes. Throws `Refusal`: 413 beyond `maxBytes` of what comes out, 400 when it is broken. */
 export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
-  const name = encoding.trim().toLowerCase();
-  if (name === 'identity' || name === '') return bytes;
-  if (!SUPPORTED.has(name)) {
-    throw new Refusal(
-      'unsupported_media',
-      `Content-Encoding is "${name.slice(0, 80)}"; taken are gzip, deflate and identity`,
-    );
-  }
+  const name = nameOf(encoding);
+  if (PLAIN.has(name)) return bytes;
   if (bytes.length === 0) return bytes;
   const isBare = name === 'deflate' && ((bytes[0] as number) & METHOD_MASK) !== ZLIB_METHOD;
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -1,8 +1,8 @@
 // `/e/{key}…`: where events come in. The hot path: bare node:http, the body's bytes copied once into the event, parsed
 // only to see that they are JSON.
 //
-// The order is: find the trigger, read the body, check the caller, accept. A refusal is given only once the body was
-// read (413 apart), so that the connection stays good for the caller's next request.
+// The order is: find the trigger, check the caller, read the body, accept. Who has no business here is refused by the head
+// alone: of a body that nobody asked for, nothing is kept.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
@@ -10,20 +10,26 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/store.ts';
-import { type BodyRead, readBody } from '../body.ts';
+import { readBody } from '../body.ts';
+import type { BodyMemory } from '../body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { isBearer } from './bearer.ts';
 import { eventBytes } from './event.ts';
-import { inflate } from './inflate.ts';
+import { checkEncoding, inflate } from './inflate.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Where the key begins in `/e/{key}`. */
 const KEY_START = 3;
 
-export function createIngress(deps: HttpDeps, nextRequestId: () => string): Handler {
+/** What the ingress needs. */
+export interface IngressDeps extends HttpDeps {
+  readonly bodyMemory: BodyMemory;
+}
+
+export function createIngress(deps: IngressDeps, nextRequestId: () => string): Handler {
   return (req, res) => {
     const requestId = nextRequestId();
     take(deps, { req, res, requestId }).catch((error: unknown) => {
@@ -38,21 +44,16 @@ interface Exchange {
   readonly requestId: string;
 }
 
-async function take(deps: HttpDeps, exchange: Exchange): Promise<void> {
-  const { req, res, requestId } = exchange;
+async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
   const pathStart = endOfKey(req.url as string);
-  // Both are under way at once. Reading never rejects, so that it may wait for the lookup.
-  const reading = readBody(req, deps.maxBodyBytes);
   const trigger = await deps.store.triggerByKey((req.url as string).slice(KEY_START, pathStart));
-  const read = reading instanceof Promise ? await reading : reading;
-  if (read.kind === 'aborted') return;
-  const body = bytesOf(read, deps.maxBodyBytes);
   if (trigger === undefined || trigger.kind !== 'http') {
     throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow or source is not active');
   }
-  const encoding = req.headers['content-encoding'];
-  const plain = encoding === undefined ? body : await inflate(body, encoding, deps.maxBodyBytes);
-  const accepted = await accept(deps, { req, res, trigger, body: plain, pathStart });
+  checkCaller(req, trigger);
+  deps.quotas.takeRequest(trigger.ownerId);
+  const accepted = await acceptBody(deps, { req, res, trigger, pathStart });
+  if (accepted === null) return;
   const { appended } = accepted;
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
   const answer = await answerOf(accepted, isOfSource(trigger));
@@ -68,11 +69,6 @@ function endOfKey(url: string): number {
   return url.length;
 }
 
-function bytesOf(read: BodyRead, maxBytes: number): Buffer {
-  if (read.kind === 'whole') return read.bytes;
-  throw new Refusal('too_large', `The body is larger than ${maxBytes} bytes`);
-}
-
 const NO_ANSWER_OF_SOURCE =
   'The run of the source ended without respond(), which an http prop with customResponse asks for';
 
@@ -83,17 +79,39 @@ interface Incoming {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly trigger: Trigger;
-  readonly body: Buffer;
   /** Where the path after the key begins in the request's URL. */
   readonly pathStart: number;
 }
 
-function accept(deps: HttpDeps, { req, res, trigger, body, pathStart }: Incoming): Promise<Accepted> {
-  const verified = trigger.tokenHash !== null;
-  if (trigger.tokenHash !== null && !isBearer(req.headers.authorization, trigger.tokenHash)) {
+/** Throws `Refusal` for what the head alone shows to be wrong. */
+function checkCaller({ headers }: IncomingMessage, { tokenHash }: Trigger): void {
+  if (tokenHash !== null && !isBearer(headers.authorization, tokenHash)) {
     throw new Refusal('unauthenticated', 'This endpoint needs its token; send "Authorization: Bearer <token>"');
   }
-  deps.quotas.takeRequest(trigger.ownerId);
+  checkIdempotencyKey(headers['idempotency-key'] as string | undefined);
+  checkEncoding(headers['content-encoding']);
+}
+
+/** Null when the caller went away before the body's end. */
+async function acceptBody(deps: IngressDeps, incoming: Incoming): Promise<Accepted | null> {
+  const { req, trigger } = incoming;
+  const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
+  const read = await readBody(req, { maxBytes, memory, ownerId: trigger.ownerId });
+  if (read === null) return null;
+  try {
+    const encoding = req.headers['content-encoding'];
+    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
+    return await accept(deps, { ...incoming, body });
+  } finally {
+    read.release();
+  }
+}
+
+function accept(
+  deps: HttpDeps,
+  { req, res, trigger, body, pathStart }: Incoming & { readonly body: Buffer },
+): Promise<Accepted> {
+  const verified = trigger.tokenHash !== null;
   deps.quotas.takeStored(trigger.ownerId, body.length);
   const emission = {
     ...PLAIN_EMISSION,
@@ -126,10 +144,13 @@ function goneOf(res: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-function idempotencyOf(req: IncomingMessage, triggerId: string): Idempotency | undefined {
-  const key = req.headers['idempotency-key'] as string | undefined;
-  if (key === undefined) return undefined;
-  if (key.length > 0 && key.length <= LIMITS.idempotencyKeyChars) return { triggerId, key };
+function idempotencyOf({ headers }: IncomingMessage, triggerId: string): Idempotency | undefined {
+  const key = headers['idempotency-key'] as string | undefined;
+  return key === undefined ? undefined : { triggerId, key };
+}
+
+function checkIdempotencyKey(key: string | undefined): void {
+  if (key === undefined || (key.length > 0 && key.length <= LIMITS.idempotencyKeyChars)) return;
   const message = `must have 1 to ${LIMITS.idempotencyKeyChars} characters, but has ${key.length}`;
   throw new Refusal('malformed', `Idempotency-Key ${message}`, {
     errors: [{ parameter: 'Idempotency-Key', message }],

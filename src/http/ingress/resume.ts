@@ -5,12 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, numberOf, PREFIX } from '../../domain/ids.ts';
-import type { WaitOrder } from '../../domain/requests.ts';
+import type { WaitAddress } from '../../domain/requests.ts';
+import type { RunState } from '../../domain/run.ts';
 import { readBody } from '../body.ts';
-import type { HttpDeps } from '../deps.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import { eventBytes } from './event.ts';
-import { inflate } from './inflate.ts';
+import { checkEncoding, inflate } from './inflate.ts';
+import type { IngressDeps } from './ingress.ts';
 import { endedPage, prefersHtml, problemPage } from './resume-page.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -18,7 +19,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 const ADDRESS = /^\/r\/([^/?]{1,32})\/([1-9]\d{0,8})\.([A-Za-z0-9_-]{1,64})\/(resume|cancel)(?=\/?(?:\?|$))/;
 const METHODS = 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
-export function createResuming(deps: HttpDeps, nextRequestId: () => string): Handler {
+export function createResuming(deps: IngressDeps, nextRequestId: () => string): Handler {
   return (req, res) => {
     const requestId = nextRequestId();
     if (req.method === 'HEAD' || req.method === 'OPTIONS') {
@@ -48,17 +49,25 @@ interface Exchange {
   readonly requestId: string;
 }
 
-async function take(deps: HttpDeps, { req, res, requestId }: Exchange): Promise<void> {
-  const { maxBodyBytes, actions } = deps;
-  const read = await readBody(req, maxBodyBytes);
-  if (read.kind === 'aborted') return;
-  if (read.kind === 'too_large') throw new Refusal('too_large', `The body is larger than ${maxBodyBytes} bytes`);
+async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
+  const { maxBodyBytes: maxBytes, bodyMemory: memory, actions } = deps;
+  const address = addressOf(req.url as string);
+  if (!address) throw new Refusal('not_found', 'No run waits at this address');
+  const { wait, pathStart } = address;
+  const ownerId = await actions.findWait(wait);
   const encoding = req.headers['content-encoding'];
-  const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBodyBytes);
-  const order = orderOf(req, body, deps.publicUrl());
-  if (!order) throw new Refusal('not_found', 'No run waits at this address');
-  const state = await actions.endWait(order);
-  const ended = { run: numberedId(PREFIX.run, order.run), order: order.order, state };
+  checkEncoding(encoding);
+  const read = await readBody(req, { maxBytes, memory, ownerId });
+  if (read === null) return;
+  let state: RunState;
+  try {
+    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
+    const options = { pathStart, publicUrl: deps.publicUrl(), isVerified: false, withRaw: false };
+    state = await actions.endWait({ ...wait, request: eventBytes(req, body, options).toString() });
+  } finally {
+    read.release();
+  }
+  const ended = { run: numberedId(PREFIX.run, wait.run), order: wait.order, state };
   if (prefersHtml(req.headers.accept)) answer(res, { status: 200, ...endedPage(ended), requestId });
   else {
     const text = JSON.stringify({ data: { run_id: ended.run, state } });
@@ -66,13 +75,13 @@ async function take(deps: HttpDeps, { req, res, requestId }: Exchange): Promise<
   }
 }
 
-function orderOf(req: IncomingMessage, body: Buffer, publicUrl: string): WaitOrder | null {
-  const match = ADDRESS.exec(req.url as string);
+/** What an address asks for, and where the path behind it begins; null when it is none. */
+function addressOf(url: string): { wait: WaitAddress; pathStart: number } | null {
+  const match = ADDRESS.exec(url);
   const [address = '', id = '', waits, token = '', order] = match ?? [];
   const run = numberOf(PREFIX.run, id);
   if (run === undefined || (order !== 'resume' && order !== 'cancel')) return null;
-  const options = { pathStart: address.length, publicUrl, isVerified: false, withRaw: false };
-  return { run, waits: Number(waits), token, order, request: eventBytes(req, body, options).toString() };
+  return { wait: { run, waits: Number(waits), token, order }, pathStart: address.length };
 }
 
 function answer(res: ServerResponse, given: Problem & { readonly requestId: string }): void {

@@ -17,14 +17,20 @@ export function addDocsRoutes(app: App, { publicUrl }: HttpDeps): void {
     description: 'OpenAPI 3.1. Needs no key.',
     answer: Type.Object({ openapi: Type.String({ examples: ['3.1.0'] }) }, { additionalProperties: true }),
   });
-  app.get('/v1/openapi.json', { schema }, async () => documentOf(app, publicUrl()));
-
-  // Rendered once per address: the document cannot change while the process runs.
-  let rendered: { url: string; page: string } | null = null;
-  app.get('/docs', { schema: PUBLIC_PAGE }, async (_request, reply) => {
+  // Made once per address, since they cannot change while the process runs: these routes need no key, and a caller that asks
+  // for them a thousand times in one packet must not have them made, or held in memory, a thousand times.
+  let made: { url: string; document: Buffer; page: Buffer } | null = null;
+  const current = () => {
     const url = publicUrl();
-    if (rendered?.url !== url) rendered = { url, page: docsPage(documentOf(app, url)) };
-    return sendHtml(reply, rendered.page);
+    if (made?.url === url) return made;
+    const document = documentOf(app, url);
+    made = { url, document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document)) };
+    return made;
+  };
+  app.get('/v1/openapi.json', { schema }, async (_request, reply) => {
+    return reply.type('application/json; charset=utf-8').send(current().document);
   });
-  app.get('/docs/errors', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, errorsPage()));
+  app.get('/docs', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, current().page));
+  const errors = Buffer.from(errorsPage());
+  app.get('/docs/errors', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, errors));
 }

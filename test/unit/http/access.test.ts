@@ -61,7 +61,8 @@ const NOT_HEALTH = [
 test('a process without the API answers by one reading of the address', async (t) => {
   const { data, call, accepted } = await startServer(t, { isApi: false });
   data.triggers.push(trigger(1));
-  for (const path of [...SPELLED, '/%6detrics']) assert.equal((await call('GET', path)).status, 200, path);
+  for (const path of SPELLED) assert.equal((await call('GET', path)).status, 200, path);
+  for (const path of ['/metrics', '/%6detrics']) assert.equal((await call('GET', path)).status, 403, 'it needs admin');
   for (const path of NOT_HEALTH) assert.equal((await call('POST', path, { json: {} })).status, 503, path);
   assert.deepEqual(accepted, []);
 });

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
 import type { Scope } from '../../../src/domain/resource.ts';
+import type { HttpBounds } from '../../../src/http/bounds.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/document.ts';
 import { buildDocument } from '../../../src/http/openapi.ts';
@@ -21,6 +22,8 @@ export type Call = { readonly verb: string; readonly args: readonly unknown[] };
 
 export interface Harness {
   readonly port: number;
+  /** 0 unless asked for. */
+  readonly metricsPort: number;
   readonly data: FakeData;
   /** What was accepted by the ingress, oldest first. */
   readonly accepted: NewEmission[];
@@ -72,10 +75,13 @@ export interface Overrides extends Partial<Omit<HttpDeps, 'actions' | 'store'>> 
   readonly actions?: FakeActions;
   /** Verbs that behave otherwise than over the arrays. */
   readonly store?: Partial<Store>;
+  readonly bounds?: Partial<HttpBounds>;
+  /** Metrics at a port of their own, too. */
+  readonly withMetrics?: boolean;
 }
 
 export async function startServer(t: TestContext, overrides: Overrides = {}): Promise<Harness> {
-  const { actions = {}, store = {}, ...others } = overrides;
+  const { actions = {}, store = {}, bounds = {}, withMetrics = false, ...others } = overrides;
   const data = emptyData();
   const accepted: NewEmission[] = [];
   const calls: Call[] = [];
@@ -84,7 +90,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   let port = 0;
   const deps: HttpDeps = {
     store: { ...fakeStore(data), ...store },
-    actions: recording({ accept: takingAll(accepted), ...actions }, calls),
+    actions: recording({ accept: takingAll(accepted), findWait: () => OWNER_ID, ...actions }, calls),
     clock: { nowMs: () => T0_MS },
     ids: { next: (prefix) => prefix, secret: () => 'S3cretS3cretS3cret' },
     log: { debug: () => {}, info: log, warn: log, error: log },
@@ -103,11 +109,13 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     draining: () => false,
     ...others,
   };
-  const server = await createHttpServer(deps);
+  const server = await createHttpServer(deps, bounds);
   ({ port } = await server.listen({ host: '127.0.0.1', port: 0 }));
+  const at = { host: '127.0.0.1', port: 0 };
+  const metricsPort = withMetrics ? (await server.listenForMetrics(at)).port : 0;
   t.after(() => server.stop());
   const call = (method: string, path: string, more: CallOptions = {}) => callServer({ port, method, path }, more);
-  return { port, data, accepted, calls, logged, call, stop: () => server.stop() };
+  return { port, metricsPort, data, accepted, calls, logged, call, stop: () => server.stop() };
 }
 
 function takingAll(accepted: NewEmission[]): Actions['accept'] {
@@ -122,7 +130,7 @@ function recording(fakes: FakeActions, calls: Call[]): Actions {
     get: (_target, verb: string) => {
       const fake = fakes[verb as keyof Actions] as ((...args: unknown[]) => unknown) | undefined;
       return async (...args: unknown[]) => {
-        if (verb !== 'accept') calls.push({ verb, args });
+        if (verb !== 'accept' && verb !== 'findWait') calls.push({ verb, args });
         if (!fake) throw new Error(`no fake for ${verb}`);
         return fake(...args);
       };

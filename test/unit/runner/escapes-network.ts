@@ -57,7 +57,7 @@ export const NETWORK: readonly Escape[] = [
     name: "asks the server's interface without a key",
     process: 'stopped',
     jail: 'stopped',
-    by: 'the server, which answers 401 (it does answer `/healthz`, `/readyz`, `/metrics` and `/docs`)',
+    by: 'the server, which answers 401 (it does answer `/healthz`, `/readyz` and `/docs`)',
     unhindered: false,
     attempt: `const { status } = await fetch('http://127.0.0.1:' + w.port + '/v1/workflows', { headers: { connection: 'close' } });
       return status === 200`,
