@@ -4,19 +4,26 @@ import { createHash } from 'node:crypto';
 import { chmod, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { obstacleTo, passableTmp } from './code-user.ts';
+import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './ports.ts';
+import { createCodeUsers } from './runner/code-users.ts';
 import { hardeningObstacle } from './runner/hardening.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from './runner/pool.ts';
 
 const OTHERS = 0o007;
+/** One folder of all servers of the machine. */
+const OWNERS_USERS = 'errand-users';
 
 export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }: Config): IsolationSettings {
   const network = isolation === 'jail' ? jailNetwork : processNetwork;
   const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
-  return { level: isolation, network, user: isOther ? { uid: codeUser.uid, gid: codeUser.gid } : null };
+  if (!isOther) return { level: isolation, network, user: null };
+  const user = { uid: codeUser.uid, gid: codeUser.gid };
+  const range = codeUser.isAsked ? null : ownersRange();
+  if (range === null) return { level: isolation, network, user };
+  return { level: isolation, network, user, userOf: createCodeUsers(join(passableTmp(), OWNERS_USERS), range) };
 }
 
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
@@ -49,7 +56,9 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
 }
 
 /** Says in one line what this machine does not let code be kept in by. */
-export function tellWhatIsMissing(log: Log): void {
+export function tellWhatIsMissing(config: Config, log: Log): void {
+  const { user, userOf } = isolationOf(config);
+  if (user !== null && userOf === undefined) log.info({ user: user.uid }, 'the code of all owners runs as one user');
   const obstacle = hardeningObstacle();
   if (obstacle !== null)
     log.warn({ obstacle }, 'user code runs without a filter of system calls: see docs/isolation.md');

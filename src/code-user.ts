@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { USER_RANGES, type UserRange } from './runner/code-users.ts';
 
 /** CAP_CHOWN, CAP_SETGID, CAP_SETUID: bits of the capabilities that a process has. */
 const NEEDED = [
@@ -22,6 +23,13 @@ export function obstacleTo({ uid, gid }: { readonly uid: number; readonly gid: n
   if (!isMapped(read('/proc/self/gid_map'), gid)) return `there is no group ${gid} in this container`;
   if (!isPassable(passableTmp())) return `other users may not go through ${tmpdir()}: TMPDIR may name another place`;
   return null;
+}
+
+/** The first range that is there; null: the numbers of this container reach none. */
+export function ownersRange(): UserRange | null {
+  const [users, groups] = [read('/proc/self/uid_map'), read('/proc/self/gid_map')];
+  const isThere = (id: number): boolean => isMapped(users, id) && isMapped(groups, id);
+  return USER_RANGES.find(({ first, count }) => isThere(first) && isThere(first + count - 1)) ?? null;
 }
 
 /** The folder for temporary files, or the system's own where other users may not go through that one. */

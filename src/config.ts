@@ -179,7 +179,8 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_CODE_USER',
     fallback: 'auto',
-    about: 'Whom user code runs as when the server is root: uid:gid, server, or auto (65534:65534 where it can be)',
+    about:
+      'Whom user code runs as when the server is root: uid:gid for all owners, server, or auto (a user of its own for each owner, where it can be)',
     read: readCodeUser,
   },
   {

@@ -53,8 +53,9 @@ const NETWORKS = {
   full: 'with the network',
 } as const;
 
-function describeIsolation({ level, network, user }: IsolationSettings): string {
-  const who = user === null ? "the server's own user" : `user ${user.uid}`;
+function describeIsolation({ level, network, user, userOf }: IsolationSettings): string {
+  const other = userOf === undefined ? `user ${user?.uid}` : 'one user per owner';
+  const who = user === null ? "the server's own user" : other;
   if (level === 'process') return `in processes of ${who}${network === 'public' ? ', with public addresses' : ''}`;
   return `in jails of ${who}, ${NETWORKS[network]}`;
 }

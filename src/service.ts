@@ -217,7 +217,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   await makeDataDir(config);
   await lookForFolders(config);
   await closeDataDir(config, log);
-  tellWhatIsMissing(log);
+  tellWhatIsMissing(config, log);
   await warnOfOpenDataDir(config, log);
   const listening: number[] = [];
   const own = createOwn({ services: () => ownServices(config, listening) });

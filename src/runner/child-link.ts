@@ -132,12 +132,13 @@ export class ChildLink {
     const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
     // A process that runs sources knows whose code is running (child/instances.ts).
     const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
-    const dir = await workdirs.make();
+    const user = isolation.userOf(deployment.ownerId);
+    const dir = await workdirs.make(user);
     this.#dir = dir;
     const isOurs = isOurComponent(deployment);
-    this.#prepared = await isolation.prepare({ dir, isOurs });
+    this.#prepared = await isolation.prepare({ dir, isOurs, user });
     if (this.#killed) throw new Error('it was ended before it was started');
-    const started = isolation.start({ dir, memoryMb, sourceId, isOurs });
+    const started = isolation.start({ dir, memoryMb, sourceId, isOurs, user });
     this.#started = started;
     const child = started.process;
     child.on('error', (error) => this.#fail(error));

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { LIMITS } from '../domain/limits.ts';
 import type { ResourceLimits } from './child/harden.ts';
-import type { IsolationSettings } from './isolation.ts';
+import { goesThroughServer, type IsolationSettings } from './isolation.ts';
 import { isMachine } from './seccomp/syscalls.ts';
 
 const SECCOMP_ACTIONS = '/proc/sys/kernel/seccomp/actions_avail';
@@ -28,8 +28,10 @@ export function isHardening({ hardens }: IsolationSettings): boolean {
   return hardens ?? hardeningObstacle() === null;
 }
 
-export function limitsOf({ level, network, user }: IsolationSettings): ResourceLimits {
-  const isThroughServer = level === 'jail' && network === 'public';
+/** Connections that go through the server take three descriptors each. */
+export function limitsOf(settings: IsolationSettings, isOurs: boolean): ResourceLimits {
+  const { level, user } = settings;
+  const isThroughServer = goesThroughServer(settings, isOurs);
   return {
     descriptors: isThroughServer ? LIMITS.codeDescriptorsThroughServer : LIMITS.codeDescriptors,
     fileBytes: LIMITS.codeFileBytes,

@@ -23,6 +23,8 @@ export interface IsolationSettings {
   readonly network: 'none' | 'public' | 'full';
   /** Who the code runs as; null: the server's own user. */
   readonly user: CodeUser | null;
+  /** Who the code of an owner runs as, where each has a user of its own. Left out: `user`. */
+  readonly userOf?: (ownerId: string) => CodeUser;
   /** Whether processes limit themselves (child/harden.ts), or a shell does. Left out: by themselves, where they can. */
   readonly hardens?: boolean;
 }
@@ -39,6 +41,8 @@ export interface StartOptions {
   readonly memoryMb: number;
   /** Null for a workflow. */
   readonly sourceId: string | null;
+  /** As `userOf` says; the folder is this user's to read. */
+  readonly user: CodeUser | null;
   /**
    * The program, a file in the process's folder: `child.mjs` when it is not said. It begins as child/main.ts does, with
    * `confine` and `harden`, before it looks at anything that is not the server's.
@@ -68,8 +72,10 @@ export type OpenOutlet = (path: string, user: CodeUser | null) => Promise<{ clos
 
 export interface Isolation {
   inside(dir: string): Inside;
+  /** Who the code of an owner runs as; null: the server's own user. Throws when there is no user left. */
+  userOf(ownerId: string): CodeUser | null;
   /** What the process needs outside of it, before it is started; what ends that again. */
-  prepare(options: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }>;
+  prepare(options: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }>;
   start(options: StartOptions): Started;
 }
 
@@ -85,6 +91,10 @@ export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
 /** Node refuses to start with a flag that it does not know: 24 has no permission for the network, and no node:ffi. */
 const VERSION_FLAGS = ['--allow-net', '--disable-sigusr1'].filter(isKnown);
+
+export function userFor({ user, userOf }: IsolationSettings, ownerId: string): CodeUser | null {
+  return user === null || userOf === undefined ? user : userOf(ownerId);
+}
 
 type Given = Pick<StartOptions, 'memoryMb' | 'program'>;
 

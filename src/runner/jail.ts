@@ -13,10 +13,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import type { ResourceLimits } from './child/harden.ts';
 import { inheritedDescriptors } from './descriptors.ts';
 import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
+  type CodeUser,
   type Ending,
   environmentOf,
   goesThroughServer,
@@ -29,6 +29,7 @@ import {
   STDIO,
   type Started,
   type StartOptions,
+  userFor,
 } from './isolation.ts';
 import { seccompFilter } from './seccomp/filter.ts';
 import { isMachine } from './seccomp/syscalls.ts';
@@ -66,7 +67,6 @@ export class Jails implements Isolation {
   readonly #system: readonly string[];
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > FILTER);
 
-  readonly #limits: ResourceLimits;
   readonly #hardens: boolean;
   readonly #filter = jailFilter();
   readonly #openOutlet: OpenOutlet | undefined;
@@ -77,7 +77,6 @@ export class Jails implements Isolation {
     this.#settings = settings;
     this.#openOutlet = openOutlet;
     this.#system = systemArguments(settings.network);
-    this.#limits = limitsOf(settings);
     this.#hardens = isHardening(settings);
   }
 
@@ -85,23 +84,32 @@ export class Jails implements Isolation {
     return INSIDE;
   }
 
-  async prepare({ dir, isOurs }: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }> {
+  userOf(ownerId: string): CodeUser | null {
+    return userFor(this.#settings, ownerId);
+  }
+
+  async prepare({ dir, isOurs, user }: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }> {
     if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
     if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
-    return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
+    return await this.#openOutlet(join(dir, OUTLET), user);
   }
 
   start(options: StartOptions): Started {
-    const { dir, memoryMb, sourceId, isOurs } = options;
-    const { user, network } = this.#settings;
+    const { dir, memoryMb, sourceId, isOurs, user } = options;
+    const { network } = this.#settings;
     const place = { path: join(INSIDE.dir, OUTLET), hasOwnLoopback: network !== 'full' };
     const outlet = goesThroughServer(this.#settings, isOurs) ? place : null;
-    const limits = this.#hardens ? this.#limits : null;
-    const node = nodeArguments(INSIDE, options, { close: this.#close, user: null, outlet, limits });
+    const limits = limitsOf(this.#settings, isOurs);
+    const node = nodeArguments(INSIDE, options, {
+      close: this.#close,
+      user: null,
+      outlet,
+      limits: this.#hardens ? limits : null,
+    });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
     const jail = [...this.#system, ...folderArguments(dir, memoryMb), ...env, ...filterArguments(this.#filter)];
     const bwrap = ['bwrap', ...jail, '--', NODE, ...node];
-    const [command = '', ...args] = this.#hardens ? bwrap : underLimits(bwrap, this.#limits);
+    const [command = '', ...args] = this.#hardens ? bwrap : underLimits(bwrap, limits);
     const child = spawn(command, args, {
       cwd: '/',
       env: { PATH },

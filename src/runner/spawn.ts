@@ -8,10 +8,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { OutletPlace } from './child/confine.ts';
-import type { ResourceLimits } from './child/harden.ts';
 import { inheritedDescriptors } from './descriptors.ts';
 import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
+  type CodeUser,
   environmentOf,
   goesThroughServer,
   type Inside,
@@ -23,6 +23,7 @@ import {
   STDIO,
   type Started,
   type StartOptions,
+  userFor,
 } from './isolation.ts';
 
 const PIPE = 3;
@@ -34,7 +35,6 @@ const MAX_PATH_BYTES = 100;
 export class PlainProcesses implements Isolation {
   readonly #settings: IsolationSettings;
   readonly #openOutlet: OpenOutlet | undefined;
-  readonly #limits: ResourceLimits;
   readonly #hardens: boolean;
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
 
@@ -42,7 +42,6 @@ export class PlainProcesses implements Isolation {
   constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
     this.#settings = settings;
     this.#openOutlet = openOutlet;
-    this.#limits = limitsOf(settings);
     this.#hardens = isHardening(settings);
   }
 
@@ -50,22 +49,27 @@ export class PlainProcesses implements Isolation {
     return { dir, tmp: join(dir, 'tmp') };
   }
 
-  async prepare({ dir, isOurs }: Pick<StartOptions, 'dir' | 'isOurs'>): Promise<{ close(): void }> {
+  userOf(ownerId: string): CodeUser | null {
+    return userFor(this.#settings, ownerId);
+  }
+
+  async prepare({ dir, isOurs, user }: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }> {
     if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
     if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
-    return await this.#openOutlet(join(dir, OUTLET), this.#settings.user);
+    return await this.#openOutlet(join(dir, OUTLET), user);
   }
 
   start(options: StartOptions): Started {
     const inside = this.inside(options.dir);
+    const limits = limitsOf(this.#settings, options.isOurs);
     const confinement = {
       close: this.#close,
-      user: this.#settings.user,
+      user: options.user,
       outlet: goesThroughServer(this.#settings, options.isOurs) ? outletIn(options.dir) : null,
-      limits: this.#hardens ? this.#limits : null,
+      limits: this.#hardens ? limits : null,
     };
     const node = [process.execPath, ...nodeArguments(inside, options, confinement)];
-    const [command = '', ...args] = this.#hardens ? node : underLimits(node, this.#limits);
+    const [command = '', ...args] = this.#hardens ? node : underLimits(node, limits);
     const env = environmentOf(inside, options.sourceId);
     const child = spawn(command, args, { cwd: inside.tmp, env, stdio: [...STDIO] });
     return {

@@ -39,8 +39,8 @@ export class Workdirs {
     this.#childCode.catch(() => {}); // it shows on whatever is started
   }
 
-  /** The name tells whose it is. */
-  async make(): Promise<string> {
+  /** The name tells whose it is. `user`: who the process runs as, another than the runner's where owners have users. */
+  async make(user: CodeUser | null = this.#user): Promise<string> {
     const code = await this.#childCode;
     if (this.#user !== null) openBase(this.#base, this.#user); // another server that used it may have ended
     // Synchronous: some hundred microseconds, where each asynchronous call would cost the start a turn.
@@ -48,7 +48,7 @@ export class Workdirs {
     mkdirSync(join(dir, 'code'));
     mkdirSync(join(dir, 'tmp'));
     writeFileSync(join(dir, CHILD_FILE), code);
-    if (this.#user !== null) handOver(dir, this.#user);
+    if (user !== null) handOver(dir, user);
     return dir;
   }
 
@@ -128,6 +128,7 @@ function handOver(dir: string, { uid, gid }: CodeUser): void {
     chmodSync(folder, 0o750);
   }
   chmodSync(join(dir, CHILD_FILE), READABLE);
+  chmodSync(join(dir, 'tmp'), 0o700);
   chownSync(join(dir, 'tmp'), uid, gid);
 }
 

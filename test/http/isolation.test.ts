@@ -1,9 +1,10 @@
 // How a whole server keeps user code in: as its settings say, and closed to the user that the code runs as.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
@@ -84,14 +85,16 @@ test('the start says how code is kept in', { skip }, async () => {
   );
 });
 
-test('a root server runs code as nobody', { skip: !isRoot && 'needs root' }, async () => {
+test('a root server runs the code of an owner as its own user', { skip: !isRoot && 'needs root' }, async (t) => {
   await using errand = await startErrand({ ERRAND_CODE_USER: 'auto' });
   const workflow = await errand.workflow(WHO);
   await errand.send(workflow, {});
   const [run] = await errand.runs(workflow.id, 1);
   const { data } = await errand.client.get(`/v1/runs/${run.id}`);
   const { user, cwd } = data.steps[0].return_value;
-  assert.equal(user, 65_534);
+  const links = join(tmpdir(), 'errand-users');
+  t.after(() => rmSync(join(links, String(user)), { force: true }));
+  assert.match(readlinkSync(join(links, String(user))), /^u_/);
   assert.ok(!cwd.startsWith(errand.dataDir), cwd);
 });
 

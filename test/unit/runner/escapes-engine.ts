@@ -81,7 +81,7 @@ export const ENGINE: readonly Escape[] = [
     name: 'opens descriptors without end, for each of which the kernel keeps memory (sockets, pipes)',
     process: 'stopped',
     jail: 'stopped',
-    by: 'it may have 512 (1024 with `ERRAND_JAIL_NETWORK=public`)',
+    by: 'it may have 512 (1024 where its connections go through the server)',
     unhindered: false,
     attempt: `const dgram = node('dgram');
       const opened = () => new Promise((resolve) => dgram.createSocket('udp4').on('error', () => resolve(false)).bind(0, '127.0.0.1', () => resolve(true)));
