@@ -78,6 +78,8 @@ interface Setting {
   readonly isSecret?: boolean;
 }
 
+/** Of a value that is refused. */
+const SHOWN_CHARS = 100;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 export const SETTINGS: readonly Setting[] = [
@@ -236,7 +238,9 @@ export const SETTINGS: readonly Setting[] = [
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const known = new Set(SETTINGS.map(({ name }) => name));
   const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
-  if (unknown !== undefined) throw new ConfigError(`${unknown} is no setting of Errand${suggestion(unknown, known)}`);
+  if (unknown !== undefined) {
+    throw new ConfigError(oneLine(`${shortened(unknown)} is no setting of Errand${suggestion(unknown, known)}`));
+  }
   const values = new Map(SETTINGS.map((setting) => [setting.name, readSetting(setting, env[setting.name])]));
   const of = <T>(name: string): T => values.get(name) as T;
   const config: Config = {
@@ -301,9 +305,20 @@ function readSetting(setting: Setting, given: string | undefined): unknown {
   try {
     return setting.read(text);
   } catch (error) {
-    const shown = setting.isSecret ? 'its value' : `"${text}"`;
-    throw new ConfigError(`${setting.name}: ${shown} is not ${(error as Error).message}`);
+    const shown = setting.isSecret ? 'its value' : `"${shortened(text)}"`;
+    throw new ConfigError(oneLine(`${setting.name}: ${shown} is not ${(error as Error).message}`));
   }
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
+
+/** Values may hold whatever the environment may; a terminal is shown one line of them. */
+function oneLine(message: string): string {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
 }
 
 function suggestion(unknown: string, known: ReadonlySet<string>): string {

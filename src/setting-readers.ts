@@ -38,8 +38,9 @@ export function readInteger(min: number, max: number): (value: string) => number
 
 export function readUrl(protocols: readonly string[]): (value: string) => string {
   return (value) => {
-    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`;
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) throw new Error(right);
+    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')} and has a host`;
+    const url = URL.parse(value);
+    if (!url || !protocols.includes(url.protocol) || url.hostname === '') throw new Error(right);
     return value.replace(/\/+$/, '');
   };
 }
@@ -57,15 +58,20 @@ export function readKey(minChars: number): (value: string) => string {
   };
 }
 
+const CIDRS = 'a list of CIDRs by commas';
+/** Eight groups, the last two of them dotted, and a prefix. */
+const LONGEST_CIDR = 64;
+
 export function readCidrs(value: string): string[] {
   return value.split(',').map((part) => {
     const text = part.trim();
+    if (text.length > LONGEST_CIDR) throw new Error(CIDRS);
     const family = isIP(text);
     const cidr = family === 0 ? text : `${text}/${family === 4 ? 32 : 128}`;
     try {
       return parseCidr(cidr).text;
     } catch (error) {
-      throw new Error(`a list of CIDRs by commas: ${(error as Error).message}`);
+      throw new Error(`${CIDRS}: ${(error as Error).message}`);
     }
   });
 }
