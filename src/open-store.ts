@@ -1,5 +1,6 @@
 // Which store it is: SQLite in the data dir, or the Postgres that ERRAND_DATABASE_URL names.
 
+import { existsSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Config, dataPaths } from './config.ts';
 import { VERSION } from './domain/version.ts';
@@ -7,7 +8,8 @@ import type { Clock, Log, Random } from './ports.ts';
 import { makeSecretKeyFile, secretKeysOf } from './secret-key.ts';
 import { refuseMoved } from './store/sqlite/moved.ts';
 import { openSqliteStore, type SqliteOptions } from './store/sqlite/open.ts';
-import type { Store } from './store/store.ts';
+import { damagedMessage, isDamage } from './store/sqlite/salvage/damage.ts';
+import { type Store, StoreUnavailable } from './store/store.ts';
 
 export interface StorePorts {
   readonly clock: Clock;
@@ -28,7 +30,8 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
       log.info({ file }, 'made a key for the secrets of this store');
       return made;
     };
-    return openFile({ path, clock, random, log, secretKeys, makeSecretKey });
+    refuseEmptied(path, config.dataDir);
+    return openFile({ path, clock, random, log, secretKeys, makeSecretKey }, config.dataDir);
   }
   // Loaded only here: whoever uses SQLite pays nothing for the driver.
   const { openPostgresStore } = await import('./store/postgres/open.ts');
@@ -43,8 +46,18 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
   });
 }
 
-async function openFile(options: SqliteOptions): Promise<Store> {
-  const store = await openSqliteStore(options);
+/** SQLite takes an empty file for a new database, and deletes the WAL beside it: all that was accepted would be gone. */
+function refuseEmptied(path: string, dataDir: string): void {
+  if (!existsSync(path) || statSync(path).size > 0) return;
+  const isNew =
+    !existsSync(dataPaths(dataDir).apiKey) && !(existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0);
+  if (!isNew) throw new StoreUnavailable(damagedMessage(path, dataDir));
+}
+
+async function openFile(options: SqliteOptions, dataDir: string): Promise<Store> {
+  const store = await openSqliteStore(options).catch((error: unknown) => {
+    throw isDamage(error) ? new StoreUnavailable(damagedMessage(options.path, dataDir), { cause: error }) : error;
+  });
   try {
     // Looked at under the store's lock: nobody moves it meanwhile.
     refuseMoved(options.path);

@@ -1,11 +1,12 @@
 // What `errand store` does, on the store that the settings name. The driver for Postgres is loaded only when it is needed.
 
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError } from './cli/api.ts';
 import type { StoreCommands } from './cli/store.ts';
-import { type Config, dataPaths } from './config.ts';
+import { type Config, ConfigError, dataPaths } from './config.ts';
 import { databaseLabel, readDatabaseUrl } from './database-url.ts';
 import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './setting-readers.ts';
@@ -16,6 +17,7 @@ import { backupSqlite } from './store/sqlite/backup.ts';
 import { checkSqlite } from './store/sqlite/check.ts';
 import { openExport } from './store/sqlite/export.ts';
 import { unmarkMoved } from './store/sqlite/moved.ts';
+import { type SalvageReport, salvageSqlite } from './store/sqlite/salvage/salvage.ts';
 import { rekeySqlite } from './store/sqlite/seal-key.ts';
 
 const TOLD_EVERY_MS = 1000;
@@ -44,6 +46,8 @@ export function createStoreCommands(config: Config): StoreCommands {
       return { store: path, undone: from };
     },
 
+    salvage: (dir, to) => salvage(config, dir ?? config.dataDir, to),
+
     rekey: async (text) => {
       const to = newKeyOf(text);
       const keys = secretKeysOf(config);
@@ -54,6 +58,31 @@ export function createStoreCommands(config: Config): StoreCommands {
       return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
     },
   };
+}
+
+/** Keys are copied along: a server starts on the new folder as it stands. */
+async function salvage(config: Config, dir: string, to: string): Promise<SalvageReport & { readonly next: string }> {
+  if (resolve(dir) === resolve(to)) throw new CliError('--to names the damaged store itself: give it a new folder');
+  const [from, made] = [dataPaths(dir), dataPaths(to)];
+  const keys = keysIn({ ...config, dataDir: dir, databaseUrl: null });
+  const report = await salvageSqlite({ path: resolve(from.store), file: resolve(made.store), keys });
+  for (const [old, name] of [
+    [from.secretKey, made.secretKey],
+    [from.apiKey, made.apiKey],
+  ] as const) {
+    if (existsSync(old)) await copyFile(old, name, constants.COPYFILE_EXCL);
+  }
+  return { ...report, next: `start a server with ERRAND_DATA_DIR=${to}` };
+}
+
+/** A file without a key is one more damage: it is told by the check. */
+function keysIn(config: Config): SecretKey[] {
+  try {
+    return secretKeysOf(config);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
 }
 
 /** Postgres brings its own. Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */

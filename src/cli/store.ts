@@ -1,4 +1,4 @@
-// errand store backup FILE | check | move | rekey
+// errand store backup FILE | check | move | rekey | salvage DIR --to DIR
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -12,6 +12,8 @@ export interface StoreCommands {
   /** `to`: where, or null: ERRAND_DATABASE_URL. `tell`: how far it is. */
   move(to: string | null, tell: (line: string) => void): Promise<object>;
   undoMove(): Promise<object>;
+  /** `dir`: the damaged data dir, or null: that of the settings. */
+  salvage(dir: string | null, to: string): Promise<{ readonly ok: boolean }>;
   /** `newKey`: as somebody wrote it. */
   rekey(newKey: string): Promise<object>;
 }
@@ -44,6 +46,15 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
       if (options.undo && options.to !== undefined) throw new CliError('--undo goes back: it takes no --to');
       if (options.undo) return print(await commands().undoMove());
       print(await commands().move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
+    });
+  store
+    .command('salvage [dir]')
+    .description('read what can be read of a damaged SQLite store into a new one; stop the server before')
+    .requiredOption('--to <dir>', 'the new data dir: it is made, or is empty')
+    .action(async (dir: string | undefined, { to }: { to: string }) => {
+      const report = await commands().salvage(dir ?? null, to);
+      print(report);
+      if (!report.ok) process.exitCode = 1;
     });
   store
     .command('rekey')

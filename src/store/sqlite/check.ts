@@ -1,6 +1,6 @@
 // `errand store check` on SQLite: looks through the file, while a server may be running on it. Nothing is written.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../check-secrets.ts';
 import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../checks.ts';
 import type { SecretKey } from '../seal-key.ts';
@@ -73,6 +73,7 @@ export async function checkSqlite(path: string, keys: readonly SecretKey[] = [])
 /** A connection that cannot write. */
 export function openToRead(path: string): Connection {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  if (statSync(path).size === 0) throw new StoreUnavailable(`${path} is empty: it is no store`);
   const connection = new Connection(path, true);
   try {
     connection.exec('PRAGMA temp_store = FILE');

@@ -4,6 +4,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../store.ts';
+import { primaryCode } from './codes.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
 import { WAITS } from './migrations/003-waits.ts';
@@ -15,6 +16,7 @@ import { CHANGES } from './migrations/008-changes.ts';
 import { CODES } from './migrations/009-codes.ts';
 import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
+import { hasLostEnd } from './salvage/wal.ts';
 
 const MIGRATIONS: readonly string[] = [
   FIRST,
@@ -102,6 +104,17 @@ export interface Database {
   readonly writer: Connection;
   readonly reader: Connection;
   close(): void;
+  /** Closes it and leaves the files as they are. Closed in order, SQLite copies the WAL into the file, and deletes it. */
+  abandon(): void;
+}
+
+/** Reads as SQLite's own error for a damaged file. */
+class WalCut extends Error {
+  readonly errcode = CORRUPT;
+
+  constructor(path: string) {
+    super(`the end of ${path}-wal is lost`);
+  }
 }
 
 /**
@@ -110,23 +123,59 @@ export interface Database {
  */
 export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
   const lock = takeLock(path);
+  let writer: Connection | undefined;
   try {
-    const writer = new Connection(path, false);
+    if (hasLostEnd(path)) throw new WalCut(path);
+    writer = new Connection(path, false);
     writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`);
     look(writer);
     migrate(writer, path);
     const reader = new Connection(path, true);
     reader.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;');
+    const opened = writer;
     const close = (): void => {
       reader.close();
-      writer.close();
+      opened.close();
       if (lock.isOpen) lock.close();
     };
-    return { writer, reader, close };
+    const abandon = (): void => {
+      reader.close();
+      leave(opened, path);
+      lock.close();
+    };
+    return { writer, reader, close, abandon };
   } catch (error) {
+    if (writer) leave(writer, path);
     lock.close();
     throw openingError(error, path);
+  }
+}
+
+/** Closes it while another connection is open, one that cannot write: then nothing is copied from the WAL. */
+function leave(writer: Connection, path: string): void {
+  const guard = new Connection(path, true);
+  try {
+    guard.exec('SELECT count(*) FROM sqlite_schema');
+  } catch {
+    // It has opened the WAL all the same.
+  }
+  writer.close();
+  guard.close();
+}
+
+/** While `work` goes on, no server uses the store at `path`. Where no lock can be written, none could start either. */
+export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = takeLock(path);
+  } catch (error) {
+    if ((error as { cause?: unknown }).cause === undefined) throw error;
+  }
+  try {
+    return await work();
+  } finally {
+    lock?.close();
   }
 }
 
@@ -168,11 +217,7 @@ function migrate(writer: Connection, path: string): void {
 const STORAGE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 22, 23, 26]);
 
 const BUSY = 5;
-
-function primaryCode(error: unknown): number | null {
-  const code = (error as { errcode?: unknown }).errcode;
-  return typeof code === 'number' ? code & 0xff : null;
-}
+const CORRUPT = 11;
 
 /** Of a file that is no store, that others own, or that lies where nothing can be written. */
 function openingError(error: unknown, path: string): unknown {

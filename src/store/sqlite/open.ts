@@ -10,7 +10,7 @@ import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
 import { counterVerbs } from './counters.ts';
 import { dataStoreVerbs } from './data-stores.ts';
-import { type Connection, type Database, openDatabase } from './database.ts';
+import { type Connection, openDatabase } from './database.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { laterVerbs } from './later-emissions.ts';
@@ -58,14 +58,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
-  const { clock, random, log } = options;
-  const { database, key } = openWithKey(options);
+  const { clock, log } = options;
+  const { database, key, numbers, openRuns, turns, storeTag, boot } = begin(options);
   const { writer, reader } = database;
-  const storeTag = readTag(writer, random);
-  const boot = nextBoot(writer);
-  const numbers = new Numbers(lastNumber(writer));
-  const openRuns = readOpenRuns(writer);
-  const turns = readTurns(writer, clock.nowMs());
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
   const throttles = new Throttles(writer);
@@ -132,15 +127,22 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   return { store, statements: () => [...writer.prepared, ...reader.prepared] };
 }
 
-function openWithKey(options: SqliteOptions): { database: Database; key: Uint8Array } {
+/** All that is read at a start comes before anything is written: a damaged store stays as it is. */
+function begin(options: SqliteOptions) {
+  const { path, clock, random } = options;
   let checked: SealKey | null = null;
-  const database = openDatabase(options.path, (writer) => {
+  const database = openDatabase(path, (writer) => {
     checked = checkSealKey(writer, options);
   });
+  const { writer } = database;
   try {
-    return { database, key: settleSealKey(database.writer, options, checked) };
+    const numbers = new Numbers(lastNumber(writer));
+    const openRuns = readOpenRuns(writer);
+    const turns = readTurns(writer, clock.nowMs());
+    const key = settleSealKey(writer, options, checked);
+    return { database, key, numbers, openRuns, turns, storeTag: readTag(writer, random), boot: nextBoot(writer) };
   } catch (error) {
-    database.close();
+    database.abandon();
     throw error;
   }
 }

@@ -1,0 +1,80 @@
+// What is wrong with the files of a store, in a few lines, for somebody who must decide what to do. Nothing is changed:
+// SQLite itself is asked over a connection that cannot write, and only when the file is not so large that nobody waits for
+// the answer.
+
+import { primaryCode } from '../codes.ts';
+import { Connection } from '../database.ts';
+import { PAGE_BYTES, readHeader } from './header.ts';
+import { sizeOf } from './reading.ts';
+import { readWal } from './wal.ts';
+
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+const CHECKED_BYTES = 1024 * 1024 * 1024;
+const TOLD = 3;
+const TOLD_CHARS = 200;
+
+/** Whether it says that the file itself is damaged, and not that it is out of reach. */
+export function isDamage(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const code = primaryCode(one);
+    if (code === CORRUPT || code === NOT_A_DATABASE) return true;
+  }
+  return false;
+}
+
+/** One line for each thing that is to be seen of the files. */
+export function describeFiles(path: string): string[] {
+  return [...describeFile(path), ...describeWal(path)];
+}
+
+function describeFile(path: string): string[] {
+  const { bytes, isHeaderWhole, pages } = readHeader(path);
+  if (bytes === 0) return [`${path} is empty`];
+  const there = `${path} has ${Math.floor(bytes / PAGE_BYTES)} pages of ${PAGE_BYTES} bytes`;
+  if (!isHeaderWhole) return [`${there}, and its header was overwritten, or it never was a store`];
+  const more = bytes % PAGE_BYTES === 0 ? '' : ` and ${bytes % PAGE_BYTES} bytes more`;
+  const short = pages !== null && pages * PAGE_BYTES > bytes ? `; its header tells of ${pages}` : '';
+  return [`${there}${more}${short}`];
+}
+
+function describeWal(store: string): string[] {
+  const path = `${store}-wal`;
+  const bytes = sizeOf(path);
+  if (bytes === 0) return [];
+  const { isHeaderWhole, frames, commits, framesBehind, pages } = readWal(path);
+  if (!isHeaderWhole) return [`${path} has ${bytes} bytes, and none can be used: its header is damaged`];
+  const behind = framesBehind === 0 ? '' : `; behind a damaged one there are ${framesBehind} that are lost`;
+  const isShort = pages !== null && Math.floor(sizeOf(store) / PAGE_BYTES) > pages;
+  const short = isShort ? `; its end is lost: behind its last commit the store has ${pages} pages` : '';
+  return [`${path} has ${frames} pages in ${commits} commits${behind}${short}`];
+}
+
+/** What SQLite says of it, a few lines. */
+export function askSqlite(path: string): string[] {
+  // It takes an empty file for a new database, and deletes the WAL beside it.
+  if (sizeOf(path) === 0) return [];
+  if (sizeOf(path) > CHECKED_BYTES) return [`not looked through, since it is large: errand store check does that`];
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(path, true);
+    const told = connection.all(`PRAGMA quick_check(${TOLD})`).map((row) => String(row.quick_check));
+    return told.filter((line) => line !== 'ok').map((line) => line.replaceAll('\n', ' ').slice(0, TOLD_CHARS));
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Why no server starts on it, and what somebody can do. */
+export function damagedMessage(path: string, dataDir: string): string {
+  const facts = [...describeFiles(path), ...askSqlite(path).map((line) => `SQLite says: ${line}`)];
+  return [
+    `the store ${path} is damaged, and no server starts on it. Nothing was changed.`,
+    ...facts.map((fact) => `  ${fact}`),
+    'What you can do, after you have made a copy of the whole folder:',
+    `  errand store salvage '${dataDir}' --to '${dataDir}.salvaged'   what can be read goes into a new store, and the rest is counted`,
+    '  or restore the newest backup: docs/operations.md#a-damaged-store',
+  ].join('\n');
+}

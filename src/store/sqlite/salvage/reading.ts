@@ -1,0 +1,162 @@
+// One way to read a damaged store: its file with the WAL or without it, copied first, so that the damaged files stay as
+// they are. What can be read goes into a new store beside the copy.
+
+import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { SEAL_KEY } from '../../seal-key.ts';
+import { type Connection, openDatabase } from '../database.ts';
+import { mendHeader } from './header.ts';
+import { type Repair, repair } from './repairs.ts';
+import { countByIndexes, type DamagedRow, scanTable, type Table } from './rows.ts';
+
+export interface TableReport {
+  readonly read: number;
+  /** Rows that are known to have been there; null: nothing tells how many there were. */
+  readonly lost: number | null;
+  /** Why not all could be read. */
+  readonly reason?: string;
+}
+
+export interface Read {
+  /** The new store. */
+  readonly file: string;
+  readonly rows: number;
+  readonly tables: Readonly<Record<string, TableReport>>;
+  readonly repairs: readonly Repair[];
+  readonly isSealKeyThere: boolean;
+}
+
+/** Where the damaged store is, and whether its WAL is used; files of this reading begin with `place`. */
+export interface Way {
+  readonly path: string;
+  readonly withWal: boolean;
+  readonly place: string;
+}
+
+const ROWS_PER_COMMIT = 5000;
+const BUSY_MS = 5000;
+
+/** Throws when nothing at all can be read. */
+export function readDamaged({ path, withWal, place }: Way): Read {
+  const [copy, file] = [`${place}.damaged`, `${place}.new`];
+  copyFileSync(path, copy);
+  if (withWal) copyFileSync(`${path}-wal`, `${copy}-wal`);
+  const target = openDatabase(file);
+  try {
+    // A new store that is closed has no WAL: its file is whole.
+    const template = `${place}.template`;
+    openDatabase(template).close();
+    mendHeader(copy, template);
+    const source = new DatabaseSync(copy, { timeout: BUSY_MS });
+    try {
+      source.exec('PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON');
+      return { file, ...copyAll(source, target.writer) };
+    } finally {
+      close(source);
+    }
+  } finally {
+    target.close();
+    for (const name of [copy, `${place}.template`]) removeStore(name);
+  }
+}
+
+/** It may fail to write what it has of a damaged WAL. */
+function close(source: DatabaseSync): void {
+  try {
+    source.close();
+  } catch {
+    // It is a copy, and is removed.
+  }
+}
+
+export function removeStore(file: string): void {
+  for (const end of ['', '-wal', '-shm', '-lock', '-lock-journal']) rmSync(`${file}${end}`, { force: true });
+}
+
+function copyAll(source: DatabaseSync, writer: Connection): Omit<Read, 'file'> {
+  const there = new Set(
+    source
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => String(name)),
+  );
+  const tables: Record<string, TableReport> = {};
+  let rows = 0;
+  for (const { name } of writer.all(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'",
+  )) {
+    const table = name as string;
+    if (!there.has(table)) continue;
+    const report = copyTable(source, writer, table);
+    tables[table] = report;
+    rows += report.read;
+  }
+  const isSealKeyThere = writer.get('SELECT 1 FROM meta WHERE name = ?', SEAL_KEY) !== undefined;
+  writer.exec('BEGIN IMMEDIATE');
+  const repairs = repair(writer, !isSealKeyThere);
+  keepCounting(writer);
+  writer.exec('COMMIT');
+  return { rows, tables, repairs, isSealKeyThere };
+}
+
+function copyTable(source: DatabaseSync, writer: Connection, name: string): TableReport {
+  const table = shapeOf(source, writer, name);
+  const marks = table.columns.map(() => '?').join(', ');
+  const insert = writer.db.prepare(`INSERT OR IGNORE INTO ${name} (${table.columns.join(', ')}) VALUES (${marks})`);
+  let [read, unusable] = [0, 0];
+  writer.exec('BEGIN IMMEDIATE');
+  const { isDamaged, reason } = scanTable(source, table, (row) => {
+    if (isUsable(row) && put(row)) read++;
+    else unusable++;
+    if (read % ROWS_PER_COMMIT === 0) writer.exec('COMMIT; BEGIN IMMEDIATE');
+  });
+  writer.exec('COMMIT');
+  const known = countByIndexes(source, name);
+  if (!isDamaged && unusable === 0) return { read, lost: 0 };
+  const lost = known === null ? null : Math.max(0, known - read);
+  return { read, lost, reason: reason ?? `${unusable} rows are not what this table takes` };
+
+  function put(row: DamagedRow): boolean {
+    try {
+      return Number(insert.run(...table.columns.map((column) => row[column] ?? null)).changes) === 1;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The body of an event is JSON, which has no zero byte: a page that was overwritten with zeros may. */
+function isUsable({ body }: DamagedRow): boolean {
+  return !(body instanceof Uint8Array) || !body.includes(0);
+}
+
+/** A table of an older schema has fewer columns; the others get what a migration would give them. */
+function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table {
+  const before = new Set(
+    source
+      .prepare('SELECT name FROM pragma_table_info(?)')
+      .all(name)
+      .map((row) => String(row.name)),
+  );
+  const info = writer.all('SELECT name, pk FROM pragma_table_info(?)', name);
+  const columns = info.map((row) => row.name as string).filter((column) => before.has(column));
+  const { sql } = writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name) as {
+    sql: string;
+  };
+  const key = info.filter(({ pk }) => (pk as number) > 0).sort((a, b) => (a.pk as number) - (b.pk as number));
+  return { name, columns, key: /WITHOUT ROWID/.test(sql) ? key.map((row) => row.name as string) : null };
+}
+
+/** Where the figures of an opening are lost, the next one still comes behind all that were. */
+function keepCounting(writer: Connection): void {
+  const { boot } = writer.get(`SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'boot'), 0),
+    coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`) as {
+    boot: number;
+  };
+  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)", String(boot));
+}
+
+/** Bytes; 0: there is none. */
+export function sizeOf(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0;
+}

@@ -1,0 +1,121 @@
+// The rows of a table in a damaged file, as far as SQLite reaches them. It fails at a page that is damaged, so a table is
+// read from its beginning up to that page, from its end down to it, and, where rows have numbers, from numbers in between.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { Value } from '../database.ts';
+
+export type DamagedRow = Readonly<Record<string, Value>>;
+
+export interface Table {
+  readonly name: string;
+  /** Those that both sides have. */
+  readonly columns: readonly string[];
+  /** By which its rows are in order; null: they have numbers. */
+  readonly key: readonly string[] | null;
+}
+
+export interface Scan {
+  /** A part of the table was out of reach. */
+  readonly isDamaged: boolean;
+  /** Why, as SQLite says it. */
+  readonly reason: string | null;
+}
+
+/** Readings that fail, for each table. */
+const MAX_FAILURES = 1000;
+
+/** Calls `take` once for each row that can be read. */
+export function scanTable(db: DatabaseSync, table: Table, take: (row: DamagedRow) => void): Scan {
+  const failures: string[] = [];
+  if (table.key === null) scanNumbers(db, table, { take, failures });
+  else scanKeys(db, table, { take, failures });
+  return { isDamaged: failures.length > 0, reason: failures[0] ?? null };
+}
+
+interface Scanning {
+  readonly take: (row: DamagedRow) => void;
+  readonly failures: string[];
+}
+
+/** Rows are in the order of their numbers. Parts out of reach are halved, the largest first. */
+function scanNumbers(db: DatabaseSync, { name, columns }: Table, { take, failures }: Scanning): void {
+  const list = ['rowid AS rowid_of_row', ...columns].join(', ');
+  const from = (order: 'ASC' | 'DESC') =>
+    `SELECT ${list} FROM ${name} NOT INDEXED WHERE rowid > ? AND rowid < ? ORDER BY rowid ${order}`;
+  const read = (order: 'ASC' | 'DESC', [low, high]: Gap): Gap | null => {
+    let last = order === 'ASC' ? low : high;
+    try {
+      for (const row of db.prepare(from(order)).iterate(low, high) as Iterable<DamagedRow>) {
+        const { rowid_of_row: number, ...cells } = row;
+        // A damaged page may lead back to one that was read: without this it would be read for ever.
+        if (order === 'ASC' ? (number as number) <= last : (number as number) >= last)
+          throw new Error('rows are out of order');
+        last = number as number;
+        take(cells);
+      }
+      return null;
+    } catch (error) {
+      failures.push((error as Error).message);
+      return order === 'ASC' ? [last, high] : [low, last];
+    }
+  };
+  const gaps: Gap[] = [[-1, Number.MAX_SAFE_INTEGER]];
+  while (gaps.length > 0 && failures.length < MAX_FAILURES) {
+    gaps.sort((a, b) => a[1] - a[0] - (b[1] - b[0]));
+    const gap = gaps.pop() as Gap;
+    const above = read('ASC', gap);
+    const inner = above && read('DESC', above);
+    if (!inner || inner[1] - inner[0] < 2) continue;
+    const middle = Math.floor((inner[0] + inner[1]) / 2);
+    // The row in the middle is in neither half: it is looked for with the upper one.
+    if (middle > inner[0]) gaps.push([inner[0], middle]);
+    if (middle - 1 > inner[0] && middle < inner[1]) gaps.push([middle - 1, inner[1]]);
+  }
+}
+
+/** Between these numbers, without them. */
+type Gap = readonly [low: number, high: number];
+
+/** Forwards, and backwards down to what was read already. */
+function scanKeys(db: DatabaseSync, { name, columns, key }: Table, { take, failures }: Scanning): void {
+  const order = (way: string): string => (key ?? []).map((column) => `${column} ${way}`).join(', ');
+  const keyOf = (row: DamagedRow): string => JSON.stringify((key ?? []).map((column) => row[column]));
+  const seen = new Set<string>();
+  for (const way of ['ASC', 'DESC']) {
+    try {
+      const sql = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED ORDER BY ${order(way)}`;
+      for (const row of db.prepare(sql).iterate() as Iterable<DamagedRow>) {
+        const known = keyOf(row);
+        if (seen.has(known)) continue;
+        seen.add(known);
+        take(row);
+      }
+      if (way === 'ASC') return;
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+}
+
+/** How many rows an index knows of; null: none tells. An index may be whole where its table is not. */
+export function countByIndexes(db: DatabaseSync, table: string): number | null {
+  let most: number | null = null;
+  for (const name of fullIndexesOf(db, table)) {
+    try {
+      const { n } = db.prepare(`SELECT count(*) AS n FROM ${table} INDEXED BY ${name}`).get() as { n: number };
+      most = Math.max(most ?? 0, n);
+    } catch {
+      // It is damaged, too.
+    }
+  }
+  return most;
+}
+
+function fullIndexesOf(db: DatabaseSync, table: string): string[] {
+  try {
+    const indexes = db.prepare('SELECT name FROM pragma_index_list(?) WHERE partial = 0').all(table);
+    return indexes.map(({ name }) => String(name)).filter((name) => !name.startsWith('sqlite_autoindex'));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,111 @@
+// `errand store salvage`: what can be read of a damaged SQLite store goes into a new one, which passes every check and on
+// which a server starts. The damaged files are only read. The file is read with its WAL and without it, and the reading
+// that gives more rows is taken: a WAL that lost its end after it had been copied into the file in part gives pages of
+// different moments, and the file alone is whole.
+
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Finding } from '../../checks.ts';
+import type { SecretKey } from '../../seal-key.ts';
+import { StoreUnavailable } from '../../store.ts';
+import { checkSqlite } from '../check.ts';
+import { SCHEMA_VERSION, withLock } from '../database.ts';
+import { describeFiles } from './damage.ts';
+import { readHeader } from './header.ts';
+import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
+import type { Repair } from './repairs.ts';
+
+export interface SalvageReport {
+  readonly from: string;
+  /** The new store. */
+  readonly file: string;
+  /** What is to be seen of the damage. */
+  readonly damage: readonly string[];
+  /** Which reading was taken, and what each gave. */
+  readonly wal: 'used' | 'ignored';
+  readonly readings: readonly { readonly wal: 'used' | 'ignored'; readonly rows: number; readonly reason?: string }[];
+  readonly tables: Readonly<Record<string, TableReport>>;
+  readonly repairs: readonly Repair[];
+  /** The secrets are there; false: the key that sealed them was lost with the store. */
+  readonly secrets: boolean;
+  /** Of `errand store check`, on the new store. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+}
+
+export interface Salvage {
+  /** The damaged store. */
+  readonly path: string;
+  /** The new one's file; its folder is made, and must be empty. */
+  readonly file: string;
+  /** The operator's, to look whether they open what is sealed. */
+  readonly keys: readonly SecretKey[];
+}
+
+/** Throws `StoreUnavailable` when there is no store, a server runs on it, the new place is not empty, or nothing can be read. */
+export async function salvageSqlite({ path, file, keys }: Salvage): Promise<SalvageReport> {
+  if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  await makeEmptyFolder(dirname(file));
+  return withLock(path, async () => {
+    const { schemaVersion } = readHeader(path);
+    if (schemaVersion !== null && schemaVersion > SCHEMA_VERSION && schemaVersion < 1000) {
+      throw new StoreUnavailable(
+        `${path} has schema ${schemaVersion}, and this program knows only ${SCHEMA_VERSION}: it was written by a newer Errand`,
+      );
+    }
+    const damage = describeFiles(path);
+    const ways = sizeOf(`${path}-wal`) > 0 ? (['used', 'ignored'] as const) : (['ignored'] as const);
+    const tried = ways.map((wal) => ({ wal, ...tryReading(path, file, wal) }));
+    const best = tried.reduce((a, b) => ((b.read?.rows ?? -1) > (a.read?.rows ?? -1) ? b : a));
+    const readings = tried.map(({ wal, read, reason }) => ({ wal, rows: read?.rows ?? 0, ...(reason && { reason }) }));
+    if (!best.read || best.read.rows === 0) {
+      for (const { read } of tried) if (read) removeStore(read.file);
+      throw new StoreUnavailable(
+        `nothing can be read of ${path}: ${[...damage, ...readings.flatMap(({ reason }) => reason ?? [])].join('; ')}. Restore the newest backup`,
+      );
+    }
+    for (const { read } of tried) if (read && read !== best.read) removeStore(read.file);
+    await putInPlace(best.read.file, file);
+    const { ok, findings } = await checkSqlite(file, keys);
+    const { tables, repairs, isSealKeyThere: secrets } = best.read;
+    return { from: path, file, damage, wal: best.wal, readings, tables, repairs, secrets, ok, findings };
+  });
+}
+
+async function makeEmptyFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if ((await readdir(folder)).length === 0) return;
+  } catch (error) {
+    throw new StoreUnavailable(`${folder} cannot be made: ${(error as Error).message}`, { cause: error });
+  }
+  throw new StoreUnavailable(`${folder} is not empty, and nothing is overwritten: name a new folder`);
+}
+
+function tryReading(path: string, file: string, wal: 'used' | 'ignored'): { read?: Read; reason?: string } {
+  const place = `${file}.${wal}`;
+  try {
+    return { read: readDamaged({ path, withWal: wal === 'used', place }) };
+  } catch (error) {
+    removeStore(`${place}.new`);
+    return { reason: (error as Error).message };
+  }
+}
+
+/** On disk before it has its name. */
+async function putInPlace(made: string, file: string): Promise<void> {
+  await flush(made);
+  await rename(made, file);
+  await rm(`${made}-lock`, { force: true });
+  await flush(dirname(file));
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
