@@ -5,6 +5,7 @@ import { realpath } from 'node:fs/promises';
 import { Command } from 'commander';
 import { administer } from './administration.ts';
 import { type Api, CliError, connect, findServer } from './cli/api.ts';
+import { addAudit } from './cli/audit.ts';
 import { addConfig } from './cli/config.ts';
 import { addDeploy, type Bundled } from './cli/deploy.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
@@ -47,6 +48,11 @@ const deps = {
     process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   },
 };
+/** Of a log that is larger than memory, no more is read than the reader at the other end takes. */
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
 /** Bundling loads much that the other commands do not need. */
 const deploying = {
   api: async (url: string | null): Promise<Api> => {
@@ -79,6 +85,7 @@ const deploying = {
 
 addOwners(program, deps);
 addKeys(program, deps);
+addAudit(program, { ...deps, write });
 addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
 addDeploy(program, deploying);
 addConfig(program, process.env);

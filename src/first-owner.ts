@@ -3,6 +3,7 @@
 
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
+import { SCOPES } from './domain/keys.ts';
 import type { Actions } from './engine/actions.ts';
 import { hashKey } from './engine/owners.ts';
 import type { Ids, Log } from './ports.ts';
@@ -28,7 +29,7 @@ export async function ensureFirstOwner({ store, actions, config, ids }: FirstOwn
     key !== null && (await store.keyByHash(hashKey(key))) !== undefined;
   const kept = await readKey(keyFile);
   if ((await store.listOwners()).length > 0) return { keyFile: (await opens(kept)) ? keyFile : null, newKey: null };
-  const owner = { name: 'Owner', email: config.mailTo, scopes: ['read', 'write', 'admin'] as const };
+  const owner = { name: 'Owner', email: config.mailTo, scopes: SCOPES };
   if (config.apiKey !== null) {
     await actions.createFirstOwner({ ...owner, apiKey: config.apiKey });
     return { keyFile: null, newKey: null };

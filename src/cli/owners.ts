@@ -1,9 +1,10 @@
 // errand owners create | list — errand keys create | list | revoke
 
 import type { Command } from 'commander';
-import { LIMITS } from '../domain/limits.ts';
-import type { Scope } from '../domain/resource.ts';
+import { DEFAULT_SCOPES, type KeyInput, SCOPES, type Scope } from '../domain/keys.ts';
+import { DAY_MS, HOUR_MS, LIMITS } from '../domain/limits.ts';
 import { CliError } from './api.ts';
+import type { AuditOptions } from './audit.ts';
 
 /** What these commands do, over the running server's API or, when none runs, on its store. */
 export interface Administration {
@@ -11,9 +12,11 @@ export interface Administration {
   listOwners(): Promise<readonly object[]>;
   /** Sets what is named, by the names of the interface, and answers what holds; null lifts a quota. */
   quotas(ownerId: string, change: QuotaChange): Promise<object>;
-  createKey(ownerId: string | null, input: { label: string; scopes: readonly Scope[] }): Promise<object>;
+  createKey(ownerId: string | null, input: KeyInput): Promise<object>;
   listKeys(ownerId: string | null): Promise<readonly object[]>;
   revokeKey(ownerId: string | null, keyId: string): Promise<object>;
+  /** The newest records behind that one; empty: there are no more. */
+  auditPage(ownerId: string | null, of: AuditOptions, after: string | null): Promise<readonly { id: string }[]>;
 }
 
 export type QuotaChange = Readonly<Record<string, number | null>>;
@@ -23,8 +26,6 @@ export interface AdministrationDeps {
   readonly administer: <T>(act: (administration: Administration) => Promise<T>) => Promise<T>;
   readonly print: (value: unknown) => void;
 }
-
-const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 
 export function addOwners(program: Command, { administer, print }: AdministrationDeps): void {
   const owners = program.command('owners').description('owners of this store');
@@ -82,10 +83,13 @@ export function addKeys(program: Command, { administer, print }: AdministrationD
     .description('make a key; it is shown once')
     .option(...owner)
     .option('--label <text>', 'what the key is for', 'made by errand keys create')
-    .option('--scopes <list>', 'of read, write, admin; by commas', 'read,write')
-    .action(async (options: { owner?: string; label: string; scopes: string }) => {
+    .option('--scopes <list>', `of ${SCOPES.join(', ')}; by commas`, DEFAULT_SCOPES.join(','))
+    .option('--expires <time>', 'when it expires: a time such as 2027-01-31T12:00:00Z, or 90d, 12h from now on')
+    .action(async (options: { owner?: string; label: string; scopes: string; expires?: string }) => {
       const scopes = readScopes(options.scopes);
-      print(await administer((a) => a.createKey(options.owner ?? null, { label: options.label, scopes })));
+      const expiresAtMs = options.expires === undefined ? null : readExpiry(options.expires, Date.now());
+      const input = { label: options.label, scopes, expiresAtMs };
+      print(await administer((a) => a.createKey(options.owner ?? null, input)));
     });
   keys
     .command('list')
@@ -107,4 +111,21 @@ function readScopes(list: string): Scope[] {
     if (!known) throw new CliError(`--scopes: "${scope}" is none of ${SCOPES.join(', ')}`);
     return known;
   });
+}
+
+const IN_MS = { d: DAY_MS, h: HOUR_MS } as const;
+
+/** Without its offset, a time would be that of whichever machine reads it. */
+const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+export function readExpiry(text: string, nowMs: number): number {
+  const [, count, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? [];
+  const atMs = unit
+    ? nowMs + Number(count) * IN_MS[unit as 'd' | 'h']
+    : INSTANT.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  if (atMs > nowMs) return atMs;
+  const wanted = 'a time in the future, such as 2027-01-31T12:00:00Z, or 90d, 12h';
+  throw new CliError(`--expires: "${text}" is not ${wanted}`);
 }

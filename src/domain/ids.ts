@@ -25,6 +25,7 @@ export const PREFIX = {
   operation: 'op_',
   account: 'apn_',
   dataStore: 'ds_',
+  audit: 'au_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

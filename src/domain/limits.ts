@@ -50,6 +50,13 @@ export const LIMITS = {
   shapeBytes: 2 * 1024 * KIB,
   askMs: 30 * SECOND_MS,
   apiKeyChars: 24,
+  /** How far `last_used_at` may lag behind: a key that is used all the time is written once in that time. */
+  keyUsedMs: MINUTE_MS,
+
+  // audit log
+  auditPathChars: 512,
+  /** Records of one key in a minute for what it is refused; one more counts the rest. */
+  auditedRefusals: 20,
   secretKeyChars: 32,
 
   // processes of code

@@ -16,18 +16,6 @@ export interface Owner {
   readonly updatedAtMs: number;
 }
 
-/** `admin` may make owners and keys for them; the first owner's first key has it. */
-export type Scope = 'read' | 'write' | 'admin';
-
-export interface ApiKey {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly label: string;
-  readonly scopes: readonly Scope[];
-  readonly createdAtMs: number;
-  readonly revokedAtMs: number | null;
-}
-
 export interface Throttle {
   readonly limit: number;
   readonly intervalMs: number;

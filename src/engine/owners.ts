@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../domain/fault.ts';
 import { PREFIX } from '../domain/ids.ts';
+import { type ApiKey, above, beyond, isoOf, type KeyInput, OWNER_SCOPES, type Scope } from '../domain/keys.ts';
 import { LIMITS } from '../domain/limits.ts';
-import { type ApiKey, DEFAULT_SETTINGS, type Owner, type Scope, type Workflow } from '../domain/resource.ts';
+import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../domain/resource.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { OwnerWrite } from '../store/resources.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +18,8 @@ export interface OwnerInput {
   /** The key to use instead of a made one. */
   readonly apiKey?: string;
   readonly scopes?: readonly Scope[];
+  /** The key that asks for it; null or none: the service itself. */
+  readonly by?: ApiKey | null;
 }
 
 export interface MadeOwner {
@@ -48,8 +51,9 @@ export interface OwnerDeps {
 export function createOwners(deps: OwnerDeps) {
   const { store, clock, ids, maxOwners } = deps;
 
-  function makeKey(ownerId: string, made: { label: string; scopes: readonly Scope[] }): ApiKey {
-    return { id: ids.next(PREFIX.key), ownerId, ...made, createdAtMs: clock.nowMs(), revokedAtMs: null };
+  function makeKey(ownerId: string, made: KeyInput, by: ApiKey | null): ApiKey {
+    const times = { createdAtMs: clock.nowMs(), revokedAtMs: null, lastUsedAtMs: null };
+    return { id: ids.next(PREFIX.key), ownerId, ...made, createdBy: by?.id ?? null, ...times };
   }
 
   async function createOwner(input: OwnerInput): Promise<MadeOwner> {
@@ -90,7 +94,9 @@ export function createOwners(deps: OwnerDeps) {
       ...times,
     };
     const apiKey = input.apiKey ?? newApiKey();
-    const key = makeKey(ownerId, { label: 'first key', scopes: input.scopes ?? ['read', 'write'] });
+    const { by = null, scopes = OWNER_SCOPES } = input;
+    // It does not outlast the key that made it, though it has scopes that one need not have: of an owner of its own.
+    const key = makeKey(ownerId, { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null }, by);
     const whole = { workflow, deployment, triggers: [], subscriptions: [] };
     return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
   }
@@ -113,25 +119,42 @@ export function createOwners(deps: OwnerDeps) {
     return owner;
   }
 
+  /** `by`: the key that asks for it, which gives no more than it has; null: the command line. */
   async function createKey(
     ownerId: string,
-    input: { label: string; scopes: readonly Scope[] },
+    input: KeyInput,
+    by: ApiKey | null,
   ): Promise<{ key: ApiKey; apiKey: string }> {
     if (!(await store.getOwner(ownerId))) throw new Refusal('not_found', `there is no owner ${ownerId}`);
-    const key = makeKey(ownerId, { label: input.label, scopes: input.scopes });
+    const made = { ...input, expiresAtMs: input.expiresAtMs ?? by?.expiresAtMs ?? null };
+    const why = by && beyond(by, made);
+    if (why) throw new Refusal('forbidden', why);
+    refusePast(made.expiresAtMs, clock.nowMs());
+    const key = makeKey(ownerId, made, by);
     const apiKey = newApiKey();
     await store.createKey(key, hashKey(apiKey));
     return { key, apiKey };
   }
 
-  async function revokeKey(ownerId: string, keyId: string): Promise<ApiKey> {
-    const revoked = await store.revokeKey(ownerId, keyId, clock.nowMs());
-    const key = revoked ? (await store.listKeys(ownerId)).find(({ id }) => id === keyId) : undefined;
+  /** `by`: as above; it revokes none that has more. */
+  async function revokeKey(ownerId: string, keyId: string, by: ApiKey | null): Promise<ApiKey> {
+    const find = async () => (await store.listKeys(ownerId)).find(({ id }) => id === keyId);
+    const before = await find();
+    const why = before && by && above(by, before);
+    if (why) throw new Refusal('forbidden', why);
+    const revoked = before && (await store.revokeKey(ownerId, keyId, clock.nowMs()));
+    const key = revoked ? await find() : undefined;
     if (!key) throw new Refusal('not_found', `there is no key ${keyId}`);
     return key;
   }
 
   return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey };
+}
+
+function refusePast(expiresAtMs: number | null, nowMs: number): void {
+  if (expiresAtMs === null || expiresAtMs > nowMs) return;
+  const message = `must lie in the future, but was ${isoOf(expiresAtMs)}`;
+  throw new Refusal('impossible', `expires_at ${message}`, { errors: [{ parameter: 'expires_at', message }] });
 }
 
 function tooManyOwners(max: number | null): string {

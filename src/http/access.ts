@@ -4,10 +4,11 @@
 
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/fault.ts';
-import type { ApiKey, Scope } from '../domain/resource.ts';
+import type { ApiKey, Scope } from '../domain/keys.ts';
 import type { App } from './app.ts';
 import { authenticate, authorize } from './auth.ts';
 import type { HttpDeps } from './deps.ts';
+import { KeyUses } from './key-uses.ts';
 import { problemFrom, writeProblem } from './problem.ts';
 import { pathOf } from './target.ts';
 
@@ -44,6 +45,7 @@ export const PUBLIC_PAGE = { hide: true, access: 'public' } as const;
 /** To be called before any route is added: it watches them being added. */
 export function addAccess(app: App, deps: HttpDeps): void {
   app.decorateRequest('caller');
+  const uses = new KeyUses(deps.store);
   app.addHook('onRoute', (route) => {
     const { access, answersWhile } = route.schema ?? {};
     if (access === undefined) {
@@ -62,6 +64,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
     const { access } = accessOf(request);
     if (access === 'public') return;
     request.caller = await authenticate(deps.store, request.headers.authorization);
+    uses.used(request.caller, deps.store.clock.nowMs());
     if (!request.is404) authorize(request.caller, access);
     deps.quotas.takeRequest(request.caller.ownerId);
     // Who has stored all that it may can look and delete, and whoever gives quotas can change them.

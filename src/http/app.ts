@@ -9,6 +9,7 @@ import { LIMITS } from '../domain/limits.ts';
 import { addAccess } from './access.ts';
 import { addNotFound } from './allow.ts';
 import { addBodies } from './api-body.ts';
+import { addAudit } from './audit.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { HttpDeps } from './deps.ts';
 import { encodeJson } from './json.ts';
@@ -43,11 +44,12 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   });
   addRequestParts(app, deps);
   addAccess(app, deps);
+  const log = addAudit(app, deps);
   await app.register(swagger, openApiOptions());
   addBodies(app, options.bodyMemory);
   addAnswers(app, deps);
   addNotFound(app);
-  addRoutes(app, deps);
+  addRoutes(app, deps, log);
   return app;
 }
 

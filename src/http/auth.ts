@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../domain/fault.ts';
-import type { ApiKey, Scope } from '../domain/resource.ts';
+import { type ApiKey, isGood, isoOf, type Scope } from '../domain/keys.ts';
 import type { Store } from '../store/store.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
@@ -24,11 +24,14 @@ export async function authenticate(store: Store, authorization: string | undefin
     throw new Refusal('unauthenticated', `The Authorization header ${was}; send "Authorization: Bearer <API key>"`);
   }
   const key = await store.keyByHash(sha256Hex(token));
-  if (!key || key.revokedAtMs !== null) {
-    throw new Refusal('unauthenticated', 'This API key is unknown or was revoked');
-  }
-  return key;
+  const nowMs = store.clock.nowMs();
+  if (key && isGood(key, nowMs)) return key;
+  const expiredAtMs = key?.revokedAtMs === null ? key.expiresAtMs : null;
+  const why = expiredAtMs === null ? UNKNOWN : `This API key expired at ${isoOf(expiredAtMs)}; use another one`;
+  throw new Refusal('unauthenticated', why);
 }
+
+const UNKNOWN = 'This API key is unknown or was revoked';
 
 export function authorize(key: ApiKey, scope: Scope): void {
   if (key.scopes.includes(scope)) return;

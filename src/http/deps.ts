@@ -3,6 +3,7 @@
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
+import type { ApiKey, KeyInput } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
@@ -27,7 +28,7 @@ import type {
   WorkflowFileInput,
   WorkflowInput,
 } from '../domain/requests.ts';
-import type { ApiKey, Owner, Scope, Subscription, Webhook } from '../domain/resource.ts';
+import type { Owner, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
@@ -169,14 +170,14 @@ export interface Actions {
     name: string;
     email: string | null;
     apiKey?: string;
+    /** The key that asks for it. */
+    by: ApiKey;
   }): Promise<{ owner: Owner; key: ApiKey; apiKey: string }>;
   updateOwner(
     ownerId: string,
     input: { name?: string; email?: string | null; globalErrorWorkflowId?: string; digestWindowMs?: number },
   ): Promise<Owner>;
-  createKey(
-    ownerId: string,
-    input: { label: string; scopes: readonly Scope[] },
-  ): Promise<{ key: ApiKey; apiKey: string }>;
-  revokeKey(ownerId: string, keyId: string): Promise<ApiKey>;
+  /** `forbidden` when `by`, the key that asks for it, has less than what it would give, or take away. */
+  createKey(ownerId: string, input: KeyInput, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
+  revokeKey(ownerId: string, keyId: string, by: ApiKey): Promise<ApiKey>;
 }

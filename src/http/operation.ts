@@ -39,6 +39,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
+  /** What the audit log names: a path parameter, `id` when not given, or `answer`: what was made. */
+  readonly auditTarget?: string;
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
 }
@@ -66,6 +68,7 @@ export function operation<P extends TProperties = None, Q extends TProperties = 
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
+    ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),
     ...securityOf(doc.access),
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
   };

@@ -1,8 +1,10 @@
 // All routes, in the order in which the document shows them.
 
 import type { App } from './app.ts';
+import type { AuditLog } from './audit-log.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
+import { addAuditRoutes } from './routes/audit.ts';
 import { addCatalogueRoutes } from './routes/catalogue.ts';
 import { addComponentRoutes } from './routes/components.ts';
 import { addDataRecordRoutes } from './routes/data-records.ts';
@@ -31,7 +33,7 @@ import { addWebhookRoutes } from './routes/webhooks.ts';
 import { addWorkflowFileRoutes } from './routes/workflow-files.ts';
 import { addWorkflowRoutes } from './routes/workflows.ts';
 
-export function addRoutes(app: App, deps: HttpDeps): void {
+export function addRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
   addWorkflowRoutes(app, deps);
   addWorkflowFileRoutes(app, deps);
   addDeploymentRoutes(app, deps);
@@ -56,6 +58,7 @@ export function addRoutes(app: App, deps: HttpDeps): void {
   addKeyRoutes(app, deps);
   addOwnerRoutes(app, deps);
   addQuotaRoutes(app, deps);
+  addAuditRoutes(app, deps, log);
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);
   addDocsRoutes(app, deps);

@@ -1,6 +1,7 @@
 // What both backends make of the rows of owners, keys, triggers and subscriptions. Flags are booleans, or 0 and 1.
 
-import type { ApiKey, Owner, Schedule, Scope, Subscription, Trigger, Via } from '../domain/resource.ts';
+import type { ApiKey, Scope } from '../domain/keys.ts';
+import type { Owner, Schedule, Subscription, Trigger, Via } from '../domain/resource.ts';
 import type { Row } from './rows.ts';
 
 export function toOwner(row: Row): Owner {
@@ -23,6 +24,9 @@ export function toApiKey(row: Row): ApiKey {
     scopes: JSON.parse(row.scopes as string) as Scope[],
     createdAtMs: row.created_at_ms as number,
     revokedAtMs: row.revoked_at_ms as number | null,
+    expiresAtMs: row.expires_at_ms as number | null,
+    createdBy: row.created_by as string | null,
+    lastUsedAtMs: row.last_used_at_ms as number | null,
   };
 }
 

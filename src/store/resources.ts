@@ -1,16 +1,8 @@
 // The configuration's half of the store: what owners make. Same promises as store.ts.
 
 import type { WebhookHealth } from '../domain/health.ts';
-import type {
-  ApiKey,
-  Deployment,
-  Owner,
-  Source,
-  Subscription,
-  Trigger,
-  Webhook,
-  Workflow,
-} from '../domain/resource.ts';
+import type { ApiKey } from '../domain/keys.ts';
+import type { Deployment, Owner, Source, Subscription, Trigger, Webhook, Workflow } from '../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { DeploymentStore } from './deployments.ts';
 import type { QuotaStore } from './quotas.ts';
@@ -40,11 +32,13 @@ export interface OwnerStore {
   getOwner(ownerId: string): Promise<Owner | undefined>;
   listOwners(): Promise<readonly Owner[]>;
   createKey(key: ApiKey, keyHash: string): Promise<void>;
-  /** By SHA-256 (hex) of the key; undefined when unknown or revoked. */
+  /** By SHA-256 (hex) of the key; undefined when unknown or revoked. One that has expired is found. */
   keyByHash(keyHash: string): Promise<ApiKey | undefined>;
   listKeys(ownerId: string): Promise<readonly ApiKey[]>;
   /** False when there is no such key. */
   revokeKey(ownerId: string, keyId: string, atMs: number): Promise<boolean>;
+  /** Never to an earlier time. Keys that are gone are passed over. */
+  touchKey(keyId: string, usedAtMs: number): Promise<void>;
 }
 
 /** A workflow or source as it shall be from now on: the record, its triggers, and a new deployment if its code changed. */

@@ -17,6 +17,7 @@ import type { RunEnd } from '../domain/end.ts';
 import type { Runnable, Trigger, Webhook } from '../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../domain/run.ts';
 import type { StoreClock } from '../ports.ts';
+import type { AuditStore } from './audit.ts';
 import type { CounterStore } from './counters.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore } from './operations.ts';
@@ -229,7 +230,8 @@ export interface TimeStore {
   /**
    * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
    * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:
-   * call again with `next` until it is null. Forgets idempotency keys that are over, and operations that ended before then.
+   * call again with `next` until it is null. Forgets idempotency keys that are over, operations that ended before then, and audit
+   * records of before then.
    */
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
 }
@@ -244,7 +246,8 @@ export interface Store
     CounterStore,
     TimeStore,
     NodeStore,
-    ResourceStore {
+    ResourceStore,
+    AuditStore {
   /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
   readonly clock: StoreClock;
   /** 32 bytes that are this store's own for ever, for that purpose and no other. */

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { type NewEmission, PLAIN_EMISSION, sourceTypeOf } from '../../src/domain/emission.ts';
 import { PREFIX, prefixOf } from '../../src/domain/ids.ts';
+import type { ApiKey } from '../../src/domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS } from '../../src/domain/limits.ts';
 import type { NewOperation } from '../../src/domain/operation.ts';
 import {
-  type ApiKey,
   DEFAULT_SETTINGS,
   DEFAULT_WEBHOOK_SETTINGS,
   type Deployment,
@@ -64,7 +64,18 @@ export class Maker {
   key(changes: Partial<ApiKey> = {}): ApiKey {
     const id = this.ids.next(PREFIX.key);
     const createdAtMs = this.clock.nowMs();
-    return { id, ownerId: this.ownerId, label: 'test', scopes: ['read'], createdAtMs, revokedAtMs: null, ...changes };
+    return {
+      id,
+      ownerId: this.ownerId,
+      label: 'test',
+      scopes: ['read'],
+      createdAtMs,
+      revokedAtMs: null,
+      expiresAtMs: null,
+      createdBy: null,
+      lastUsedAtMs: null,
+      ...changes,
+    };
   }
 
   workflow({ settings, ...changes }: WorkflowChanges = {}): Workflow {

@@ -130,6 +130,34 @@ export function ownersContract(harness: Harness): void {
   });
 
   describe('a key', () => {
+    it('keeps its end and its maker', async () => {
+      await using stage = await Stage.open(harness);
+      const made = stage.make.key({
+        scopes: ['keys', 'account'],
+        expiresAtMs: stage.clock.nowMs() + 5000,
+        createdBy: stage.key.id,
+      });
+      await stage.store.createKey(made, hashOf('ends'));
+      stage.clock.advance(5000);
+      deepEqual(await stage.store.keyByHash(hashOf('ends')), made, 'expired or not: that is for the caller to judge');
+      await stage.reopen();
+      deepEqual(
+        (await stage.store.listKeys(stage.owner.id)).find(({ id }) => id === made.id),
+        made,
+      );
+    });
+
+    it('remembers its latest use', async () => {
+      await using stage = await Stage.open(harness);
+      for (const atMs of [3000, 9000, 5000]) await stage.store.touchKey(stage.key.id, atMs);
+      await stage.store.touchKey('key_0000000000009999', 1);
+      await stage.reopen();
+      equal((await stage.store.keyByHash(stage.keyHash))?.lastUsedAtMs, 9000);
+      await stage.store.revokeKey(stage.owner.id, stage.key.id, 1);
+      await stage.store.touchKey(stage.key.id, 10_000);
+      equal((await stage.store.listKeys(stage.owner.id))[0]?.lastUsedAtMs, 10_000);
+    });
+
     it('is found by its hash alone', async () => {
       await using stage = await Stage.open(harness);
       const key = stage.make.key({ label: 'für “CI”', scopes: ['read', 'write', 'admin'] });

@@ -6,16 +6,8 @@ import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission, RUN } from '../../src/domain/emission.ts';
 import { endOf, endOfAttempt } from '../../src/domain/end.ts';
 import { failureOfDelivery } from '../../src/domain/failure.ts';
-import type {
-  ApiKey,
-  Owner,
-  Runnable,
-  Source,
-  Subscription,
-  Trigger,
-  Webhook,
-  Workflow,
-} from '../../src/domain/resource.ts';
+import type { ApiKey } from '../../src/domain/keys.ts';
+import type { Owner, Runnable, Source, Subscription, Trigger, Webhook, Workflow } from '../../src/domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run.ts';
 import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Ids } from '../../src/ports.ts';

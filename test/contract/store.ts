@@ -4,6 +4,7 @@
 import { describe } from 'node:test';
 import { acceptingContract } from './accepting.ts';
 import { accountsContract } from './accounts.ts';
+import { auditContract } from './audit.ts';
 import { changesContract } from './changes.ts';
 import { claimingContract } from './claiming.ts';
 import { concurrencyContract } from './concurrency.ts';
@@ -101,6 +102,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   throttlesContract,
   waitPlaysContract,
   interleavingsContract,
+  auditContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Belongings, createBelongings, fill, type Operation, operationsOf } from '../support/belongings.ts';
+import {
+  type Belongings,
+  createBelongings,
+  fill,
+  type Operation,
+  operationsOf,
+  readAll,
+} from '../support/belongings.ts';
 import type { Answer, Client, Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner, type OwnerOn } from '../support/owners.ts';
@@ -14,18 +21,6 @@ const invented = (id: string): string => (/^\d+-\d+$/.test(id) ? '17-0' : id.rep
 
 const ask = (client: Client, { method, example }: Operation, path: string): Promise<Answer> =>
   client.request(method, path, method === 'GET' || method === 'DELETE' ? undefined : (example ?? {}));
-
-/** Everything that can be read, as text, by path. */
-async function readAll(client: Client, operations: Operation[], belongings: Belongings): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
-  // A stream has no end, and how much is used of a quota changes by itself.
-  const isLasting = ({ path }: Operation) => !path.startsWith('/v1/emitters/') && !path.endsWith('/quotas');
-  for (const operation of operations.filter((o) => o.method === 'GET' && isLasting(o))) {
-    const path = fill(operation.path, belongings.holesOf(operation.path));
-    texts.set(path, (await client.request('GET', path)).text);
-  }
-  return texts;
-}
 
 function assertNothingOf(belongings: Belongings, answer: Answer, asked: string[], what: string): void {
   for (const id of belongings.all) {

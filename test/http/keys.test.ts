@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import { createClient, type Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { createErrandOn } from '../support/flows.ts';
+import { createOwner, withScopes } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
+import { until } from '../support/wait.ts';
 
 const FAIL = `export default () => { throw new Error('private') }`;
 
@@ -105,4 +108,104 @@ test('wildcards stop at the owner', async () => {
   const runs = await other.runs(spy.id, 1);
   await other.settled();
   assert.deepEqual([...new Set(runs.map((run) => run.emitter_id))], [theirs.id]);
+});
+
+test('a key gives no more than it has', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const b = await createOwner(errand);
+  assert.deepEqual(b.data.key.scopes, ['read', 'write', 'keys', 'account']);
+  const { client: keys, key } = await withScopes(client, ['keys', 'read']);
+  const { client: admin } = await withScopes(client, ['admin', 'read', 'keys']);
+  const refused: [typeof client, string, Json][] = [
+    [keys, '/v1/keys', { label: 'x' }],
+    [keys, '/v1/keys', { label: 'x', scopes: ['write'] }],
+    [keys, '/v1/keys', { label: 'x', scopes: ['read', 'account'] }],
+    [b.client, '/v1/keys', { label: 'x', scopes: ['read', 'admin'] }],
+    [admin, `/v1/owners/${b.id}/keys`, { label: 'x', scopes: ['write'] }],
+    [admin, `/v1/owners/${b.id}/keys`, { label: 'x' }],
+    [admin, `/v1/owners/${b.id}/keys`, { label: 'x', scopes: ['account'] }],
+  ];
+  for (const [by, path, body] of refused) {
+    const answer = await by.request('POST', path, body);
+    assertProblem(answer, 403);
+    assert.match(answer.json.detail, /can only be made by one that has it/);
+  }
+  const made = await keys.post('/v1/keys', { label: 'x', scopes: ['read', 'keys'] });
+  assert.equal(made.created_by, key.id);
+  const crossing = await admin.post(`/v1/owners/${b.id}/keys`, { label: 'x', scopes: ['read'] });
+  assert.deepEqual([crossing.owner_id, (await b.client.get('/v1/keys')).data.length], [b.id, 2]);
+});
+
+test('a key revokes none that has more', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const b = await createOwner(errand);
+  const first = (await client.get('/v1/keys')).data.at(-1);
+  assert.deepEqual(first.scopes, ['read', 'write', 'keys', 'account', 'admin']);
+  const { client: keys, key } = await withScopes(client, ['keys', 'read']);
+  const { client: admin } = await withScopes(client, ['admin', 'read']);
+  const { key: lower } = await withScopes(client, ['read']);
+  for (const [by, path] of [
+    [keys, `/v1/keys/${first.id}`],
+    [admin, `/v1/owners/${b.id}/keys/${b.data.key.id}`],
+    [admin, `/v1/owners/${first.owner_id}/keys/${first.id}`],
+  ] as const) {
+    const answer = await by.request('DELETE', path);
+    assertProblem(answer, 403);
+    assert.match(answer.json.detail, /can only be revoked by one that has it/);
+  }
+  await client.get('/v1/users/me');
+  await b.client.get('/v1/users/me');
+  await keys.delete(`/v1/keys/${lower.id}`);
+  await keys.delete(`/v1/keys/${key.id}`);
+  assertProblem(await keys.request('GET', '/v1/keys'), 401);
+  await client.delete(`/v1/owners/${b.id}/keys/${b.data.key.id}`);
+  assertProblem(await b.client.request('GET', '/v1/users/me'), 401);
+});
+
+test('keys expire, and give nothing that lasts longer', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const seconds = (ms: number) => Math.floor(ms / 1000);
+  const soon = seconds(Date.now() + DAY_MS);
+  const made = await client.post('/v1/keys', { label: 'day', scopes: ['read', 'keys', 'admin'], expires_at: soon });
+  assert.equal(made.expires_at, soon);
+  const day = createClient(errand.url, made.api_key);
+  for (const body of [{ expires_at: soon + 1 }, { expires_at: soon + 999_999 }]) {
+    assertProblem(await day.request('POST', '/v1/keys', { label: 'x', scopes: ['read'], ...body }), 403);
+  }
+  for (const body of [{}, { expires_at: null }]) {
+    assert.equal((await day.post('/v1/keys', { label: 'x', scopes: ['read'], ...body })).expires_at, soon);
+  }
+  const owner = await day.post('/v1/owners', { name: 'of a day' });
+  assert.equal(owner.key.expires_at, soon, 'an owner’s first key, too');
+  assertProblem(await client.request('POST', '/v1/keys', { label: 'x', expires_at: seconds(Date.now()) - 60 }), 422);
+  await errand.restart();
+  const later = createClient(errand.url, made.api_key);
+  await later.get('/v1/users/me');
+  errand.forward(DAY_MS + 1000);
+  const answer = await later.request('GET', '/v1/users/me');
+  assertProblem(answer, 401);
+  assert.match(answer.json.detail, /expired at \d{4}-/);
+  assertProblem(await createClient(errand.url, owner.api_key).request('GET', '/v1/users/me'), 401);
+});
+
+test('the latest use of a key is kept', async () => {
+  await using errand = await startErrand();
+  const { client, key } = await withScopes(errand.client, ['read']);
+  const lastUse = async (): Promise<number | null> =>
+    (await errand.client.get('/v1/keys')).data.find(({ id }: Json) => id === key.id).last_used_at;
+  assert.equal(await lastUse(), null);
+  await client.get('/v1/users/me');
+  const first = await until('it is written', async () => (await lastUse()) ?? false);
+  errand.forward(2 * MINUTE_MS);
+  await client.get('/v1/users/me');
+  const second = await until('it is written again', async () => {
+    const at = await lastUse();
+    return at !== null && at !== first && at;
+  });
+  assert.ok(second >= first + 119, `${first} ${second}`);
+  await errand.restart();
+  assert.equal(await lastUse(), second);
 });

@@ -9,6 +9,7 @@ import { createWebhook, deliveries } from './webhooks.ts';
 const THROW = `export default () => { throw new Error('secret-of-a'); };`;
 
 export interface Operation {
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly example: Json;
@@ -33,7 +34,7 @@ export async function operationsOf(client: Client, paths = /^\/v1\//): Promise<O
         const content = spec.requestBody?.content?.['application/json'];
         const example = content?.example ?? content?.schema?.example ?? content?.schema?.examples?.[0];
         const [security] = spec.security;
-        return { method: method.toUpperCase(), path, example, scope: security?.key[0] ?? null };
+        return { id: spec.operationId, method: method.toUpperCase(), path, example, scope: security?.key[0] ?? null };
       }),
     );
 }
@@ -94,3 +95,20 @@ export const fill = (path: string, values: string[]): string => {
   let n = 0;
   return path.replace(/\{[^}]+\}/g, () => values[n++] ?? '');
 };
+
+/** Everything that can be read, as text, by path; but for the log of who asked, and when keys were used. */
+export async function readAll(
+  client: Client,
+  operations: readonly Operation[],
+  belongings: Belongings,
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { method, path } of operations) {
+    // A stream has no end, and how much is used of a quota changes by itself.
+    if (method !== 'GET' || /^\/(v1\/emitters|sse)\/|\/(audit|quotas)$/.test(path)) continue;
+    const filled = fill(path, belongings.holesOf(path));
+    const { text } = await client.request('GET', filled);
+    texts.set(filled, text.replace(/"last_used_at":(null|\d+)/g, '"last_used_at":0'));
+  }
+  return texts;
+}

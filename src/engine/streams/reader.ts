@@ -4,7 +4,7 @@
 import type { OpenStream, StreamSink } from '../../domain/stream.ts';
 import type { Group } from './group.ts';
 
-/** Quiet rounds that a full reader may take nothing, and after which it is asked whether it may go on. */
+/** Quiet rounds that a full reader may take nothing, and after which each reader is asked whether it may go on. */
 const ROUNDS = 4;
 
 export interface ReaderOptions {
@@ -27,6 +27,7 @@ export class Reader implements OpenStream {
   #isFlowing = false;
   #isClosed = false;
   #rounds = 0;
+  #unasked = 0;
   #held = 0;
 
   constructor(options: ReaderOptions) {
@@ -75,9 +76,21 @@ export class Reader implements OpenStream {
   async quiet(comment: Uint8Array): Promise<void> {
     if (!this.#sink || this.#isClosed) return;
     this.#rounds++;
+    // Counted by itself: a reader that is full now and then is asked like all others.
+    if (++this.#unasked >= ROUNDS) {
+      this.#unasked = 0;
+      if (!(await this.#options.isAllowed())) return this.#refuse(this.#sink);
+    }
     if (this.#isFull) return this.#judgeFull(this.#sink);
-    if (this.#rounds % ROUNDS === 0 && !(await this.#options.isAllowed())) return this.end();
     if (!this.#isFull && !this.#isClosed) this.#write(comment);
+  }
+
+  /** A full one might never take what is left. */
+  #refuse(sink: StreamSink): void {
+    if (this.#isFull) {
+      this.close();
+      sink.cut();
+    } else this.end();
   }
 
   #judgeFull(sink: StreamSink): void {

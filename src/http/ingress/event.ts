@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { clientIp } from '../client-ip.ts';
 import { jsonDepth } from '../json-text.ts';
 import { checkDepth } from '../nesting.ts';
 import { formJson } from './form.ts';
@@ -15,8 +16,6 @@ export interface EventOptions {
   /** Also the body's exact text, for code that checks a signature over it. */
   readonly withRaw: boolean;
 }
-
-const MAPPED_IPV4 = '::ffff:';
 
 /** `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. Throws `Refusal` for a body nested too deep. */
 export function eventBytes(req: IncomingMessage, body: Buffer, options: EventOptions): Buffer {
@@ -40,11 +39,6 @@ function headOf(req: IncomingMessage, { pathStart, publicUrl, isVerified }: Even
   const query = queryStart < 0 ? '{}' : formJson(url.slice(queryStart + 1));
   const headers = isVerified ? { ...req.headers, authorization: undefined } : req.headers;
   return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(publicUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
-}
-
-function clientIp(req: IncomingMessage): string {
-  const address = req.socket.remoteAddress ?? '';
-  return address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
 }
 
 /** The member `body`: the bytes themselves when they are JSON and say so, else JSON text made of them. Throws for JSON nested too deep. */

@@ -5,7 +5,17 @@ import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../operation.ts';
 import { id } from '../schema.ts';
-import { KEY, KEY_CREATE, keyToWire, NEW_KEY, NEW_OWNER, OWNER, OWNER_CREATE, ownerToWire } from '../wire/owners.ts';
+import {
+  KEY,
+  KEY_CREATE,
+  keyInput,
+  keyToWire,
+  NEW_KEY,
+  NEW_OWNER,
+  OWNER,
+  OWNER_CREATE,
+  ownerToWire,
+} from '../wire/owners.ts';
 
 export function addOwnerRoutes(app: App, deps: HttpDeps): void {
   addOwners(app, deps);
@@ -37,8 +47,9 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
     body: OWNER_CREATE,
     answer: dataOf(NEW_OWNER),
   });
-  app.post('/v1/owners', { schema: create }, async ({ body }) => {
-    const { owner, key, apiKey } = await actions.createOwner({ name: body.name, email: body.email ?? null });
+  app.post('/v1/owners', { schema: create }, async ({ body, caller }) => {
+    const { name, email = null } = body;
+    const { owner, key, apiKey } = await actions.createOwner({ name, email, by: caller });
     return { data: { ...ownerToWire(owner), key: keyToWire(key), api_key: apiKey } };
   });
 }
@@ -62,31 +73,32 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
 
   const createKey = operation({
     id: 'createOwnerKey',
+    auditTarget: 'answer',
     tag: 'account',
     access: 'admin',
     summary: 'Create a key for an owner',
-    description: 'For an owner who lost every key, say. Needs the scope `admin`.',
+    description: 'For an owner who lost every key, say. Needs the scope `admin`, and every scope that the key gets.',
     params: idIn(PREFIX.owner, 'The owner.'),
     body: KEY_CREATE,
     example: { label: 'replacement' },
     answer: dataOf(NEW_KEY),
   });
-  app.post('/v1/owners/:id/keys', { schema: createKey }, async ({ params, body }) => {
-    const { label, scopes = ['read', 'write'] } = body;
-    const { key, apiKey } = await actions.createKey(params.id, { label, scopes });
+  app.post('/v1/owners/:id/keys', { schema: createKey }, async ({ params, body, caller }) => {
+    const { key, apiKey } = await actions.createKey(params.id, keyInput(body), caller);
     return { data: { ...keyToWire(key), api_key: apiKey } };
   });
 
   const revoke = operation({
     id: 'revokeOwnerKey',
+    auditTarget: 'key_id',
     tag: 'account',
     access: 'admin',
     summary: 'Revoke a key of an owner',
-    description: 'From now on it is refused with 401. Needs the scope `admin`.',
+    description: 'From now on it is refused with 401. Needs the scope `admin`, and every scope that the key has.',
     params: { ...idIn(PREFIX.owner, 'The owner.'), key_id: id('key_', 'The key’s id.') },
     answer: dataOf(KEY),
   });
-  app.delete('/v1/owners/:id/keys/:key_id', { schema: revoke }, async ({ params }) => {
-    return { data: keyToWire(await actions.revokeKey(params.id, params.key_id)) };
+  app.delete('/v1/owners/:id/keys/:key_id', { schema: revoke }, async ({ params, caller }) => {
+    return { data: keyToWire(await actions.revokeKey(params.id, params.key_id, caller)) };
   });
 }

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../domain/ids.ts';
+import { isGood } from '../../domain/keys.ts';
 import { KIB, LIMITS } from '../../domain/limits.ts';
 import type { StreamSink } from '../../domain/stream.ts';
 import type { App } from '../app.ts';
@@ -82,8 +83,10 @@ async function stream({ store, streams }: HttpDeps, { request, reply, id, query 
   const after = cursorOf(request.headers['last-event-id'] ?? query.last_event_id);
   if (!EMITTERS.test(id) || !(await store.exists(ownerId, id))) throw notFound('emitter', id);
   const keyHash = sha256Hex(bearerOf(request.headers.authorization) ?? '');
-  const isAllowed = async (): Promise<boolean> =>
-    (await store.keyByHash(keyHash))?.revokedAtMs === null && (await store.exists(ownerId, id));
+  const isAllowed = async (): Promise<boolean> => {
+    const key = await store.keyByHash(keyHash);
+    return key !== undefined && isGood(key, store.clock.nowMs()) && (await store.exists(ownerId, id));
+  };
   const open = await streams.openStream({ channel: { ownerId, emitterId: id, name }, after, isAllowed });
   const { raw } = reply;
   raw.on('close', () => open.close());

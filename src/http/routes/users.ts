@@ -20,7 +20,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
   const put = operation({
     id: 'updateMe',
     tag: 'account',
-    access: 'write',
+    access: 'account',
     summary: 'Change who you are',
     description: 'Any of the members. `global_error_workflow_id` may name any workflow of yours.',
     body: OWNER_UPDATE,

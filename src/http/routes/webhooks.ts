@@ -1,6 +1,7 @@
 import { HEALTHY } from '../../domain/health.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import type { ApiKey, Webhook } from '../../domain/resource.ts';
+import type { ApiKey } from '../../domain/keys.ts';
+import type { Webhook } from '../../domain/resource.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';

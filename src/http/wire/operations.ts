@@ -1,10 +1,10 @@
 // Operations as they are shown, and what asks for one.
 
 import { type Static, Type } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../domain/operation.ts';
 import type { ResendInput } from '../../domain/requests.ts';
 import { id, MILLISECONDS, nullable, oneOf, text } from '../schema.ts';
+import { TIME_WANTED, timeOf, wrong } from './times.ts';
 
 const COUNT = Type.Integer({ minimum: 0, examples: [120] });
 
@@ -67,7 +67,6 @@ function progressOf({ state, total, resent, passedOver }: Operation): number | n
   return total === 0 ? 0 : Math.min(1, (resent + passedOver) / total);
 }
 
-const TIME_WANTED = 'milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z"';
 const STATES_WANTED = `one or more of ${RESENDABLE.join(', ')}`;
 
 const TIME_EXAMPLES = ['2026-01-31T12:00:00Z'];
@@ -104,27 +103,6 @@ export function resendInput({ since, until, state }: Static<typeof RESEND_OBJECT
   return { sinceMs, untilMs, states: statesOf(state ?? 'exhausted') };
 }
 
-// Numbers of deliveries hold milliseconds up to 2^43.
-const LAST_MS = 2 ** 43 - 1;
-const MILLIS = /^\d{1,16}$/;
-const ISO = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-function timeOf(parameter: string, value: number | string): number {
-  const ms = typeof value === 'number' ? value : MILLIS.test(value) ? Number(value) : isoMs(value);
-  if (!(ms >= 0)) throw wrong(parameter, `must be ${TIME_WANTED}`, value);
-  return Math.min(ms, LAST_MS);
-}
-
-/** NaN for what is no instant; a time of day without its offset is none. */
-function isoMs(text: string): number {
-  const day = ISO.exec(text)?.[1];
-  if (day === undefined) return Number.NaN;
-  const midnight = new Date(`${day}T00:00:00Z`);
-  // The 30th of February would be taken for a day in March.
-  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return Number.NaN;
-  return Date.parse(text);
-}
-
 function statesOf(given: string | readonly string[]): readonly ResendableState[] {
   const names = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
   const isKnown = (name: string): name is ResendableState => (RESENDABLE as readonly string[]).includes(name);
@@ -132,9 +110,4 @@ function statesOf(given: string | readonly string[]): readonly ResendableState[]
   if (unknown !== undefined) throw wrong('state', `must be ${STATES_WANTED}`, unknown);
   if (names.length === 0) throw wrong('state', `must be ${STATES_WANTED}`, []);
   return RESENDABLE.filter((state) => names.includes(state));
-}
-
-function wrong(parameter: string, wanted: string, was: unknown): Refusal {
-  const message = `${wanted}, but was ${JSON.stringify(was).slice(0, 80)}`;
-  return new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }

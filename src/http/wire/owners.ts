@@ -1,9 +1,10 @@
 // Owners and API keys as they are shown and asked for.
 
 import { type Static, Type } from 'typebox';
-import { DAY_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
-import type { ApiKey, Owner } from '../../domain/resource.ts';
-import { id, nullable, oneOf, SECONDS, text, toSeconds } from '../schema.ts';
+import { type ApiKey, DEFAULT_SCOPES, type KeyInput, SCOPES } from '../../domain/keys.ts';
+import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
+import type { Owner } from '../../domain/resource.ts';
+import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../schema.ts';
 
 const OWNER_FIELDS = {
   id: id('u_'),
@@ -26,8 +27,16 @@ const KEY_FIELDS = {
   id: id('key_'),
   owner_id: id('u_'),
   label: text({ example: 'deploy script' }),
-  scopes: Type.Array(oneOf(['read', 'write', 'admin'])),
+  scopes: Type.Array(oneOf(SCOPES)),
   created_at: SECONDS,
+  created_by: nullable(id('key_', 'The key that made it; null: the service itself, or the command line.')),
+  expires_at: mostlyNull('When it expires, in seconds since the Unix epoch; null: never.'),
+  last_used_at: nullable(
+    Type.Integer({
+      description: 'When it was used last, in seconds since the Unix epoch, to the minute; null: never.',
+      examples: [1_782_000_000],
+    }),
+  ),
   revoked_at: nullable(SECONDS),
 };
 const API_KEY_TEXT = text({
@@ -66,6 +75,9 @@ export const OWNER_UPDATE = {
   ),
 };
 
+/** The end of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
 export const KEY_CREATE = {
   label: text({
     description: 'What the key is for.',
@@ -74,14 +86,31 @@ export const KEY_CREATE = {
     example: 'deploy script',
   }),
   scopes: Type.Optional(
-    Type.Array(oneOf(['read', 'write', 'admin']), {
-      description: '`read` to look, `write` to change, `admin` to make owners. Read and write when not given.',
+    Type.Array(oneOf(SCOPES), {
+      description:
+        '`read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given.',
       minItems: 1,
-      maxItems: 3,
+      maxItems: SCOPES.length,
+      uniqueItems: true,
       examples: [['read']],
     }),
   ),
+  expires_at: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: LAST_SECOND }), Type.Null()], {
+      description:
+        'When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does.',
+      'x-expected': 'seconds since 1970, such as 1798761600',
+      examples: [1_798_761_600],
+    }),
+  ),
 };
+
+const KEY_OBJECT = Type.Object(KEY_CREATE);
+
+export function keyInput({ label, scopes, expires_at: expiresAt }: Static<typeof KEY_OBJECT>): KeyInput {
+  const expiresAtMs = expiresAt === undefined || expiresAt === null ? null : expiresAt * SECOND_MS;
+  return { label, scopes: scopes ?? DEFAULT_SCOPES, expiresAtMs };
+}
 
 export function ownerToWire(owner: Owner): Static<typeof OWNER> {
   return {
@@ -102,6 +131,9 @@ export function keyToWire(key: ApiKey): Static<typeof KEY> {
     label: key.label,
     scopes: [...key.scopes],
     created_at: toSeconds(key.createdAtMs),
+    created_by: key.createdBy,
+    expires_at: key.expiresAtMs === null ? null : toSeconds(key.expiresAtMs),
+    last_used_at: key.lastUsedAtMs === null ? null : toSeconds(key.lastUsedAtMs),
     revoked_at: key.revokedAtMs === null ? null : toSeconds(key.revokedAtMs),
   };
 }

@@ -141,6 +141,7 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'data_stores', from: 'data_stores', key: ['id'] },
   { table: 'data_records', from: 'data_records', key: ['store_id', 'generation', 'key'] },
   { table: 'data_gone', from: 'data_gone', key: ['store_id', 'generation'] },
+  { table: 'audit', from: 'audit', key: ['id'] },
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
 ];
 

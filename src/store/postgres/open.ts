@@ -5,6 +5,7 @@ import type { CounterStore } from '../counters.ts';
 import type { SecretKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
+import { auditVerbs } from './audit.ts';
 import { Batch } from './batch.ts';
 import { DatabaseClock } from './clock.ts';
 import type { Core } from './core.ts';
@@ -166,6 +167,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
+    ...auditVerbs(core),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
     exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),

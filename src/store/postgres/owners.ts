@@ -1,6 +1,7 @@
 // Owners and their keys.
 
-import type { ApiKey, Owner } from '../../domain/resource.ts';
+import type { ApiKey } from '../../domain/keys.ts';
+import type { Owner } from '../../domain/resource.ts';
 import { toApiKey, toOwner } from '../resource-rows.ts';
 import type { OwnerStore, OwnerWrite } from '../resources.ts';
 import type { Seal } from '../seal.ts';
@@ -74,6 +75,14 @@ export function ownerVerbs(core: Core): OwnerStore {
         );
         return revoked.length === 1;
       }),
+
+    touchKey: async (keyId, usedAtMs) => {
+      await pool.write(
+        'UPDATE api_keys SET last_used_at_ms = greatest(last_used_at_ms, $1::bigint) WHERE id = $2',
+        usedAtMs,
+        keyId,
+      );
+    },
   };
 }
 
@@ -111,12 +120,15 @@ function insertOwner(tx: Tx, owner: Owner): void {
 
 function insertKey(tx: Tx, key: ApiKey, keyHash: string): void {
   void tx.query(
-    'INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms) VALUES ($1, $2, $3, $4, $5, $6)',
+    `INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms, expires_at_ms, created_by)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     key.id,
     key.ownerId,
     keyHash,
     key.label,
     JSON.stringify(key.scopes),
     key.createdAtMs,
+    key.expiresAtMs,
+    key.createdBy,
   );
 }

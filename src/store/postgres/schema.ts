@@ -13,6 +13,7 @@ import { PROPS } from './migrations/006-props.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
 import { CHANGES } from './migrations/008-changes.ts';
 import { CODES } from './migrations/009-codes.ts';
+import { ACCESS } from './migrations/010-access.ts';
 import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
 import { isContention } from './storage-error.ts';
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly string[] = [
   REQUESTS,
   CHANGES,
   CODES,
+  ACCESS,
   QUOTAS,
   TICKS,
 ];

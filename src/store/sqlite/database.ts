@@ -14,6 +14,7 @@ import { PROPS } from './migrations/006-props.ts';
 import { REQUESTS } from './migrations/007-requests.ts';
 import { CHANGES } from './migrations/008-changes.ts';
 import { CODES } from './migrations/009-codes.ts';
+import { ACCESS } from './migrations/010-access.ts';
 import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
 import { hasLostEnd } from './salvage/wal.ts';
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   REQUESTS,
   CHANGES,
   CODES,
+  ACCESS,
   QUOTAS,
   TICKS,
 ];

@@ -6,6 +6,7 @@ import { createSeal } from '../seal.ts';
 import type { SealKey } from '../seal-key.ts';
 import type { Store } from '../store.ts';
 import { accountVerbs } from './accounts.ts';
+import { auditVerbs } from './audit.ts';
 import { Batch } from './batch.ts';
 import type { Core } from './core.ts';
 import { counterVerbs } from './counters.ts';
@@ -104,6 +105,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
+    ...auditVerbs(core),
     ...ALONE,
     listen: (heard) => {
       wake = heard;

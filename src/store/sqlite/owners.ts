@@ -1,6 +1,7 @@
 // Owners and their keys.
 
-import type { ApiKey, Owner } from '../../domain/resource.ts';
+import type { ApiKey } from '../../domain/keys.ts';
+import type { Owner } from '../../domain/resource.ts';
 import { toApiKey, toOwner } from '../resource-rows.ts';
 import type { OwnerStore, OwnerWrite } from '../resources.ts';
 import { configWrite } from './config-write.ts';
@@ -65,6 +66,15 @@ export function ownerVerbs(core: Core): OwnerStore {
         );
         return changed === 1;
       }),
+
+    touchKey: (keyId, usedAtMs) =>
+      core.batch.write(() => {
+        core.writer.run(
+          'UPDATE api_keys SET last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) WHERE id = ?',
+          usedAtMs,
+          keyId,
+        );
+      }),
   };
 }
 
@@ -90,12 +100,15 @@ function insertOwner(core: Core, owner: Owner): void {
 
 function insertKey(core: Core, key: ApiKey, keyHash: string): void {
   core.writer.run(
-    'INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms) VALUES (?,?,?,?,?,?)',
+    `INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms, expires_at_ms, created_by)
+      VALUES (?,?,?,?,?,?,?,?)`,
     key.id,
     key.ownerId,
     keyHash,
     key.label,
     JSON.stringify(key.scopes),
     key.createdAtMs,
+    key.expiresAtMs,
+    key.createdBy,
   );
 }

@@ -6,6 +6,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { toTrigger } from '../resource-rows.ts';
 import type { Claims, TimeStore } from '../store.ts';
 import { checkTick, type Tick } from '../ticks.ts';
+import { pruneAudit } from './audit.ts';
 import type { Core } from './core.ts';
 import type { Row } from './database.ts';
 import { releaseLater } from './later-emissions.ts';
@@ -52,7 +53,11 @@ export function timeVerbs(core: Core): TimeStore {
       core.batch.write((tx) => {
         core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
         core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
-        return prune(core, tx, { before: beforeMs * NUMBERS_PER_MS, from });
+        const isMoreAudit = pruneAudit(core, beforeMs);
+        const before = beforeMs * NUMBERS_PER_MS;
+        const { emissions, next } = prune(core, tx, { before, from });
+        // Behind the last emission, steps go on for the audit log alone.
+        return { emissions, next: next ?? (isMoreAudit ? before : null) };
       }),
   };
 }

@@ -8,6 +8,7 @@ import { checkPostgres } from '../../../src/store/postgres/check.ts';
 import { FIRST } from '../../../src/store/postgres/migrations/001-first.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { all, anAttempt, defined, only, START_MS, TestClock } from '../../contract/fixtures.ts';
+import { assertOldKeys, OLD_KEYS } from '../../contract/old-keys.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -90,6 +91,18 @@ test('what an older process wrote goes on', async () => {
     ok(!/whsec/.test(JSON.stringify(row)), 'sealed with the first change');
     deepEqual((await store.getWebhook(OWNER, WEBHOOK))?.secrets, webhook.secrets);
     deepEqual((await checkPostgres(url)).findings, []);
+  } finally {
+    await store.close();
+    await drop();
+  }
+});
+
+test('keys of an older process get no more than they need', async () => {
+  const { url, drop } = await newDatabaseOn(await sharedPostgres(), { isBlank: true });
+  await queryOn(url, `${BEFORE}\n${OLD_KEYS}`);
+  const store = await openTestStore({ url, clock: new TestClock() });
+  try {
+    await assertOldKeys(store);
   } finally {
     await store.close();
     await drop();

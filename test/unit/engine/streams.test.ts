@@ -270,6 +270,29 @@ describe('streams', () => {
     equal(streams.open, 0);
   });
 
+  it('end for a slow reader, too, who may go on no more', async () => {
+    const { log, streams, open, quiet } = stage();
+    let isAllowed = true;
+    const sink = new Sink(2);
+    const opened = await open(sink, { isAllowed: () => isAllowed });
+    const round = async (n: number): Promise<void> => {
+      log.emit(n);
+      await streams.tickNews();
+      // Takes some of it just in time, and is full again.
+      sink.room = 2;
+      sink.held_ = 0;
+      opened.resume();
+      await settled();
+      await quiet(1);
+    };
+    for (let n = 0; n < 8; n++) await round(n);
+    equal(sink.over, null);
+    isAllowed = false;
+    for (let n = 8; n < 12; n++) await round(n);
+    ok(sink.over !== null);
+    equal(streams.open, 0);
+  });
+
   it('lose nothing while storage is away', async () => {
     const { log, streams, open } = stage();
     const sink = new Sink();

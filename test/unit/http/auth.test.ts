@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../../src/domain/resource.ts';
+import type { Scope } from '../../../src/domain/keys.ts';
 import { bearerOf } from '../../../src/http/auth.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { OTHER_ID, OWNER_ID, sha256, webhook } from './fake-store.ts';

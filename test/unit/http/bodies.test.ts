@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Scope } from '../../../src/domain/keys.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import type { Scope } from '../../../src/domain/resource.ts';
 import { hasMoreValues } from '../../../src/http/json-count.ts';
 import { buildDocument } from '../../../src/http/openapi.ts';
 import { trigger } from './fake-store.ts';

@@ -5,9 +5,9 @@ import type { Emission } from '../../../src/domain/emission.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { HEALTHY, type WebhookHealth } from '../../../src/domain/health.ts';
 import { emitId } from '../../../src/domain/ids.ts';
+import type { ApiKey } from '../../../src/domain/keys.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import {
-  type ApiKey,
   DEFAULT_SETTINGS,
   DEFAULT_WEBHOOK_SETTINGS,
   type Deployment,
@@ -175,6 +175,9 @@ export function fakeStore(data: FakeData): Store {
   const emitters = () => [...data.workflows, ...data.sources, ...data.webhooks, ...data.triggers];
   const verbs: Partial<Store> = {
     check: async () => true,
+    clock: { nowMs: () => T0_MS, latestMs: () => T0_MS },
+    touchKey: async () => undefined,
+    writeAudit: async () => undefined,
     keyByHash: async (hash) => data.keys.get(hash),
     listKeys: async (ownerId) => [...data.keys.values()].filter(isOwned(ownerId)),
     getOwner: async (ownerId) => data.owners.find(({ id }) => id === ownerId),

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
-import type { Scope } from '../../../src/domain/resource.ts';
+import { OWNER_SCOPES, type Scope } from '../../../src/domain/keys.ts';
 import type { HttpBounds } from '../../../src/http/bounds.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/document.ts';
@@ -139,13 +139,16 @@ function recording(fakes: FakeActions, calls: Call[]): Actions {
 }
 
 function emptyData(): FakeData {
-  const key = (n: number, ownerId: string, scopes: Scope[]) => ({
+  const key = (n: number, ownerId: string, scopes: readonly Scope[]) => ({
     id: `key_000000${n}aaaaaaaaa`,
     ownerId,
     label: `key ${n}`,
     scopes,
     createdAtMs: T0_MS,
     revokedAtMs: null,
+    expiresAtMs: null,
+    createdBy: null,
+    lastUsedAtMs: null,
   });
   const owner = (id: string) => ({
     id,
@@ -158,8 +161,8 @@ function emptyData(): FakeData {
   });
   return {
     keys: new Map([
-      [sha256(KEY), key(1, OWNER_ID, ['read', 'write'])],
-      [sha256(OTHER_KEY), key(2, OTHER_ID, ['read', 'write'])],
+      [sha256(KEY), key(1, OWNER_ID, OWNER_SCOPES)],
+      [sha256(OTHER_KEY), key(2, OTHER_ID, OWNER_SCOPES)],
     ]),
     owners: [owner(OWNER_ID), owner(OTHER_ID)],
     workflows: [],

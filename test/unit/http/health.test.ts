@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiKey } from '../../../src/domain/resource.ts';
+import type { ApiKey } from '../../../src/domain/keys.ts';
 import { OWNER_ID, sha256 } from './fake-store.ts';
 import { connect, startServer } from './harness.ts';
 

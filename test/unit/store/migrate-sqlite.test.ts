@@ -21,6 +21,7 @@ import {
   TestClock,
   waits,
 } from '../../contract/fixtures.ts';
+import { assertOldKeys, OLD_KEYS } from '../../contract/old-keys.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const OWNER = 'u_0000000000000001';
@@ -216,3 +217,13 @@ function writeRuns(path: string): void {
   }
   db.close();
 }
+
+test('keys of version 1 get no more than they need', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  writeVersion1(path);
+  new DatabaseSync(path).exec(OLD_KEYS);
+  const store = await openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
+  await assertOldKeys(store);
+  await store.close();
+});

@@ -1,0 +1,32 @@
+// Times as callers give them.
+
+import { Refusal } from '../../domain/fault.ts';
+
+export const TIME_WANTED = 'milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z"';
+
+// Numbers of deliveries hold milliseconds up to 2^43.
+const LAST_MS = 2 ** 43 - 1;
+const MILLIS = /^\d{1,16}$/;
+const ISO = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Epoch milliseconds. Refuses what is no time, with the parameter's name. */
+export function timeOf(parameter: string, value: number | string): number {
+  const ms = typeof value === 'number' ? value : MILLIS.test(value) ? Number(value) : isoMs(value);
+  if (!(ms >= 0)) throw wrong(parameter, `must be ${TIME_WANTED}`, value);
+  return Math.min(ms, LAST_MS);
+}
+
+/** NaN for what is no instant; a time of day without its offset is none. */
+function isoMs(text: string): number {
+  const day = ISO.exec(text)?.[1];
+  if (day === undefined) return Number.NaN;
+  const midnight = new Date(`${day}T00:00:00Z`);
+  // The 30th of February would be taken for a day in March.
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return Number.NaN;
+  return Date.parse(text);
+}
+
+export function wrong(parameter: string, wanted: string, was: unknown): Refusal {
+  const message = `${wanted}, but was ${JSON.stringify(was).slice(0, 80)}`;
+  return new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}
