@@ -1,5 +1,6 @@
 // What follows from a run's outcome: the state, what it emits, and whether it waits or must run again.
 
+import { text, utf8 } from './bytes.ts';
 import { retryOf, type Whole, waitOf, wholeOf } from './carry.ts';
 import { detailOf } from './detail.ts';
 import type { NewEmission } from './emission.ts';
@@ -7,6 +8,7 @@ import { EMAIL, ERRORS, HTTP, RUN } from './emission.ts';
 import { emittedBy, failureOfRun } from './failure.ts';
 import { readRequest, requestListener } from './request.ts';
 import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
+import { memberOf } from './slice.ts';
 import type { WaitStart } from './waiting.ts';
 
 /** Everything that one transaction writes when a run ends. */
@@ -127,8 +129,18 @@ export function withSuppressed(
   { detail, endedAtMs }: Pick<RunEnd, 'detail' | 'endedAtMs'>,
   suppressed: number,
 ): string {
-  const known = JSON.parse(detail ?? '{"steps":[]}') as { logs?: object[] };
+  const known = utf8(detail ?? '{"steps":[]}');
   const noun = suppressed === 1 ? 'duplicate' : 'duplicates';
-  const line = { ts_ms: endedAtMs, level: 'info', namespace: '', text: `dedupe suppressed ${suppressed} ${noun}` };
-  return JSON.stringify({ ...known, logs: [...(known.logs ?? []), line], suppressed });
+  const line = JSON.stringify({
+    ts_ms: endedAtMs,
+    level: 'info',
+    namespace: '',
+    text: `dedupe suppressed ${suppressed} ${noun}`,
+  });
+  // Spliced in, not parsed and written again: the results beside it may be millions of values.
+  const logs = memberOf(known, 'logs');
+  if (!logs) return `${text(known.subarray(0, -1))},"logs":[${line}],"suppressed":${suppressed}}`;
+  const end = logs.byteOffset - known.byteOffset + logs.byteLength - 1;
+  const comma = logs.byteLength > 2 ? ',' : '';
+  return `${text(known.subarray(0, end))}${comma}${line}${text(known.subarray(end, -1))},"suppressed":${suppressed}}`;
 }

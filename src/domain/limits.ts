@@ -140,6 +140,10 @@ export const LIMITS = {
   maxThrottleIntervalMs: DAY_MS,
   rescues: 3,
   emissionsPerRun: 10_000,
+  exportsPerRun: 10_000,
+  dbWritesPerRun: 10_000,
+  /** Of JSON that a component answers while it is being configured: the server parses that. */
+  toldValues: 250_000,
   /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
   nestingDepth: 256,
   uniqueIds: 100,

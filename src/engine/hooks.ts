@@ -2,6 +2,7 @@
 // together when the last of them has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../domain/bytes.ts';
+import { stepsIn } from '../domain/detail.ts';
 import { directEmission, type HOOK_NAMES } from '../domain/emission.ts';
 import { Refusal } from '../domain/fault.ts';
 import type { Fault } from '../domain/run.ts';
@@ -59,7 +60,7 @@ function refusalOf(hook: string, fault: Fault): Refusal {
 /** The last one that the run's record tells of; the run may have been another node's. */
 async function failedHook(store: Store, ownerId: string, run: number): Promise<string | null> {
   const record = await store.getRun(ownerId, run);
-  const { steps = [] } = JSON.parse(record?.detail ?? '{}') as { steps?: { exports?: { $hook?: unknown } }[] };
-  const hook = steps.at(-1)?.exports?.$hook;
-  return typeof hook === 'string' ? hook : null;
+  // Cut out, not parsed: what else the code has exported may be millions of values.
+  const hook = stepsIn(record?.detail ?? '{}').at(-1)?.exports.$hook;
+  return hook?.startsWith('"') ? (JSON.parse(hook) as string) : null;
 }

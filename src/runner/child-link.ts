@@ -6,15 +6,24 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
-import { encodeFrame, FrameReader, FrameWriter } from './child/frames.ts';
+import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
 import { isOurComponent, isSource } from './sharing.ts';
 import type { Workdirs } from './workdir.ts';
 
-/** The largest honest frame: results and sends twice as long when escaped, an answer, log text six times as long. */
-const MAX_FRAME_BYTES = 5 * LIMITS.resultBytes + 6 * LIMITS.logBytes + 4 * 1024 * 1024;
+/**
+ * The largest honest frame: results, what is sent, an answer and a source's db, and JSON of what is around them. Of texts that
+ * are many or long, none is in the JSON (child/bulk.ts): it has the 64 KiB of those that are not, escaped, and what a run may
+ * have of lines, sends, exports and names.
+ */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+const FRAME_BOUNDS: FrameBounds = {
+  maxBytes: 4 * LIMITS.resultBytes + LIMITS.logBytes + 2 * 1024 * 1024 + MAX_JSON_BYTES,
+  maxJsonBytes: MAX_JSON_BYTES,
+  maxValues: 250_000,
+};
 /** Of answers that it does not read: beyond this it gets no next one. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** A process whose pipe is closed has so long to end by itself, and then how it ended is told. */
@@ -154,7 +163,7 @@ export class ChildLink {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT_CHARS);
     });
-    const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => this.#onFrame(messages, blobs));
+    const reader = new FrameReader(FRAME_BOUNDS, (messages, blobs) => this.#onFrame(messages, blobs));
     const pipe = child.stdio?.[3] as Socket | undefined;
     this.#pipe = pipe;
     pipe?.on('data', (chunk: Buffer) => {
@@ -182,7 +191,8 @@ export class ChildLink {
   }
 
   #onFrame(messages: unknown, blobs: Buffer): void {
-    if (!Array.isArray(messages)) throw new TypeError('a frame without messages');
+    // An empty one tells nothing, and could be sent for ever.
+    if (!Array.isArray(messages) || messages.length === 0) throw new TypeError('a frame without messages');
     this.#unread.push(this.#messagesOf(messages, blobs));
     if (this.#unread.length === 1) this.#read();
   }
@@ -221,7 +231,7 @@ export class ChildLink {
       return blobs.subarray(at - (bytes as number), at);
     };
     for (const message of messages) {
-      if (typeof message !== 'object' || message === null) throw new TypeError('no message');
+      if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new TypeError('no message');
       this.#events.onMessage(message as Record<string, unknown>, take);
       yield;
     }

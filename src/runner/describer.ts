@@ -6,6 +6,7 @@ import { ChildLink, type Death } from './child-link.ts';
 import { readBroken, readShape, readTold } from './inbound.ts';
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
+import { MessageBudget } from './message-budget.ts';
 import type { Ask, Described, Told } from './runner.ts';
 import type { Workdirs } from './workdir.ts';
 
@@ -16,6 +17,7 @@ const AT_ONCE = 2;
 const ASKED_AT_ONCE = 4;
 
 type Message = Readonly<Record<string, unknown>>;
+type Take = (bytes: unknown) => Buffer;
 type Env = Readonly<Record<string, string>>;
 type Refused = { readonly ok: false; readonly message: string; readonly stack: string };
 
@@ -25,7 +27,7 @@ interface Question<T> {
   readonly ask?: Ask;
   readonly withinMs: number;
   /** Null: this message is no answer. Throws to end the process. */
-  readonly read: (message: Message) => T | null;
+  readonly read: (message: Message, take: Take) => T | null;
 }
 
 export class Describer {
@@ -50,8 +52,8 @@ export class Describer {
 
   async ask(deployment: Deployment, ask: Ask, env: Env): Promise<Told> {
     while (this.#asking.size >= ASKED_AT_ONCE) await this.#oneEnded();
-    const read = (message: Message): Told | null =>
-      message.t === 'told' ? { ok: true, answer: readTold(message.json) } : strayIn(message);
+    const read = (message: Message, take: Take): Told | null =>
+      message.t === 'told' ? { ok: true, answer: readTold(take(message.bytes)) } : strayIn(message);
     return await this.#question(this.#asking, { deployment, env, ask, withinMs: LIMITS.askMs, read });
   }
 
@@ -75,6 +77,7 @@ export class Describer {
     const deployment = { ...question.deployment, steps: question.deployment.steps.slice(0, 1) };
     return new Promise((resolve) => {
       let answer: T | Refused | null = null;
+      const budget = new MessageBudget();
       const options = {
         deployment,
         memoryMb: LIMITS.memoryMb,
@@ -92,8 +95,11 @@ export class Describer {
         link.kill();
       }, withinMs);
       const link = new ChildLink(options, {
-        onMessage: (message) => {
-          answer ??= message.t === 'broken' ? brokenBy(message, deployment) : read(message);
+        onMessage: (message, take) => {
+          if (answer !== null) return;
+          answer = message.t === 'broken' ? brokenBy(message, deployment) : read(message, take);
+          if (answer === null && message.t !== 'stray') throw new TypeError('no answer');
+          if (answer === null) budget.count(message.t, false);
           if (answer !== null) link.kill();
         },
         onDeath: (death, removed) => {

@@ -12,6 +12,7 @@ export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' }
 /** What the process may still tell of a run. The code is stopped by the same limits before: only a forger comes to these. */
 export interface Room {
   results: number;
+  exports: number;
   logs: number;
   sends: number;
   sendBytes: number;
@@ -77,5 +78,5 @@ function roomOf({ goingOn }: RunRequest): Room {
     for (const [name, text] of Object.entries(exports)) results -= name.length + text.length;
   }
   const logs = Math.max(0, LIMITS.logBytes - (goingOn?.logBytes ?? 0));
-  return { results, logs, sends: LIMITS.emissionsPerRun, sendBytes: LIMITS.resultBytes };
+  return { results, exports: LIMITS.exportsPerRun, logs, sends: LIMITS.emissionsPerRun, sendBytes: LIMITS.resultBytes };
 }

@@ -7,10 +7,14 @@ import type { Outgoing } from '../domain/run.ts';
 import { faultOfRequest } from './child/http-request.ts';
 import type { Flight } from './flight.ts';
 import { integer, list, optional, record, shallowJson, text } from './inbound-values.ts';
+import { checkJson } from './json-check.ts';
 
 const OF_STEPS: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit', 'email', 'trigger', 'http']);
 /** A source sends nothing but what it emits. */
 const OF_SOURCES: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit']);
+
+/** Of a mail or a request: its parts, and a value for each header. */
+const PARSED_VALUES = 2 * LIMITS.headersPerWebhook + 16;
 
 export function readOutgoing(given: unknown, { request, room }: Flight): Outgoing[] {
   const kinds = request.source === null ? OF_STEPS : OF_SOURCES;
@@ -23,13 +27,18 @@ export function readOutgoing(given: unknown, { request, room }: Flight): Outgoin
     const bytes = Buffer.from(given);
     room.sendBytes -= bytes.byteLength;
     const deliverAtMs = optional(deliverAt, integer);
+    // These are parsed by the server.
+    if (kind === 'http' || kind === 'email') checkJson(given, { values: PARSED_VALUES });
     if (kind === 'http') checkRequest(JSON.parse(given));
+    const said = [summary, itemId].map((one) => optional(one, (value) => text(value, LIMITS.descriptionChars)));
+    for (const one of said) room.sendBytes -= one?.length ?? 0;
+    if (room.sendBytes < 0) throw new RangeError('more is sent than may be');
     return {
       kind: kind as Outgoing['kind'],
       name: nameFor(kind as Outgoing['kind'], text(name, LIMITS.eventNameChars)),
       body: bytes,
-      summary: optional(summary, (value) => text(value, LIMITS.descriptionChars)),
-      itemId: optional(itemId, (value) => text(value, LIMITS.descriptionChars)),
+      summary: said[0] ?? null,
+      itemId: said[1] ?? null,
       itemTs: optional(itemTs, integer),
       ...(deliverAtMs === null ? {} : { deliverAtMs }),
       ...(kind === 'emit' && verified === true ? { isVerified: true } : {}),

@@ -11,6 +11,7 @@ import { RESERVED_CODES } from './child/errors.ts';
 import type { Flight, Room } from './flight.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
 import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
+import { checkJson } from './json-check.ts';
 import type { ComponentShape, Question } from './runner.ts';
 import { faultAt, haltedEnd } from './verdict.ts';
 
@@ -162,6 +163,8 @@ function begins(value: unknown, maxChars: number): string | null {
 
 function readExports(given: unknown, room: Room): Record<string, string> {
   const exports = record(given);
+  room.exports -= Object.keys(exports).length;
+  if (room.exports < 0) throw new RangeError('too many exports');
   for (const [name, value] of Object.entries(exports)) {
     room.results -= name.length + shallowJson(value, room.results).length;
   }
@@ -187,7 +190,8 @@ function readLogs(given: unknown, { room, aheadMs }: Flight): LogLine[] {
 
 function readDbWrites(given: unknown): Record<string, string | null> {
   const writes = record(given);
-  for (const value of Object.values(writes)) if (value !== null) json(value, LIMITS.resultBytes);
+  const values = list(Object.values(writes), LIMITS.dbWritesPerRun);
+  for (const value of values) if (value !== null) json(value, LIMITS.resultBytes);
   return writes as Record<string, string | null>;
 }
 
@@ -211,9 +215,11 @@ export function readShape(given: unknown): ComponentShape {
   };
 }
 
-/** The answer to a question, as JSON text. */
-export function readTold(given: unknown): Readonly<Record<string, unknown>> {
-  const answer = record(JSON.parse(text(given, LIMITS.resultBytes)));
+/** The answer to a question: its JSON text. */
+export function readTold(given: Uint8Array): Readonly<Record<string, unknown>> {
+  const told = text(Buffer.from(given).toString(), LIMITS.resultBytes);
+  checkJson(told, { values: LIMITS.toldValues });
+  const answer = record(JSON.parse(told));
   return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
 }
 

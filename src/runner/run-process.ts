@@ -15,8 +15,10 @@ import { CpuLook } from './cpu.ts';
 import type { Held } from './fair-slots.ts';
 import { type Flight, RETURNED } from './flight.ts';
 import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
+import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
+import { MessageBudget } from './message-budget.ts';
 import type { RunRequest } from './runner.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing.ts';
 import { Strays } from './strays.ts';
@@ -74,6 +76,7 @@ export class RunProcess implements Held {
   #runs = 0;
   readonly #strays: Strays;
   #isLoaded = false;
+  readonly #budget = new MessageBudget();
   readonly #loading = Promise.withResolvers<boolean>();
 
   constructor(options: ProcessOptions) {
@@ -204,14 +207,14 @@ export class RunProcess implements Held {
 
   #receive(message: Message, take: (bytes: unknown) => Buffer): void {
     const body = message.bytes === undefined ? null : take(message.bytes);
+    const whole = withBulk(message, take);
+    const flight = this.#flights.get(message.run as number);
+    this.#budget.count(message.t, flight !== undefined);
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strays.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
-    else {
-      const flight = this.#flights.get(message.run as number);
-      // Not in flight any more: it was answered for before its last words arrived.
-      if (flight !== undefined) this.#receiveFor(flight, message, body);
-    }
+    // Else it was answered for before its last words arrived.
+    else if (flight !== undefined) this.#receiveFor(flight, whole, body);
   }
 
   #receiveFor(flight: Flight, message: Message, body: Buffer | null): void {
@@ -234,8 +237,8 @@ export class RunProcess implements Held {
   }
 
   #onAnswer(flight: Flight, message: Message, body: Buffer | null): void {
+    if (flight.answered) throw new TypeError('it has been answered before');
     const answer = readAnswer(message.answer, body);
-    if (flight.answered) return;
     flight.answered = true;
     try {
       flight.request.onAnswer(answer);

@@ -2,6 +2,7 @@
 
 import { keptBytes, resumeBytes } from '../../domain/carry.ts';
 import type { Answer } from './answer.ts';
+import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
 import { Outbox } from './outbox.ts';
@@ -13,6 +14,7 @@ import {
   type Made,
   type RunMessage,
   STEP_STATE,
+  type StepMessage,
   type StepTuple,
 } from './protocol.ts';
 import { Questions } from './questions.ts';
@@ -36,7 +38,7 @@ export interface Program {
   readonly capture: Capture;
   /** Whether what all its runs share is as it was when it was loaded (intact.ts). */
   isIntact: () => boolean;
-  readonly post: (message: FromChild, blob?: Uint8Array | null, weight?: number) => void;
+  readonly post: (message: FromChild, blobs?: Uint8Array | readonly Uint8Array[] | null, weight?: number) => void;
   /** Writes out at once what has been posted. */
   readonly flush: () => void;
   readonly ended: (run: ActiveRun) => void;
@@ -55,6 +57,7 @@ export class ActiveRun {
   /** `steps` as the code sees it. */
   readonly results: Record<string, unknown>;
   readonly dbWrites = new Map<string, string | null>();
+  #exports = 0;
   /** The index of the first step to be executed: those before it are done. */
   readonly firstIndex: number;
   /** What is to be done when it has ended. */
@@ -131,6 +134,12 @@ export class ActiveRun {
     return this.#checked(text, this.#resultBytes);
   }
 
+  countExport(): void {
+    const { exportsPerRun } = this.program.limits;
+    if (++this.#exports <= exportsPerRun) return;
+    throw platformError('PayloadTooLarge', `A run may export at most ${exportsPerRun} times`);
+  }
+
   /** Whether there would be room for it. */
   checkResult(text: string): string {
     return this.#checked(text, this.#resultBytes + Buffer.byteLength(text));
@@ -171,7 +180,7 @@ export class ActiveRun {
   tellStep(): void {
     if (this.#step === null) return;
     const { run } = this.message;
-    this.program.post({ t: 'step', run, step: this.#step, ...this.#made() }, null, this.#weighed());
+    this.#post({ t: 'step', run, step: this.#step, ...this.#made() }, null);
     this.#step = null;
     this.program.flush();
   }
@@ -212,9 +221,20 @@ export class ActiveRun {
       isSpoilt: (end.kind === 'failed' && this.#spoils(end.fault)) || undefined,
       dbWrites: end.kind === 'succeeded' && this.dbWrites.size > 0 ? Object.fromEntries(this.dbWrites) : undefined,
     };
-    this.program.post(message, answer?.body ?? null, this.#weighed());
+    this.#post(message, answer?.body ?? null);
     this.program.ended(this);
     for (const clean of this.cleaning) clean();
+  }
+
+  #post(whole: EndMessage | StepMessage, body: Uint8Array | null): void {
+    const weight = this.#weighed();
+    let light: ReturnType<typeof withoutBulk> = { message: whole, texts: [] };
+    try {
+      light = withoutBulk(whole, weight);
+    } catch {
+      // The code has broken the language: as it is, the message says at least how the run ended.
+    }
+    this.program.post(light.message, body === null ? light.texts : [body, ...light.texts], weight);
   }
 
   /** Whether no other run should follow in this process. */
@@ -228,10 +248,16 @@ export class ActiveRun {
   }
 
   #weighed(): number {
-    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept;
+    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept + bytesOf(this.dbWrites);
     this.#weight = 0;
     return weight;
   }
+}
+
+function bytesOf(writes: ReadonlyMap<string, string | null>): number {
+  let bytes = 0;
+  for (const [name, text] of writes) bytes += name.length + (text?.length ?? 0);
+  return bytes;
 }
 
 function bytesBefore(goingOn: RunMessage['goingOn']): number {

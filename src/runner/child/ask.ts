@@ -18,7 +18,7 @@ export async function answerTo(given: unknown, ask: Ask, limits: ChildLimits): P
       props: { ...ask.props, additionalProps },
       respond: async () => undefined,
       endpoints: ask.endpoints,
-      db: sourceDb(ask.db ?? {}, new Map(), limits.resultBytes),
+      db: sourceDb(ask.db ?? {}, new Map(), limits),
       dataStore: (id) => dataStore(id, NO_STORES, limits),
       emit: () => undefined,
     });

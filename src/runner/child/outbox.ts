@@ -142,7 +142,7 @@ export class Outbox {
     if (this.#count >= emissionsPerRun) {
       throw platformError('PayloadTooLarge', `A run may send at most ${emissionsPerRun} times`);
     }
-    this.bytes += Buffer.byteLength(item[2]);
+    for (const said of [item[2], item[3], item[4]]) this.bytes += said ? Buffer.byteLength(said) : 0;
     if (this.bytes > resultBytes) throw platformError('PayloadTooLarge', `A run may send at most ${resultBytes} bytes`);
     this.#count++;
     this.#items.push(item);

@@ -32,6 +32,8 @@ export interface ChildLimits {
   readonly resultBytes: number;
   readonly logBytes: number;
   readonly emissionsPerRun: number;
+  readonly exportsPerRun: number;
+  readonly dbWritesPerRun: number;
   readonly eventNameChars: number;
   readonly descriptionChars: number;
   readonly recordKeyChars: number;
@@ -138,6 +140,8 @@ export interface AnswerHead {
 
 /** What a run has made since its last message. Members that would be empty are left out: most runs have none of them. */
 export interface Made {
+  /** Of a heavy message: how long each of its texts is (bulk.ts). They follow behind `bytes`. */
+  readonly bulk?: readonly number[] | undefined;
   readonly logs?: readonly LogTuple[] | undefined;
   /** Log bytes, since the run's begin. */
   readonly dropped?: number | undefined;
@@ -206,10 +210,10 @@ export interface ShapeMessage {
   readonly shape: unknown;
 }
 
-/** The answer to what `init` asked, as JSON text. */
+/** The answer to what `init` asked: its JSON text is the next `bytes`. */
 export interface ToldMessage {
   readonly t: 'told';
-  readonly json: string;
+  readonly bytes: number;
 }
 
 /** Exceptions that belong to no run in flight. */

@@ -12,7 +12,7 @@ const LINE_BYTES = LIMITS.logLineBytes;
 export class RunLog {
   #lines: LogTuple[] | undefined;
   bytesDropped = 0;
-  /** Of the text kept. */
+  /** Of the lines kept, with what each costs. */
   bytesKept = 0;
   #left: number;
 
@@ -30,7 +30,7 @@ export class RunLog {
     const kept = bytes <= room ? text.toWellFormed() : cutBytes(text, room);
     const keptBytes = bytes <= room ? bytes : Buffer.byteLength(kept);
     this.#left -= LINE_BYTES + keptBytes;
-    this.bytesKept += keptBytes;
+    this.bytesKept += LINE_BYTES + keptBytes;
     this.bytesDropped += bytes - keptBytes;
     this.#lines ??= [];
     this.#lines.push([nowMs(), level, namespace, kept]);

@@ -2,6 +2,7 @@
 
 import { platformError } from './errors.ts';
 import { jsonOf } from './json-text.ts';
+import type { ChildLimits } from './protocol.ts';
 
 export interface SourceDb {
   /** Undefined when absent; every call gives a copy of its own. */
@@ -14,7 +15,7 @@ export interface SourceDb {
 export function sourceDb(
   stored: Readonly<Record<string, string>>,
   writes: Map<string, string | null>,
-  maxBytes: number,
+  { resultBytes, dbWritesPerRun }: Pick<ChildLimits, 'resultBytes' | 'dbWritesPerRun'>,
 ): SourceDb {
   let bytes = 0;
   return {
@@ -26,10 +27,13 @@ export function sourceDb(
     },
     set(name, value) {
       const text = value === undefined ? null : jsonOf(value, { what: 'The value', levels: null });
-      bytes += text === null ? 0 : Buffer.byteLength(text);
-      if (bytes > maxBytes)
-        throw platformError('PayloadTooLarge', `A run may write at most ${maxBytes} bytes to the db`);
-      writes.set(String(name), text);
+      const key = String(name);
+      bytes += Buffer.byteLength(key) + (text === null ? 0 : Buffer.byteLength(text));
+      if (bytes > resultBytes)
+        throw platformError('PayloadTooLarge', `A run may write at most ${resultBytes} bytes to the db`);
+      if (!writes.has(key) && writes.size >= dbWritesPerRun)
+        throw platformError('PayloadTooLarge', `A run may write at most ${dbWritesPerRun} names of the db`);
+      writes.set(key, text);
     },
   };
 }

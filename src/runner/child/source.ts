@@ -20,7 +20,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
   const around: Surroundings = {
     props: input,
     endpoints: input.endpoints,
-    db: sourceDb(input.db, run.dbWrites, run.program.limits.resultBytes),
+    db: sourceDb(input.db, run.dbWrites, run.program.limits),
     respond: (answer) => step.respondAtOnce(answer),
     dataStore: (id) => dataStore(id, run.questions, run.program.limits),
     emit: (event, metadata) => {

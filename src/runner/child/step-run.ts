@@ -57,6 +57,7 @@ export class StepRun {
     const { nestingDepth } = this.run.program.limits;
     const text = this.run.countResult(jsonOf(value, { what: `The export ${name.slice(0, 64)}`, levels: nestingDepth }));
     this.run.countResult(name);
+    this.run.countExport();
     this.#exports ??= Object.create(null) as Record<string, string>;
     this.#exports[name.toWellFormed()] = text;
   }

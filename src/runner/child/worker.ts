@@ -62,7 +62,7 @@ export class Worker {
       limits,
       capture,
       isIntact: () => true,
-      post: (message, blob, weight) => this.#writer.push(message, blob, weight),
+      post: (message, blobs, weight) => this.#writer.push(message, blobs, weight),
       flush: () => this.#writer.flush(),
       ended: (run) => this.#runs.delete(run.message.run),
     };
@@ -76,7 +76,8 @@ export class Worker {
       }
       if (ask !== undefined) {
         const answer = await answerTo(program.steps[0]?.component, ask, limits);
-        return this.#writer.push({ t: 'told', json: jsonOf(answer, { what: 'The answer', levels: null }) });
+        const json = Buffer.from(jsonOf(answer, { what: 'The answer', levels: null }));
+        return this.#writer.push({ t: 'told', bytes: json.byteLength }, json);
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;

@@ -12,6 +12,22 @@ const FRAME = `const frame = (messages) => {
 const WAITS = `if (steps.trigger.event.waits) { await $.respond({ immediate: true }); await new Promise((resolve) => { globalThis.go = resolve }); }`;
 const WAITING = { event: Buffer.from('{"waits":true}') };
 
+const WRITE = `const write = (bytes) => { for (let at = 0; at < bytes.length;) {
+  try { at += fs.writeSync(3, bytes, at) } catch (error) { if (error.code !== 'EAGAIN') throw error } } };
+  const json = (text) => { const head = Buffer.alloc(8); for (const at of [0, 4]) head.writeUInt32LE(text.length, at); return Buffer.concat([head, Buffer.from(text)]) };`;
+const FLOODS = [
+  'write(json("[" + "[],".repeat(12e6) + "[]]"));',
+  'write(json("[" + "[],".repeat(2e6) + "[]]"));',
+  'write(json("[" + "{},".repeat(80e3) + "{}]"));',
+  'for (;;) write(json("[]"));',
+  'for (;;) write(json("[[]]"));',
+  'for (;;) write(frame([{ t: "loaded" }]));',
+  'for (;;) write(frame([{ t: "stray", msg: "again" }]));',
+  'for (;;) write(frame([{ t: "end", run: -1, kind: "succeeded" }]));',
+  'for (;;) write(frame([{ t: "step", run: "1", bulk: [] }]));',
+  'for (let run = 0; ; run = (run + 1) % 50) write(frame([{ t: "answer", run, bytes: 0, answer: { status: 200, headers: {} } }]));',
+];
+
 /** Whether code that does this ends without harm to the next run of another deployment. */
 async function isHarmful(kit: Kit, body: string, code: string): Promise<boolean> {
   const fault = faultOf(await kit.run(`import fs from 'node:fs'; ${FRAME} export default async () => { ${body} }`));
@@ -32,6 +48,18 @@ export const SHARED: readonly Escape[] = [
       ];
       const harms = [];
       for (const body of bodies) harms.push(await isHarmful(kit, body, 'WorkerLost'));
+      return harms.includes(true);
+    },
+  },
+  {
+    name: 'floods the server with messages: millions of values in one, or small ones without end',
+    process: 'stopped',
+    jail: 'stopped',
+    by: 'frames are bounded in bytes and values before they are parsed, and messages in number: the process is ended, and the run fails with `WorkerLost`',
+    attempt: async (kit) => {
+      const harms = [];
+      for (const body of FLOODS)
+        harms.push(await isHarmful(kit, `${WRITE} ${body} await new Promise(() => {})`, 'WorkerLost'));
       return harms.includes(true);
     },
   },

@@ -34,6 +34,33 @@ test('a frame beyond the bound is refused early', () => {
   assert.doesNotThrow(() => reader(200).reader.push(frame));
 });
 
+const BOUNDS = { maxBytes: 1e6, maxJsonBytes: 5e5, maxValues: 1000 };
+const bounded = () => new FrameReader(BOUNDS, () => {});
+/** A frame as a forger writes it. */
+function forged(json: string, blobs = 0): Buffer {
+  const frame = Buffer.alloc(8 + json.length + blobs);
+  frame.writeUInt32LE(json.length + blobs, 0);
+  frame.writeUInt32LE(json.length, 4);
+  frame.write(json, 8);
+  return frame;
+}
+
+test('JSON beyond its bound is refused early', () => {
+  assert.throws(() => bounded().push(forged(`"${'x'.repeat(6e5)}"`).subarray(0, 8)), /bytes of JSON is over/);
+  assert.doesNotThrow(() => bounded().push(forged(`["${'x'.repeat(4e5)}"]`, 4e5)));
+});
+
+test('values beyond their bound are not parsed', () => {
+  for (const part of ['[],', '{},', '0,', '"",', '"\\"",', '{"a":[],"b":1},']) {
+    const many = `[${part.repeat(66_000 / part.length)}`;
+    // It has no end: the parser would have said so.
+    assert.throws(() => bounded().push(forged(many)), /more than 1000 values/, part);
+  }
+  const texts = JSON.stringify([`[],{},"\\`.repeat(20_000)]);
+  assert.doesNotThrow(() => bounded().push(forged(texts)), 'what is in texts is no value');
+  assert.throws(() => bounded().push(forged(`["${'\\'.repeat(40_000)}`)), SyntaxError);
+});
+
 test('what is no frame is refused', () => {
   const lying = Buffer.alloc(12);
   lying.writeUInt32LE(4, 0);
