@@ -104,6 +104,7 @@ export class Jails implements Isolation {
       close: this.#close,
       user: null,
       outlet,
+      parent: null,
       limits: this.#hardens ? limits : null,
     });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);

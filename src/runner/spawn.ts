@@ -66,6 +66,7 @@ export class PlainProcesses implements Isolation {
       close: this.#close,
       user: options.user,
       outlet: goesThroughServer(this.#settings, options.isOurs) ? outletIn(options.dir) : null,
+      parent: process.pid,
       limits: this.#hardens ? limits : null,
     };
     const node = [process.execPath, ...nodeArguments(inside, options, confinement)];

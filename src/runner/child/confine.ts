@@ -16,6 +16,8 @@ export interface Confinement {
   readonly close: readonly number[];
   /** The user to become, where the server is root; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** The process with which this one ends; null: the jail sees to that. */
+  readonly parent: number | null;
   /** What `harden` is to set; null: it cannot here, and what started the process has set limits. */
   readonly limits: ResourceLimits | null;
   /** The way out through the server; null: there is none, or connections go their own way. */

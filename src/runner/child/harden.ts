@@ -26,6 +26,8 @@ const RLIMIT_NOFILE = 7;
 const RLIMIT_MSGQUEUE = 12;
 const SIGXFSZ = 25;
 const SIG_IGN = 1n;
+const SIGKILL = 9n;
+const PR_SET_PDEATHSIG = 1;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_NO_NEW_PRIVS = 38;
 const SECCOMP_SET_MODE_FILTER = 1n;
@@ -44,7 +46,8 @@ interface Ffi {
   getRawPointer(buffer: ArrayBuffer): bigint;
 }
 
-export function harden(limits: ResourceLimits): void {
+/** `parent`: the process that started this one, and with which it ends; null: what started it sees to that. */
+export function harden(limits: ResourceLimits, parent: number | null): void {
   const ffi = process.getBuiltinModule('node:ffi' as 'node:fs') as unknown as Ffi;
   const { lib, functions } = ffi.dlopen(null, {
     getrlimit: { arguments: ['i32', 'u64'], return: 'i32' },
@@ -68,6 +71,9 @@ export function harden(limits: ResourceLimits): void {
   call('no_new_privs', 'prctl', PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n);
   // Others of the same user can neither trace it nor read its memory.
   call('to close its memory', 'prctl', PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
+  // Code that never yields does not see that its pipe was closed: it would go on for ever when the server is killed.
+  if (parent !== null) call('to end with the server', 'prctl', PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
+  if (parent !== null && process.ppid !== parent) throw new Error('the server is gone');
   installFilter(ffi, call);
   lib.close();
   giveUp(ffi);

@@ -18,8 +18,8 @@ const PIPE_FD = 3;
 /** The server is trusted; this only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-const { outlet, limits } = confine();
-if (limits !== null) harden(limits);
+const { outlet, limits, parent } = confine();
+if (limits !== null) harden(limits, parent);
 refuseHazards();
 if (outlet !== null) await openOutlet(outlet);
 provideTmp();

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { hardeningObstacle } from '../../../src/runner/hardening.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { deploymentOf, faultOf, type Kit, kit, returned, until } from './kit.ts';
 
@@ -224,16 +225,21 @@ test('garbage while being described is an answer', async (t) => {
   assert.equal(described.ok, false);
 });
 
-test('a process ends with its server', async (t) => {
-  const tmpDir = await mkdtemp(join(tmpdir(), 'errand-runner-'));
-  t.after(() => rm(tmpDir, { recursive: true, force: true }));
-  const server = spawn(process.execPath, [fileURLToPath(new URL('./server.ts', import.meta.url)), tmpDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+for (const manner of ['idle', 'busy']) {
+  const skip = manner === 'busy' ? (hardeningObstacle() ?? false) : false;
+  test(`a process that is ${manner} ends with its server`, { skip }, async (t) => {
+    const tmpDir = await mkdtemp(join(tmpdir(), 'errand-runner-'));
+    t.after(() => rm(tmpDir, { recursive: true, force: true }));
+    const program = fileURLToPath(new URL('./server.ts', import.meta.url));
+    const server = spawn(process.execPath, [program, tmpDir, 'process', manner], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [pid] = (await once(server.stdout, 'data')) as [Buffer];
+    t.after(() => isAlive(Number(pid)) && process.kill(Number(pid), 'SIGKILL'));
+    server.kill('SIGKILL');
+    await until(() => !isAlive(Number(pid)));
   });
-  const [pid] = (await once(server.stdout, 'data')) as [Buffer];
-  server.kill('SIGKILL');
-  await until(() => !isAlive(Number(pid)));
-});
+}
 
 function isAlive(pid: number): boolean {
   try {

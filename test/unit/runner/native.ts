@@ -29,7 +29,7 @@ const PROGRAM = `
   const errnoAt = ffi.getRawPointer(errno.buffer);
   const program = Buffer.from('/bin/true\\0');
   const names = { self: BigInt(process.pid), parent: BigInt(process.ppid), path: ffi.getRawPointer(program.buffer) + BigInt(program.byteOffset) };
-  if (harden) (await import(harden)).harden(limits);
+  if (harden) (await import(harden)).harden(limits, process.ppid);
   const given = {};
   for (const [name, [number, ...args]] of Object.entries(calls)) {
     const five = [0, 1, 2, 3, 4].map((index) => typeof args[index] === 'string' ? names[args[index]] : BigInt.asUintN(64, BigInt(args[index] ?? 0)));
