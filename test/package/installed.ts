@@ -2,11 +2,12 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import { SHRINKWRAP } from '../../release/shrinkwrap.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/.bin/tsc');
@@ -23,6 +24,8 @@ export interface Installed extends AsyncDisposable {
   readonly dir: string;
   /** Paths in the tarball. */
   readonly packed: readonly string[];
+  /** Installs what the package pins, in a folder of its own; returns the lockfile of what is there then. */
+  pinned(): Promise<string>;
   /** Runs the installed command, and returns what it prints. */
   errand(...args: string[]): Promise<string>;
   /** `errand start`, until it listens. */
@@ -53,9 +56,11 @@ export async function install(): Promise<Installed> {
 /** Not in the repository's own folder, which would be left with a `dist`. */
 async function pack(folder: string): Promise<{ tarball: string; packed: string[] }> {
   const from = join(folder, 'package');
-  const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !path.startsWith('dist/'))];
+  const made = (path: string) => path.startsWith('dist/') || path === SHRINKWRAP;
+  const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path))];
   for (const path of copied) await cp(join(ROOT, path), join(from, path), { recursive: true });
   await run(TSC, ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(from, 'dist')]).catch(outputOf);
+  await run(process.execPath, [join(ROOT, 'release/shrinkwrap.ts'), from]);
   const { stdout } = await npm(from, ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
   const packed = Object.values(JSON.parse(stdout))[0] as { filename: string; files: { path: string }[] };
   return { tarball: join(folder, packed.filename), packed: packed.files.map(({ path }) => path) };
@@ -73,12 +78,27 @@ function npm(cwd: string, args: string[]): Promise<{ stdout: string }> {
   return run('npm', args, { cwd, env, maxBuffer: 1e8 });
 }
 
+async function pinnedBy(packageDir: string): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'errand-pinned-'));
+  try {
+    // What is for development is in the manifest, and not in the shrinkwrap.
+    const { devDependencies: _, ...shipped } = manifest;
+    await writeFile(join(dir, 'package.json'), JSON.stringify(shipped));
+    await cp(join(packageDir, SHRINKWRAP), join(dir, SHRINKWRAP));
+    await npm(dir, ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']);
+    return await readFile(join(dir, 'node_modules/.package-lock.json'), 'utf8');
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
 function installedAt(dir: string): Omit<Installed, 'packed' | typeof Symbol.asyncDispose> {
   const command = join(dir, 'node_modules/.bin/errand');
   // The command begins with `#!/usr/bin/env node`, and this Node is the one to find.
   const PATH = `${join(process.execPath, '..')}:${process.env.PATH}`;
   return {
     dir,
+    pinned: () => pinnedBy(join(dir, 'node_modules/errand')),
     errand: async (...args) => (await run(command, args, { cwd: dir, env: { PATH } })).stdout,
     start: async (env) => {
       const child = spawn(command, ['start'], { cwd: dir, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });

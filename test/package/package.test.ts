@@ -3,6 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import { type Lock, readLock, type Shipped, shippedIn } from '../../release/shipped.ts';
+import { SHRINKWRAP, unpinnedIn } from '../../release/shrinkwrap.ts';
 import { createClient, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wait.ts';
@@ -31,9 +33,31 @@ test('The package holds programs, documents and the licence', () => {
   for (const path of ['LICENSE', 'README.md', 'dist/errand.js', 'dist/runner/child/main.js']) {
     assert.ok(packed.includes(path), path);
   }
-  const known = /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^package\.json$/;
+  const known =
+    /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
+    [],
+  );
+});
+
+test('The package pins the versions that were tested', async () => {
+  assert.ok(installed.packed.includes(SHRINKWRAP));
+  const shrinkwrap = JSON.parse(await readFile(join(installed.dir, 'node_modules/errand', SHRINKWRAP), 'utf8')) as Lock;
+  assert.equal(shrinkwrap.packages['']?.devDependencies, undefined);
+  assert.deepEqual(unpinnedIn(shrinkwrap), []);
+  assert.deepEqual(shippedIn(shrinkwrap), shippedIn(await readLock()));
+  // From a registry, npm goes by it; from a tarball by path, as here, it would not. So it is asked to by `npm ci`.
+  const got = shippedIn(JSON.parse(await installed.pinned()) as Lock);
+  const keyOf = ({ name, version }: Shipped) => `${name}@${version}`;
+  const wanted = new Set(shippedIn(shrinkwrap).map(keyOf));
+  const always = shippedIn(shrinkwrap).filter(({ isOptional }) => !isOptional);
+  assert.deepEqual(
+    got.map(keyOf).filter((one) => !wanted.has(one)),
+    [],
+  );
+  assert.deepEqual(
+    always.map(keyOf).filter((one) => !got.some((other) => keyOf(other) === one)),
     [],
   );
 });
