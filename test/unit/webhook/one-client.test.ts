@@ -47,6 +47,7 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   { where: 'runner/child/request-prop.ts', way: 'fetch', why: "in user code's process, as its own requests are" },
   { where: 'runner/child/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
+  { where: 'runner/bundling/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
   { where: 'mail/', way: 'a mail client', why: 'the mail server of the settings' },
   { where: 'store/postgres/', way: 'a database client', why: 'the database of the settings' },
   { where: 'store/postgres/import.ts', way: 'fetch', why: 'a function of its own that reads rows' },
