@@ -1,7 +1,7 @@
 // The composition root: the only file that builds everything, and takes it down again in order.
 
 import { type BundlingParts, createBundling } from './code-bundling.ts';
-import { closeDataDir, runnerOf, tellWhatIsMissing, tryIsolation } from './code-isolation.ts';
+import { runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { VERSION } from './domain/version.ts';
 import { createActions } from './engine/actions.ts';
@@ -31,7 +31,6 @@ import { Times } from './engine/times.ts';
 import { Waiters } from './engine/waiters.ts';
 import { warmer } from './engine/warm.ts';
 import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
-import { lookForFolders, makeDataDir, warnOfOpenDataDir } from './folders.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { STREAM_FRAMES } from './http/wire/stream-frames.ts';
 import { fileInput } from './http/wire/workflow-files.ts';
@@ -40,6 +39,7 @@ import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import { ownServices } from './own-services.ts';
 import type { Ids, Log, Random, StoreClock } from './ports.ts';
+import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { createBundler } from './runner/bundler.ts';
 import type { RunQuotas } from './runner/places.ts';
@@ -214,11 +214,7 @@ function buildFolder(
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log } = ports;
-  await makeDataDir(config);
-  await lookForFolders(config);
-  await closeDataDir(config, log);
-  tellWhatIsMissing(config, log);
-  await warnOfOpenDataDir(config, log);
+  await prepareMachine(config, log);
   const listening: number[] = [];
   const own = createOwn({ services: () => ownServices(config, listening) });
   const addresses = createAddresses({ allowTargets: config.allowTargets, own });
@@ -238,7 +234,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   }
   const { nodes, slots, actions, metrics, streams, quotas, bundling } = parts;
   nodes.start();
-  const { maxBodyBytes } = config;
+  const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
   const isApi = config.roles.has('api');
   const draining = (): boolean => isDraining;
   const canBundle = (): boolean => bundling.problem() === null;
@@ -257,7 +253,6 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     isApi,
     draining,
   };
-  const { maxConnections, maxConnectionsPerAddress } = config;
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
 
   let first: FirstOwner;

@@ -14,6 +14,7 @@ export const FAULTS = {
   unsupported_media: { status: 415, title: 'Unsupported media type' },
   impossible: { status: 422, title: 'Cannot be done' },
   code_invalid: { status: 422, title: 'The code does not compile' },
+  key_reused: { status: 422, title: 'Idempotency-Key of another request' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Not available now' },

@@ -1,7 +1,7 @@
 // Accepting events: one append, and what it claimed is started.
 
 import type { NewEmission } from '../domain/emission.ts';
-import { hadNoRoom } from '../domain/fault.ts';
+import { hadNoRoom, Refusal } from '../domain/fault.ts';
 import type { Answered } from '../domain/requests.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { RunWhole } from '../store/records.ts';
@@ -54,8 +54,12 @@ export function createEmit(deps: EmitDeps) {
       ...(goingOn && { goingOn }),
       isAwaited,
     });
+    const { firstRun, claims, repeated } = appended;
+    if (repeated && !repeated.isSameRequest) {
+      dispatch.take(claims);
+      throw keyReused();
+    }
     metrics.accepted.inc();
-    const { firstRun, claims } = appended;
     // Both register before anything is awaited, so that no end is missed.
     const answer = wantsAnswer ? answerTo(emission, appended, options) : null;
     const hasRun = firstRun !== null && !appended.firstRunRefused;
@@ -94,6 +98,12 @@ export function createEmit(deps: EmitDeps) {
   }
 
   return emit;
+}
+
+function keyReused(): Refusal {
+  const message = 'came with another request before; send the same request again, or another key';
+  const errors = [{ parameter: 'Idempotency-Key', message }];
+  return new Refusal('key_reused', `This Idempotency-Key ${message}`, { errors });
 }
 
 /** What the first call was told of a run that ended without an answer. */

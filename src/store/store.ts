@@ -79,12 +79,20 @@ export interface Appended {
   /** That run is over already: its queue was full. */
   readonly firstRunRefused: boolean;
   /** Set when the idempotency key was seen before: nothing was written, this is what the first call made. */
-  readonly repeated: { readonly answer: HttpAnswer | null } | null;
+  readonly repeated: Repeated | null;
+}
+
+export interface Repeated {
+  readonly answer: HttpAnswer | null;
+  /** False: the key came with another request then. */
+  readonly isSameRequest: boolean;
 }
 
 export interface Idempotency {
   readonly triggerId: string;
   readonly key: string;
+  /** Of all that makes it another request. */
+  readonly requestHash: string;
 }
 
 export interface AppendOptions {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { utf8 } from '../../src/domain/bytes.ts';
 import { LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { HttpAnswer } from '../../src/domain/run.ts';
-import type { Appended } from '../../src/store/store.ts';
+import type { Appended, Idempotency } from '../../src/store/store.ts';
 import { all, defined, failed, type Harness, only, succeeded, times } from './fixtures.ts';
 import { numbered, Stage } from './stage.ts';
 
@@ -16,7 +16,11 @@ const ANSWER: HttpAnswer = {
 };
 
 function send(stage: Stage, triggerId: string, key: string, hands = all()): Promise<Appended> {
-  return stage.store.append(stage.make.emission(triggerId), hands, { idempotency: { triggerId, key } });
+  return sendOther(stage, { triggerId, key, requestHash: 'hash' }, hands);
+}
+
+function sendOther(stage: Stage, idempotency: Idempotency, hands = all()): Promise<Appended> {
+  return stage.store.append(stage.make.emission(idempotency.triggerId), hands, { idempotency });
 }
 
 export function idempotencyContract(harness: Harness): void {
@@ -28,7 +32,7 @@ export function idempotencyContract(harness: Harness): void {
       equal(first.repeated, null);
       const hands = all();
       const again = await send(stage, trigger.id, 'k', hands);
-      deepEqual(again.repeated, { answer: null });
+      deepEqual(again.repeated, { answer: null, isSameRequest: true });
       deepEqual([again.entry, again.emitId, again.firstRun], [first.entry, first.emitId, first.firstRun]);
       deepEqual([again.claims.runs, again.claims.deliveries], [[], []]);
       hands.assertAccountedFor(again.claims);
@@ -45,6 +49,37 @@ export function idempotencyContract(harness: Harness): void {
       equal(only(winner.claims.runs).run, winner.firstRun);
       equal(new Set(answers.map((a) => a.entry)).size, 1);
       hands.assertAccountedFor(...answers.map((a) => a.claims));
+      equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
+    });
+
+    it('tells another request with the same key', async () => {
+      await using stage = await Stage.open(harness);
+      const { trigger } = await stage.hooked();
+      const first = await send(stage, trigger.id, 'k');
+      const other = { triggerId: trigger.id, key: 'k', requestHash: 'another' };
+      const hands = all();
+      const refused = await sendOther(stage, other, hands);
+      deepEqual(refused.repeated, { answer: null, isSameRequest: false });
+      hands.assertAccountedFor(refused.claims);
+      await stage.end(only(first.claims.runs), succeeded({ answer: ANSWER }));
+      await stage.reopen();
+      equal((await sendOther(stage, other)).repeated?.isSameRequest, false);
+      equal((await send(stage, trigger.id, 'k')).repeated?.isSameRequest, true);
+      equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
+      stage.clock.advance(LIMITS.idempotencyMs + SECOND_MS);
+      equal((await sendOther(stage, other)).repeated, null);
+      equal((await send(stage, trigger.id, 'k')).repeated?.isSameRequest, false);
+    });
+
+    it('lets one of several requests at once win', async () => {
+      await using stage = await Stage.open(harness);
+      const { trigger } = await stage.hooked();
+      const of = (n: number) => ({ triggerId: trigger.id, key: 'k', requestHash: `hash ${n % 2}` });
+      const answers = await Promise.all(times(20, (n) => sendOther(stage, of(n))));
+      const winner = answers.findIndex((a) => a.repeated === null);
+      for (const [n, { repeated }] of answers.entries()) {
+        if (repeated) equal(repeated.isSameRequest, n % 2 === winner % 2, `request ${n}`);
+      }
       equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
     });
 

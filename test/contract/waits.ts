@@ -99,7 +99,7 @@ export function waitsContract(harness: Harness): void {
     it('has given the answer that it gave', async () => {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked();
-      const idempotency = { triggerId: trigger.id, key: 'once' };
+      const idempotency = { triggerId: trigger.id, key: 'once', requestHash: 'hash' };
       const event = stage.make.emission(trigger.id);
       const { claims } = await stage.store.append(event, all(), { idempotency });
       const answer = { status: 202, headers: {}, body: numbered(1) };

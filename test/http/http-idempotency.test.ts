@@ -29,7 +29,7 @@ test('the same key runs once', async () => {
   const workflow = await errand.workflow('export default ({ steps }) => steps.trigger.event.body');
   const first = await call(workflow, 'one', '1');
   assert.match(first, /^200,/);
-  assert.equal(await call(workflow, 'one', '2'), first);
+  assert.equal(await call(workflow, 'one', '1'), first);
   const other = await call(workflow, 'two', '3');
   assert.notEqual(other, first);
   const runs = await errand.runs(workflow.id, 2);
@@ -43,9 +43,9 @@ test('the same key repeats a custom answer', async () => {
   const workflow = await errand.workflow(COUNTING, ANSWERING);
   const first = await call(workflow, 'one', '"a"');
   assert.match(first, /^201,application\/json.*,1,\{"count":1,"body":"a"\}$/);
-  assert.equal(await call(workflow, 'one', '"b"'), first);
+  assert.equal(await call(workflow, 'one', '"a"'), first);
   assert.match(await call(workflow, 'two', '"c"'), /,\{"count":2,"body":"c"\}$/);
-  assert.equal(await call(workflow, 'one', '"d"'), first);
+  assert.equal(await call(workflow, 'one', '"a"'), first);
   assert.equal((await errand.runs(workflow.id, 2)).length, 2);
 });
 
@@ -112,4 +112,52 @@ test('a key is forgotten after a day', async () => {
   errand.forward(2 * HOUR_MS);
   assert.notEqual(await call(workflow, 'one'), first);
   assert.equal((await errand.runs(workflow.id, 2)).length, 2);
+});
+
+test('another request with the same key is refused', async () => {
+  await using errand = await startErrand({ ERRAND_PORT: `${await freePort()}` });
+  const plain = await errand.workflow('export default () => 1');
+  const custom = await errand.workflow(COUNTING, ANSWERING);
+  const first = [await call(plain, 'one', '1'), await call(custom, 'one', '1')];
+  const refused = async () => {
+    for (const workflow of [plain, custom]) {
+      const url = workflow.triggers[0].endpoint_url;
+      const headers = { 'idempotency-key': 'one', 'content-type': 'application/json' };
+      for (const [method, path, body] of [
+        ['POST', '', '2'],
+        ['PUT', '', '1'],
+        ['POST', '/further', '1'],
+        ['POST', '?page=2', '1'],
+        ['DELETE', '', null],
+      ] as const) {
+        const answer = await fetch(url + path, { method, headers, body });
+        const problem = (await answer.json()) as { type: string; errors: { parameter: string }[] };
+        assert.equal(answer.status, 422, `${method} ${path}`);
+        assert.equal(problem.type, '/docs/errors#key_reused');
+        assert.equal(problem.errors[0]?.parameter, 'Idempotency-Key');
+      }
+    }
+  };
+  await refused();
+  await errand.settled();
+  await errand.restart();
+  await refused();
+  assert.deepEqual([await call(plain, 'one', '1'), await call(custom, 'one', '1')], first);
+  assert.equal((await errand.runs(plain.id, 1)).length, 1);
+  errand.forward(25 * HOUR_MS);
+  assert.match(await call(plain, 'one', '2'), /^200,/);
+});
+
+test('another request does not wait for the first', async () => {
+  await using errand = await startErrand();
+  await using gate = await startGate();
+  const code = `export default async ({ $ }) => { await fetch(process.env.GATE); await $.respond({ status: 200, body: 'first' }); }`;
+  const workflow = await errand.workflow(code, { ...ANSWERING, settings: { env: { GATE: gate.url } } });
+  const first = call(workflow, 'one', '1');
+  await gate.wait(1);
+  assert.match(await call(workflow, 'one', '2'), /^422,/);
+  const repeated = call(workflow, 'one', '1');
+  gate.open();
+  assert.match(await first, /^200,.*first$/);
+  assert.equal(await repeated, await first);
 });

@@ -17,6 +17,7 @@ export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
   unsupported_media: 'The content type or content encoding is not one that is taken here.',
   impossible: 'Well formed, but it cannot be done; the message says why.',
   code_invalid: 'The code does not compile; `errors` has file, line and column.',
+  key_reused: 'The `Idempotency-Key` came with another method, path, query or body within the last 24 hours.',
   rate_limited: 'Too many requests; `Retry-After` says in how many seconds to try again.',
   internal: 'A bug or a broken machine on our side; the log has it under the answer’s `x-request-id`.',
   unavailable:

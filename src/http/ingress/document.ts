@@ -25,7 +25,8 @@ The answer means that the event is on disk. With \`custom_response\` it is what 
     {
       name: 'Idempotency-Key',
       in: 'header',
-      description: 'The same key within 24 hours gives the first answer again, and starts no second run.',
+      description:
+        'The same request with the same key within 24 hours gives the first answer again, and starts no second run; one that comes while the first is still under way waits for that answer. Another method, path, query or body with that key is 422.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
       example: 'order-12345',
     },

@@ -4,6 +4,7 @@
 // The order is: find the trigger, check the caller, read the body, accept. Who has no business here is refused by the head
 // alone: of a body that nobody asked for, nothing is kept.
 
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -127,7 +128,7 @@ function accept(
       withRaw: isOfSource(trigger),
     }),
   } as const;
-  const idempotency = idempotencyOf(req, trigger.id);
+  const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart, body });
   const gone = trigger.customResponse ? { gone: goneOf(res) } : {};
   return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
 }
@@ -144,9 +145,18 @@ function goneOf(res: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-function idempotencyOf({ headers }: IncomingMessage, triggerId: string): Idempotency | undefined {
-  const key = headers['idempotency-key'] as string | undefined;
-  return key === undefined ? undefined : { triggerId, key };
+interface Hashed {
+  readonly triggerId: string;
+  readonly pathStart: number;
+  readonly body: Buffer;
+}
+
+/** A request is another one with another method, path behind the trigger's key, query or body, compressed or not. */
+function idempotencyOf(req: IncomingMessage, { triggerId, pathStart, body }: Hashed): Idempotency | undefined {
+  const key = req.headers['idempotency-key'] as string | undefined;
+  if (key === undefined) return undefined;
+  const line = `${req.method} ${(req.url as string).slice(pathStart)}\n`;
+  return { triggerId, key, requestHash: createHash('sha256').update(line).update(body).digest('base64') };
 }
 
 function checkIdempotencyKey(key: string | undefined): void {

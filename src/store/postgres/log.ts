@@ -45,18 +45,23 @@ function findRepeated(pass: Pass, hands: Hands, idempotency: Idempotency): Appen
   if (!first && pass.reads.wonKeys.has(key)) return undefined;
   const row = pass.reads.keys.get(key);
   const entry = first?.entry ?? (row?.entry as number);
+  const requestHash = first ? first.requestHash : ((row?.request_hash ?? null) as string | null);
   return {
     entry,
     emitId: emitIdOf(pass.core.storeTag, entry),
     claims: claimsOf(hands),
     firstRun: first ? first.run : (row?.run as number | null),
     firstRunRefused: false,
-    repeated: { answer: row?.answer ? parseAnswer(row.answer as string) : null },
+    repeated: {
+      answer: row?.answer ? parseAnswer(row.answer as string) : null,
+      isSameRequest: requestHash === null || requestHash === idempotency.requestHash,
+    },
   };
 }
 
 function rememberKey(pass: Pass, idempotency: Idempotency, written: Written): void {
-  const kept = { entry: written.emission.entry, run: written.firstRun };
+  const { requestHash } = idempotency;
+  const kept = { entry: written.emission.entry, run: written.firstRun, requestHash };
   pass.firsts.set(pairKey(idempotency.triggerId, idempotency.key), kept);
   pass.plan.keys.push({ ...idempotency, ...kept });
 }

@@ -82,7 +82,7 @@ export class Pass {
     { removed: readonly string[]; added: readonly [itemId: string, entry: number][] }
   >();
   /** Idempotency keys won in this pass, with what came of them. */
-  readonly firsts = new Map<string, { entry: number; run: number | null }>();
+  readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
   /** What other nodes are told when this is committed. */
   readonly told = new Set<Channel>();
   readonly hands: Hands[] = [];

@@ -46,6 +46,7 @@ export interface Remembered {
   readonly key: string;
   readonly entry: number;
   readonly run: number | null;
+  readonly requestHash: string;
 }
 
 export interface DbWrite {
@@ -177,13 +178,14 @@ export class Plan {
     const { keys, keyAnswers } = this;
     if (keys.length > 0) {
       void tx.query(
-        `UPDATE idempotency AS i SET entry = u.entry, run = u.run
-          FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (t, k, entry, run)
+        `UPDATE idempotency AS i SET entry = u.entry, run = u.run, request_hash = u.hash
+          FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) AS u (t, k, entry, run, hash)
           WHERE i.trigger_id = u.t AND i.key = u.k AND i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
         arrayLiteral(keys.map((k) => k.triggerId)),
         arrayLiteral(keys.map((k) => k.key)),
         arrayLiteral(keys.map((k) => k.entry)),
         arrayLiteral(keys.map((k) => k.run)),
+        arrayLiteral(keys.map((k) => k.requestHash)),
       );
     }
     if (keyAnswers.length === 0) return;

@@ -130,7 +130,7 @@ export class Reads {
       this.#tx.query(
         `INSERT INTO idempotency (trigger_id, key, entry, expires_at_ms)
           SELECT t, k, 0, $3::bigint FROM unnest($1::text[], $2::text[]) AS u (t, k) ORDER BY t, k
-          ON CONFLICT (trigger_id, key) DO UPDATE SET entry = 0, run = NULL, answer = NULL,
+          ON CONFLICT (trigger_id, key) DO UPDATE SET entry = 0, run = NULL, answer = NULL, request_hash = NULL,
             expires_at_ms = excluded.expires_at_ms WHERE idempotency.expires_at_ms <= $4::bigint
           RETURNING trigger_id, key`,
         triggers,
@@ -139,7 +139,7 @@ export class Reads {
         nowMs,
       ),
       this.#tx.query(
-        `SELECT i.trigger_id, i.key, i.entry, i.run, i.answer FROM unnest($1::text[], $2::text[]) AS u (t, k)
+        `SELECT i.trigger_id, i.key, i.entry, i.run, i.answer, i.request_hash FROM unnest($1::text[], $2::text[]) AS u (t, k)
           JOIN idempotency AS i ON i.trigger_id = u.t AND i.key = u.k
           WHERE i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
         triggers,

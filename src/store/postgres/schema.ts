@@ -14,6 +14,7 @@ import { REQUESTS } from './migrations/007-requests.ts';
 import { CHANGES } from './migrations/008-changes.ts';
 import { CODES } from './migrations/009-codes.ts';
 import { ACCESS } from './migrations/010-access.ts';
+import { REQUEST_HASHES } from './migrations/011-request-hashes.ts';
 import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
 import { isContention } from './storage-error.ts';
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly string[] = [
   CHANGES,
   CODES,
   ACCESS,
+  REQUEST_HASHES,
   QUOTAS,
   TICKS,
 ];

@@ -72,7 +72,7 @@ export function appendedOf(w: Writing, written: Written): Appended {
 
 function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appended | undefined {
   const row = core.writer.get(
-    'SELECT entry, run, answer FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
+    'SELECT entry, run, answer, request_hash FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
     idempotency.triggerId,
     idempotency.key,
     w.tx.nowMs,
@@ -85,19 +85,24 @@ function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appende
     claims: claimsOf(w),
     firstRun: row.run as number | null,
     firstRunRefused: false,
-    repeated: { answer: row.answer === null ? null : parseAnswer(row.answer as string) },
+    repeated: {
+      answer: row.answer === null ? null : parseAnswer(row.answer as string),
+      isSameRequest: row.request_hash === null || row.request_hash === idempotency.requestHash,
+    },
   };
 }
 
 function rememberKey(core: Core, w: Writing, made: { idempotency: Idempotency; written: Written }): void {
   const { idempotency, written } = made;
   core.writer.run(
-    `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer) VALUES (?,?,?,?,?,NULL)`,
+    `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer, request_hash)
+      VALUES (?,?,?,?,?,NULL,?)`,
     idempotency.triggerId,
     idempotency.key,
     written.emission.entry,
     written.firstRun,
     w.tx.nowMs + LIMITS.idempotencyMs,
+    idempotency.requestHash,
   );
 }
 

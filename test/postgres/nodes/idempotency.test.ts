@@ -28,9 +28,9 @@ for (const [what, role] of [
     for (let round = 1; round <= 3; round++) {
       const headers = { 'idempotency-key': `round ${round}` };
       const there = (n: number): Json => seenFrom(callable[n % callable.length] as Errand, workflow);
-      const calls = Array.from({ length: 20 }, (_, n) => call(there(n), { n }, headers));
+      const calls = Array.from({ length: 20 }, (_, n) => call(there(n), {}, headers));
       await gate.wait(round);
-      calls.push(...callable.map((_, n) => call(there(n), { n }, headers)));
+      calls.push(...callable.map((_, n) => call(there(n), {}, headers)));
       gate.letOne();
       const answers = await Promise.all(calls);
       assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status} ${text}`))].length, 1);
@@ -51,11 +51,31 @@ test('a plain trigger with one key answers one id', async () => {
   for (let round = 1; round <= 5; round++) {
     const headers = { 'idempotency-key': `round ${round}` };
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => call(seenFrom(nodes.all[n % 3] as Errand, workflow), { n }, headers)),
+      Array.from({ length: 20 }, (_, n) => call(seenFrom(nodes.all[n % 3] as Errand, workflow), {}, headers)),
     );
     assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status} ${text}`))].length, 1);
   }
   assert.equal((await a.settled()).runs.total, 5);
+});
+
+test('another request with one key is refused at every node', async () => {
+  await using nodes = await startNodes({}, {});
+  const [a, b] = nodes.all;
+  const workflow = await a.workflow('export default () => 1');
+  const headers = { 'idempotency-key': 'one' };
+  assert.equal((await call(workflow, { n: 1 }, headers)).status, 200);
+  for (const node of [b, a]) {
+    assert.equal((await call(seenFrom(node, workflow), { n: 2 }, headers)).status, 422);
+    assert.equal((await call(seenFrom(node, workflow), { n: 1 }, headers)).status, 200);
+  }
+  const race = { 'idempotency-key': 'two' };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => call(seenFrom(n % 4 < 2 ? a : b, workflow), { n: n % 2 }, race)),
+  );
+  const statuses = answers.map(({ status }) => status);
+  const [even, odd] = [0, 1].map((rest) => new Set(statuses.filter((_, n) => n % 2 === rest)));
+  assert.deepEqual([...(even ?? []), ...(odd ?? [])].sort(), [200, 422], 'all of one body, and none of the other');
+  assert.equal((await a.settled()).runs.total, 2);
 });
 
 test('a repeat elsewhere hears that the queue was full', async () => {

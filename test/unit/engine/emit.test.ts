@@ -13,7 +13,7 @@ import { appended, claimedRun, emission, NOTHING } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
 const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
-const KEY = { triggerId: 'hi_1', key: 'one' };
+const KEY = { triggerId: 'hi_1', key: 'one', requestHash: 'hash' };
 
 function create(answers: Appended[], getRun: Store['getRun'] = async () => undefined) {
   const waiters = new Waiters();
@@ -80,7 +80,10 @@ test('no run, or a full queue, is told at once', async () => {
 });
 
 test('a repeat waits with the first call', async () => {
-  const { emit, waiters, watched } = create([appended(5, { repeated: { answer: null } })], inState('running'));
+  const { emit, waiters, watched } = create(
+    [appended(5, { repeated: { answer: null, isSameRequest: true } })],
+    inState('running'),
+  );
   const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
   assert.deepEqual(watched, [5], 'the first call may have come to another node');
   waiters.answer(5, { kind: 'answer', answer: ANSWER });
@@ -90,7 +93,10 @@ test('a repeat waits with the first call', async () => {
 test('a repeat gets what was kept with its key', async () => {
   // Once it ended while the repeat waited, once before.
   for (const state of ['running', 'succeeded']) {
-    const repeats = [appended(5, { repeated: { answer: null } }), appended(5, { repeated: { answer: ANSWER } })];
+    const repeats = [
+      appended(5, { repeated: { answer: null, isSameRequest: true } }),
+      appended(5, { repeated: { answer: ANSWER, isSameRequest: true } }),
+    ];
     const { emit, waiters, asked } = create(repeats, inState(state));
     const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
     if (state === 'running') waiters.end(5, SUCCEEDED);
@@ -105,7 +111,7 @@ test('a repeat of what never answered gets no answer', async () => {
     [null, 'none'],
     ['Timeout', 'timeout'],
   ] as const) {
-    const repeated = { repeated: { answer: null } };
+    const repeated = { repeated: { answer: null, isSameRequest: true } };
     const { emit, waiters } = create([appended(5, repeated), appended(5, repeated)], inState('failed', code));
     const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
     assert.deepEqual(await answer, { kind });
@@ -115,7 +121,7 @@ test('a repeat of what never answered gets no answer', async () => {
 
 test('a repeat does not wait for a suspended run', async () => {
   const waiting = async () => ({ state: 'waiting', waiting: { kind: 'suspend', dueAtMs: 1 } }) as RunWhole;
-  const repeated = appended(5, { repeated: { answer: null } });
+  const repeated = appended(5, { repeated: { answer: null, isSameRequest: true } });
   const { emit, waiters } = create([repeated, repeated], waiting);
   const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
   assert.deepEqual([await answer, waiters.runs()], [{ kind: 'none' }, []]);
@@ -126,4 +132,12 @@ test('a run that goes on is appended as such', async () => {
   const goingOn = { carried: '{}', attempt: 2 };
   await emit(emission, { goingOn });
   assert.deepEqual(asked, [{ goingOn, isAwaited: false }]);
+});
+
+test('another request with the same key is refused', async () => {
+  for (const answer of [null, ANSWER]) {
+    const { emit, waiters } = create([appended(5, { repeated: { answer, isSameRequest: false } })], inState('running'));
+    await assert.rejects(emit(emission, { wantsAnswer: true, idempotency: KEY }), { code: 'key_reused' });
+    assert.deepEqual(waiters.runs(), [], 'and nothing waits for the first one');
+  }
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { Refusal } from '../../../src/domain/fault.ts';
 import type { Answered } from '../../../src/domain/requests.ts';
 import type { HttpAnswer } from '../../../src/domain/run.ts';
 import { Waiters } from '../../../src/engine/waiters.ts';
 import type { Accepted } from '../../../src/http/deps.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { type Idempotency, StoreUnavailable } from '../../../src/store/store.ts';
 import { until } from '../../support/wait.ts';
 import { idOf, sha256, trigger } from './fake-store.ts';
 import { appended, connect, type FakeActions, startServer } from './harness.ts';
@@ -88,14 +90,42 @@ test('an idempotency key goes to the log', async (t) => {
   const seen: unknown[] = [];
   const accept = (_emission: unknown, more: unknown) => {
     seen.push(more);
-    return { appended: appended(7, { repeated: { answer: null } }), answer: null };
+    return { appended: appended(7, { repeated: { answer: null, isSameRequest: true } }), answer: null };
   };
   const { data, call } = await startServer(t, { actions: { accept } });
   data.triggers.push(trigger(1));
   const headers = { 'idempotency-key': 'k-1' };
   const { json } = await call('POST', '/e/key1', { ...OPEN, headers });
   assert.deepEqual(json, { id: 'tag427' });
-  assert.deepEqual(seen, [{ idempotency: { triggerId: idOf('hi_', 1), key: 'k-1' }, wantsAnswer: false }]);
+  const requestHash = createHash('sha256').update('POST \n').digest('base64');
+  assert.deepEqual(seen, [{ idempotency: { triggerId: idOf('hi_', 1), key: 'k-1', requestHash }, wantsAnswer: false }]);
+});
+
+test('what makes it another request changes its hash', async (t) => {
+  const hashes: string[] = [];
+  const accept = (_emission: unknown, { idempotency }: { idempotency: Idempotency }) => {
+    hashes.push(idempotency.requestHash);
+    return { appended: appended(7), answer: null };
+  };
+  const { data, call } = await startServer(t, { actions: { accept } });
+  data.triggers.push(trigger(1), trigger(2));
+  const headers = { 'idempotency-key': 'k-1' };
+  const others = [
+    ['POST', '/e/key1', 'a'],
+    ['PUT', '/e/key1', 'a'],
+    ['POST', '/e/key1', 'b'],
+    ['POST', '/e/key1', ''],
+    ['POST', '/e/key1', '\n'],
+    ['POST', '/e/key1/', 'a'],
+    ['POST', '/e/key1/x', 'a'],
+    ['POST', '/e/key1?x', 'a'],
+    ['POST', '/e/key1?x=1', 'a'],
+  ] as const;
+  for (const [method, path, body] of others) await call(method, path, { ...OPEN, headers, body });
+  assert.equal(new Set(hashes).size, others.length);
+  await call('POST', '/e/key1', { ...OPEN, headers: { ...headers, 'x-sent-at': 'later' }, body: 'a' });
+  await call('POST', '/e/key1', { ...OPEN, headers: { ...headers, 'content-encoding': 'gzip' }, body: gzipSync('a') });
+  assert.deepEqual(hashes.slice(-2), [hashes[0], hashes[0]], 'the same payload, compressed or not');
 });
 
 test('an idempotency key of 256 characters is refused', async (t) => {
@@ -169,7 +199,7 @@ test('a run that times out is 504', async (t) => {
 
 test('a repeated key gives the first answer', async (t) => {
   const first: HttpAnswer = { status: 201, headers: { 'x-first': '1' }, body: Buffer.from('made') };
-  const repeated = [{ answer: first }, { answer: null }];
+  const repeated = [first, null].map((kept) => ({ answer: kept, isSameRequest: true }));
   let next = 0;
   const accept = () => ({ appended: appended(5, { repeated: repeated[next++] ?? null }), answer: null });
   const { call } = await custom(t, { accept });
@@ -181,7 +211,7 @@ test('a repeated key gives the first answer', async (t) => {
 
 test('a repeat waits with the first call', async (t) => {
   const coming = Promise.resolve(answer({ status: 202, body: Buffer.from('late') }));
-  const accept = () => ({ appended: appended(5, { repeated: { answer: null } }), answer: coming });
+  const accept = () => ({ appended: appended(5, { repeated: { answer: null, isSameRequest: true } }), answer: coming });
   const { call } = await custom(t, { accept });
   const { status, text } = await call('POST', '/e/key1', { ...OPEN, headers: { 'idempotency-key': 'k' } });
   assert.deepEqual([status, text], [202, 'late']);

@@ -96,7 +96,7 @@ async function fillRuns(stage: Stage, largeBytes: number): Promise<string[]> {
   await stage.subscribe(trigger.id, asleep.id);
   await stage.subscribe(trigger.id, full.id);
   const event = stage.make.emission(trigger.id, { body: STUBBORN, summary: ODD, verified: true, test: true });
-  const idempotency = { triggerId: trigger.id, key: ODD };
+  const idempotency = { triggerId: trigger.id, key: ODD, requestHash: 'hash' };
   const { claims } = await store.append(event, all(), { idempotency });
   const answer = { status: 201, headers: { 'x-odd': 'é' }, body: STUBBORN };
   for (const run of claims.runs) await stage.end(run, succeeded({ answer, summary: ODD }), none());

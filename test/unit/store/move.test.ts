@@ -64,7 +64,9 @@ test('a moved store remembers what it has seen', async (t) => {
   const store = await openTestStore({ url: here.url, clock });
   const { owner, make } = at(full.stages, 0);
   const { id: triggerId } = defined(await store.triggerByKey(at(full.triggerKeys, 0)));
-  const again = await store.append(make.emission(triggerId), none(), { idempotency: { triggerId, key: ODD } });
+  const again = await store.append(make.emission(triggerId), none(), {
+    idempotency: { triggerId, key: ODD, requestHash: 'hash' },
+  });
   equal(again.repeated?.answer?.status, 201);
   // Also an item whose id is so long that the database remembers its hash.
   const sourceId = at(full.sourceIds, 0);
