@@ -1,15 +1,18 @@
 // Proves the promises about crashes on the real process, or with `--postgres` on several of them that share a database:
 //
+//   npm run prove -- --power [--seed N] [--cuts N]
 //   npm run prove -- [--postgres] [--only name] [--seed N] [--times N] [--kills N] [--minutes N] [--load N] [--faults a,b]
 //
 // `--times`: each scenario so often, with one seed after the other. `--minutes`: how long the scenario "mixed" goes on, in
 // which all faults come by a plan that the seed brings back. `--load`: so many processes keep the machine busy meanwhile.
+// `--power`: the power of the server's disk is cut instead; see power/.
 // Exits non-zero on any loss, and on anything that is there twice but may be there once.
 
 import { parseArgs } from 'node:util';
 import type { MixedOptions } from './mixed/mixed.ts';
 import { isSoundMixed, mixedOnFile, mixedOnPostgres, textOfMixed } from './mixed/mixed.ts';
 import type { FaultKind } from './mixed/plan.ts';
+import { provePower } from './power/main.ts';
 import { isSound, textOf } from './report.ts';
 import { filledUp, killed, terminated } from './scenarios.ts';
 import type { Result } from './setting.ts';
@@ -25,8 +28,12 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '8' },
     load: { type: 'string', default: '0' },
     faults: { type: 'string' },
+    power: { type: 'boolean', default: false },
+    cuts: { type: 'string', default: '50' },
   },
 });
+
+if (values.power) process.exit(await provePower({ seed: Number(values.seed), cuts: Number(values.cuts) }));
 
 /** A reason instead, where it cannot be tried. */
 type Outcome = { readonly isSound: boolean; readonly text: string } | string;
