@@ -44,6 +44,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Who asks whether storage is ready sends nothing until it is: later than this it is tried again. */
+const FAILING_MS = 10_000;
+
 export class Batch {
   readonly #lane: Lane;
   readonly #core: () => Core;
@@ -51,9 +54,17 @@ export class Batch {
   #working: Promise<void> | undefined;
   #closed = false;
 
+  /** When storage last failed to take a write, unless it has taken one since. */
+  #failedAt: number | null = null;
+
   constructor(lane: Lane, core: () => Core) {
     this.#lane = lane;
     this.#core = core;
+  }
+
+  /** A small write may find room where others do not: on a full disk, a row takes the place of its last version. */
+  get isFailing(): boolean {
+    return this.#failedAt !== null && performance.now() - this.#failedAt < FAILING_MS;
   }
 
   /** Resolves with what the verb planned, once that is committed. Order is kept within a lane. */
@@ -81,10 +92,12 @@ export class Batch {
   async #flush(batch: readonly Waiting[]): Promise<void> {
     try {
       const values = await this.#commit(batch);
+      this.#failedAt = null;
       batch.forEach(({ resolve }, i) => {
         resolve(values[i]);
       });
     } catch (error) {
+      if (error instanceof StoreUnavailable) this.#failedAt = performance.now();
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
         return;

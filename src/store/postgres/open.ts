@@ -179,7 +179,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
           String(core.clock.nowMs()),
         )
         .then(
-          () => true,
+          () => !core.batch.isFailing,
           () => false,
         ),
     close: () => {
