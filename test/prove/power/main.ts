@@ -30,9 +30,12 @@ export async function provePower({ seed, cuts }: { seed: number; cuts: number })
   }
   process.stdout.write(`power, seed ${seed}, ${cuts} cuts\n`);
   const tell = (line: string): void => void process.stdout.write(`  ${line}\n`);
-  const { early, lost, ...counts } = await cutPowerUnderLoad({ seed, cuts, tell });
+  const { early, lost, late, ...counts } = await cutPowerUnderLoad({ seed, cuts, tell });
   tell(
     `${counts.cuts} cuts, ${early} before the first start was over, ${counts.accepted} events accepted, lost ${lost.length}`,
+  );
+  tell(
+    `answered while the power was being cut, which promises nothing: ${late.answered}, of which ${late.gone} are gone`,
   );
   for (const one of lost.slice(0, 50)) tell(`LOST ${one}`);
   return lost.length === 0 && counts.accepted > 0 ? 0 : 1;

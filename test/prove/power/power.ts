@@ -22,6 +22,11 @@ export interface PowerResult {
   accepted: number;
   mails: number;
   readonly lost: string[];
+  /**
+   * Answers that came while the power was being cut, and how many of their events are gone. No promise: where it is cut in
+   * truth nothing answers any more, and ext4 may tell a sync that meets its own shutdown as done.
+   */
+  readonly late: { answered: number; gone: number };
 }
 
 export interface PowerOptions {
@@ -46,9 +51,11 @@ const CODE = `export default ({ steps, $ }) => {
 class Promised {
   readonly disk: Disk;
   readonly server: Server;
-  readonly ids = new Set<string>();
   /** Since the last time that all was looked at. */
   readonly fresh = new Set<string>();
+  /** Answered while the power was being cut. */
+  readonly late = new Set<string>();
+  isCut = false;
   workflow: Json | null = null;
   key: string | null = null;
 
@@ -80,15 +87,14 @@ class Promised {
   }
 
   #accepted(id: string): void {
-    this.ids.add(id);
-    this.fresh.add(id);
+    (this.isCut ? this.late : this.fresh).add(id);
   }
 }
 
 /** Cuts the power so often. Rejects when the server does not start again. */
 export async function cutPowerUnderLoad({ seed, cuts, tell }: PowerOptions): Promise<PowerResult> {
   const dice = createDice(seed);
-  const result: PowerResult = { cuts: 0, early: 0, accepted: 0, mails: 0, lost: [] };
+  const result: PowerResult = { cuts: 0, early: 0, accepted: 0, mails: 0, lost: [], late: { answered: 0, gone: 0 } };
   await using folder = await createFolder();
   let promised: Promised | null = null;
   try {
@@ -122,7 +128,8 @@ async function oneCut(promised: Promised, dice: Dice, result: PowerResult): Prom
   const begun = Date.now();
   if (isFirst) server.start();
   else await oneLook(promised, result);
-  let [isCut, isOver] = [false, false];
+  let isOver = false;
+  promised.isCut = false;
   const loaded = (async (): Promise<void> => {
     if (isFirst) {
       await server.life.ready;
@@ -132,12 +139,12 @@ async function oneCut(promised: Promised, dice: Dice, result: PowerResult): Prom
     await promised.send(client, () => isOver);
   })().catch((error: Error) => {
     // What the cut itself has broken off is no loss.
-    if (!isCut) result.lost.push(`the load: ${error.message}`);
+    if (!promised.isCut) result.lost.push(`the load: ${error.message}`);
   });
   await pause(
     isFirst ? Math.max(0, dice.between(0, FIRST_START_MS) - (Date.now() - begun)) : dice.between(50, LOAD_MS),
   );
-  isCut = true;
+  promised.isCut = true;
   await disk.cutPower();
   isOver = true;
   await server.kill();
@@ -177,8 +184,9 @@ async function oneLook(promised: Promised, result: PowerResult): Promise<void> {
   await checkStore(server.dataDir, result);
 }
 
-async function lookForEvents({ workflow, fresh }: Promised, client: Client, result: PowerResult): Promise<void> {
-  const left = new Set(fresh);
+async function lookForEvents(promised: Promised, client: Client, result: PowerResult): Promise<void> {
+  const { workflow, fresh, late } = promised;
+  const left = new Set([...fresh, ...late]);
   let more = '';
   while (left.size > 0) {
     const { data, page_info } = await client.get(`/v1/workflows/${workflow?.id}/runs?limit=100${more}`);
@@ -189,7 +197,10 @@ async function lookForEvents({ workflow, fresh }: Promised, client: Client, resu
     if (data.length < 100) break;
     more = `&after=${page_info.end_cursor}`;
   }
-  for (const id of left) result.lost.push(`event ${id}`);
+  for (const id of left) if (fresh.has(id)) result.lost.push(`event ${id}`);
+  result.late.answered += late.size;
+  result.late.gone += [...late].filter((id) => left.has(id)).length;
+  late.clear();
 }
 
 async function checkStore(dataDir: string, result: PowerResult): Promise<void> {
