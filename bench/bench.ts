@@ -11,6 +11,7 @@ import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
+import { OWNER_PARTS } from './owner-parts.ts';
 import { envOn, startDatabase } from './postgres.ts';
 import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
@@ -257,6 +258,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   start,
   fairness: fair,
   steps,
+  ...OWNER_PARTS,
   ...postgresParts({
     rounds: ROUNDS,
     times: TIMES,

@@ -3,6 +3,8 @@
 // does not read what it was told.
 
 import { LIMITS } from '../domain/limits.ts';
+import type { Log } from '../ports.ts';
+import type { ChildLink } from './child-link.ts';
 import type { Question, Reply, RunRequest } from './runner.ts';
 
 export interface AsksOptions {
@@ -15,7 +17,7 @@ export interface AsksOptions {
 }
 
 /** Of a run whose caller answers none. */
-export const asksInVain = async (): Promise<Reply> => ({
+const asksInVain = async (): Promise<Reply> => ({
   ok: false,
   name: 'Error',
   message: 'Nobody answers questions here',
@@ -65,4 +67,21 @@ export class Asks {
     this.#openBytes -= bytes;
     if (!this.#isClosed) reply(id, answer);
   }
+}
+
+/** Of a run whose process is at the other end of the link. */
+export function asksOf(
+  { run, ask = asksInVain }: Pick<RunRequest, 'run' | 'ask'>,
+  link: Pick<ChildLink, 'post' | 'room'>,
+  log: Log,
+): Asks {
+  return new Asks({
+    ask,
+    room: () => link.room(),
+    reply: (id, reply) => {
+      const json = Buffer.from(reply.ok ? reply.json : JSON.stringify({ name: reply.name, message: reply.message }));
+      link.post({ t: 'reply', run, id, ok: reply.ok, bytes: json.byteLength }, json);
+    },
+    onBug: (error) => log.error({ err: error, run }, 'runner.ask_rejected'),
+  });
 }

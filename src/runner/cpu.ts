@@ -2,6 +2,7 @@
 // promises) goes on for as long as the process is kept warm, and is looked at here. So is whether its runs sleep.
 
 import { readFileSync } from 'node:fs';
+import { prioritize } from './priority.ts';
 
 export const CPU_LOOK_MS = 1000;
 /** While runs wait for a process. */
@@ -40,9 +41,18 @@ export class CpuLook {
   /** Its runs used next to nothing between the last two looks. */
   isAsleep = false;
   #usedMs = 0;
+  #givesWay = false;
   #atMs = performance.now();
   /** What it had used when it was first looked at without a run in it; null: it has had one since. */
   #idleMs: number | null = null;
+
+  /** False where that may not be. */
+  giveWay(pid: number, givesWay: boolean): boolean {
+    if (givesWay === this.#givesWay) return true;
+    const isDone = prioritize(pid, givesWay);
+    if (isDone) this.#givesWay = givesWay;
+    return isDone;
+  }
 
   runBegins(): void {
     this.isAsleep = false;

@@ -13,6 +13,9 @@
 // owner's process is not cut off: it begins no more runs, and stops working when those in it have ended. The one that waits
 // does not wait for that. What an owner has beyond its part it has lent from nobody: its own processes take turns.
 //
+// Processes that start are few at a time, too: a crowd of them would take the CPU from all that works. Each owner may always
+// start one.
+//
 // (Rejected: a fixed part for each owner, since most owners have nothing to do. Ending runs of the other owner, since their
 // effects outside would happen twice. Weights by CPU used, since the least that a process can be is awake or not.)
 
@@ -22,6 +25,8 @@ export interface Held {
   readonly inFlight: number;
   /** Its runs used next to no CPU when it was last looked at. */
   readonly isAsleep: boolean;
+  /** It has not loaded its code yet. */
+  readonly isLoading: boolean;
   /** It begins no more runs until those in it have ended. */
   readonly isYielding: boolean;
   /** It begins no more runs at all. */
@@ -37,6 +42,8 @@ export interface Held {
 export interface Bounds {
   /** Processes that work at a time. */
   readonly maxAwake: number;
+  /** Processes that load their code at a time, but for one of each owner: each takes a core for 50 ms. */
+  readonly maxLoading: number;
   /** All processes, idle ones too. */
   readonly maxProcesses: number;
   /** What all of them may use beyond the first `maxAwake`. */
@@ -60,8 +67,8 @@ export interface Ask<T extends Held> {
 
 /** Each of the others is null when nothing is to be done. */
 export interface Verdict<T extends Held> {
-  /** What it waits for: the CPU, a place, or a place of its owner's; null: it goes. */
-  readonly waitsFor: 'slot' | 'place' | 'own' | null;
+  /** What it waits for: the CPU, that others have started, a place, or a place of its owner's; null: it goes. */
+  readonly waitsFor: 'slot' | 'loading' | 'place' | 'own' | null;
   /** Idle, and ends now. */
   readonly ends: T | null;
   /** Begins no more runs until those in it have ended; it is kept. */
@@ -78,6 +85,7 @@ const RESERVE = 1 / 8;
 const GOES = { waitsFor: null, ends: null, yields: null, leaves: null } as const;
 const WAITS = { ...GOES, waitsFor: 'place' } as const;
 const WAITS_FOR_SLOT = { ...GOES, waitsFor: 'slot' } as const;
+const WAITS_FOR_LOADING = { ...GOES, waitsFor: 'loading' } as const;
 const WAITS_FOR_OWN = { ...GOES, waitsFor: 'own' } as const;
 
 export function admit<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
@@ -122,9 +130,11 @@ function slotFor<T extends Held>(all: readonly T[], { maxAwake, turnMs }: Bounds
 }
 
 function placeFor<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
-  const { maxProcesses, maxAwake, poolMb, turnMs } = bounds;
+  const { maxProcesses, maxAwake, maxLoading, poolMb, turnMs } = bounds;
   const own = all.filter(({ ownerId }) => ownerId === ask.ownerId);
   if (ask.maxOwn !== null && own.length >= ask.maxOwn) return ownPlace(own, ask, turnMs);
+  const loading = all.filter((held) => held.isLoading && isAwake(held));
+  if (loading.length >= maxLoading && loading.some(({ ownerId }) => ownerId === ask.ownerId)) return WAITS_FOR_LOADING;
   const isFirst = hasNone(all, ask.ownerId);
   const occupied = all.filter(isOccupied);
   const free = maxProcesses - occupied.length;

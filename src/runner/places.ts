@@ -5,10 +5,11 @@
 import { SECOND_MS } from '../domain/limits.ts';
 import type { Quotas } from '../domain/quota.ts';
 import { Backlog } from './backlog.ts';
-import { CPU_LOOK_SOON_MS } from './cpu.ts';
+import { CPU_LOOK_MS, CPU_LOOK_SOON_MS } from './cpu.ts';
 import type { CpuUse } from './cpu-use.ts';
 import { admit, type Bounds, countByOwner, type Held, isAwake, LOADED_MB, type Verdict } from './fair-slots.ts';
 import type { Flight } from './flight.ts';
+import { greedy } from './priority.ts';
 import type { RunRequest } from './runner.ts';
 import type { Placed } from './sharing.ts';
 import { type Group, Waiting } from './waiting.ts';
@@ -29,6 +30,8 @@ export interface PlacedProcess extends Held {
   drain(): void;
   retire(deploymentId: string): boolean;
   lookAtCpu(): number;
+  /** Takes the CPU only as far as nobody else wants it; or no longer. */
+  giveWay(givesWay: boolean): void;
 }
 
 interface PlacesDeps<P> {
@@ -53,6 +56,9 @@ export class Places<P extends PlacedProcess> {
   readonly #backlog = new Backlog();
   /** By key: the one that takes the runs that have it. */
   readonly #open = new Map<string, P>();
+  /** What each owner has used since priorities were set last. */
+  readonly #lately = new Map<string, number>();
+  #prioritizedAt = 0;
   #soon: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -116,7 +122,16 @@ export class Places<P extends PlacedProcess> {
 
   lookAtCpu(): void {
     const nowMs = this.#deps.nowMs();
-    for (const process of this.all) this.#deps.cpuUse.add(process.ownerId, process.lookAtCpu(), nowMs);
+    for (const process of this.all) {
+      const usedMs = process.lookAtCpu();
+      this.#deps.cpuUse.add(process.ownerId, usedMs, nowMs);
+      this.#lately.set(process.ownerId, (this.#lately.get(process.ownerId) ?? 0) + usedMs);
+    }
+    if (nowMs - this.#prioritizedAt < CPU_LOOK_MS / 2) return;
+    const greedyOwners = greedy(this.#lately);
+    for (const process of this.all) process.giveWay(greedyOwners.has(process.ownerId));
+    this.#prioritizedAt = nowMs;
+    this.#lately.clear();
   }
 
   /** For a process that no run waits for: it takes no place, and no memory, for which another one would have to leave. */

@@ -103,6 +103,7 @@ class Pool implements ProcessRunner {
         options.maxAwake ?? Math.max(LEAST_AWAKE, AWAKE_PER_CORE * availableParallelism()),
       ),
       poolMb: options.poolMb ?? defaultPoolMb(),
+      maxLoading: availableParallelism(),
       turnMs: TURN_MS,
     };
     const cpuUse = this.#cpuUse;
@@ -197,7 +198,7 @@ class Pool implements ProcessRunner {
       log,
       graceMs,
       brokenMs,
-      onIdle: () => this.#places.serve(),
+      onFree: () => this.#places.serve(),
       onGone: () => this.#onGone(process),
     });
     return process;

@@ -9,7 +9,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
-import { Asks, asksInVain } from './asks.ts';
+import { asksOf } from './asks.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { CpuLook } from './cpu.ts';
 import type { Held } from './fair-slots.ts';
@@ -43,8 +43,8 @@ interface ProcessOptions {
   readonly graceMs: number;
   /** How long it fails the runs of code that it could not load, before it is loaded anew. */
   readonly brokenMs: number;
-  /** The last run in flight has ended, and it takes more. */
-  readonly onIdle: (process: RunProcess) => void;
+  /** The last run in flight has ended, and it takes more; or it has loaded its code. */
+  readonly onFree: () => void;
   /** It and its folder are gone. */
   readonly onGone: (process: RunProcess) => void;
 }
@@ -116,6 +116,10 @@ export class RunProcess implements Held {
 
   get isDraining(): boolean {
     return this.#draining;
+  }
+
+  get isLoading(): boolean {
+    return !this.#isLoaded;
   }
 
   get isAsleep(): boolean {
@@ -198,6 +202,13 @@ export class RunProcess implements Held {
     return usedMs;
   }
 
+  /** Where a priority cannot be raised again, it ends when it is idle. */
+  giveWay(givesWay: boolean): void {
+    const { pid } = this.#link;
+    if (pid === undefined || this.#killed || this.#cpu.giveWay(pid, givesWay)) return;
+    if (this.#flights.size === 0) this.drain();
+  }
+
   /** At shutdown: what is still in flight goes back untried. */
   abandon(): void {
     this.#draining = true;
@@ -249,24 +260,13 @@ export class RunProcess implements Held {
 
   #onAsk(flight: Flight, message: Message, body: Buffer | null): void {
     const { id, question, bytes } = readAsk(message, body);
-    flight.asks ??= this.#asksOf(flight);
+    flight.asks ??= asksOf(flight.request, this.#link, this.options.log);
     flight.asks.add(id, question, bytes);
-  }
-
-  #asksOf({ request: { run, ask = asksInVain } }: Flight): Asks {
-    return new Asks({
-      ask,
-      room: () => this.#link.room(),
-      reply: (id, reply) => {
-        const json = Buffer.from(reply.ok ? reply.json : JSON.stringify({ name: reply.name, message: reply.message }));
-        this.#link.post({ t: 'reply', run, id, ok: reply.ok, bytes: json.byteLength }, json);
-      },
-      onBug: (error) => this.options.log.error({ err: error, run }, 'runner.ask_rejected'),
-    });
   }
 
   #onLoaded(isWell: boolean): void {
     this.#isLoaded = true;
+    this.options.onFree();
     this.#loading.resolve(isWell);
   }
 
@@ -296,7 +296,7 @@ export class RunProcess implements Held {
     if (this.#flights.size > 0) return;
     this.isYielding = false;
     if (this.#draining) this.#kill();
-    else this.options.onIdle(this);
+    else this.options.onFree();
   }
 
   /** It does not answer: all its runs are judged now, not when the operating system is done with it. */

@@ -17,8 +17,11 @@ class PlayedProcess implements PlacedProcess {
   isAsleep = false;
   isYielding = false;
   isDraining = false;
+  isLoading = false;
   isUnused = true;
   usedMb = 20;
+  usedMs = 0;
+  givesWay = false;
   lastUsedAt: number;
   busySince: number;
   readonly #stage: Stage;
@@ -56,7 +59,11 @@ class PlayedProcess implements PlacedProcess {
   }
 
   lookAtCpu(): number {
-    return 0;
+    return this.usedMs;
+  }
+
+  giveWay(givesWay: boolean): void {
+    this.givesWay = givesWay;
   }
 
   /** All its runs end. */
@@ -77,10 +84,11 @@ class Stage implements Disposable {
   readonly quotas = new Map<string, RunQuotas>();
   readonly cpuUse = new CpuUse();
   most = 0;
+  areLoading = false;
   started = 0;
 
   constructor(bounds: Partial<Bounds> = {}) {
-    const all = { maxAwake: 4, maxProcesses: 1000, poolMb: 1e6, turnMs: 0, ...bounds };
+    const all = { maxAwake: 4, maxProcesses: 1000, poolMb: 1e6, turnMs: 0, maxLoading: 1000, ...bounds };
     const none = { processes: null, cpuSecondsPerMinute: null, isFull: false };
     this.places = new Places<PlayedProcess>({
       bounds: all,
@@ -88,7 +96,9 @@ class Stage implements Disposable {
       cpuUse: this.cpuUse,
       create: (key, { deployment }) => {
         this.started++;
-        return new PlayedProcess(this, key, deployment.ownerId);
+        const made = new PlayedProcess(this, key, deployment.ownerId);
+        made.isLoading = this.areLoading;
+        return made;
       },
       nowMs: () => this.nowMs,
     });
@@ -237,6 +247,64 @@ test('everything that waits begins in the end', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test('an owner that takes the CPU gives way to the others', () => {
+  using stage = new Stage();
+  for (let n = 0; n < 3; n++) stage.ask('a', n);
+  stage.settle();
+  const look = (usedMs: (one: PlayedProcess) => number) => {
+    stage.nowMs += 1000;
+    for (const one of stage.all) one.usedMs = usedMs(one);
+    stage.places.lookAtCpu();
+    return new Set(stage.all.filter(({ givesWay }) => givesWay).map(({ ownerId }) => ownerId));
+  };
+  assert.deepEqual(
+    look(() => 600),
+    new Set(),
+    'there is nobody else',
+  );
+  stage.ask('b', 1);
+  stage.settle();
+  assert.deepEqual(
+    look(({ ownerId }) => (ownerId === 'a' ? 600 : 10)),
+    new Set(['a']),
+  );
+  assert.deepEqual(
+    look(({ ownerId }) => (ownerId === 'a' ? 300 : 900)),
+    new Set(),
+    'each half',
+  );
+  assert.deepEqual(
+    look(({ ownerId }) => (ownerId === 'a' ? 20 : 0)),
+    new Set(),
+    'next to nothing',
+  );
+  assert.deepEqual(
+    look(({ ownerId }) => (ownerId === 'a' ? 0 : 900)),
+    new Set(['b']),
+  );
+});
+
+test('few processes start at a time, and one of each owner', () => {
+  using stage = new Stage({ maxAwake: 16, maxLoading: 2 });
+  stage.areLoading = true;
+  for (let n = 0; n < 10; n++) stage.ask('a', n);
+  stage.settle();
+  assert.equal(stage.all.length, 2);
+  for (const owner of ['b', 'c']) for (let n = 0; n < 3; n++) stage.ask(owner, n);
+  stage.settle();
+  assert.deepEqual(Object.fromEntries(countByOwner(stage.all)), { a: 2, b: 1, c: 1 });
+  // What is stuck before it has loaded its code holds up no other.
+  for (const one of stage.all) one.isAsleep = true;
+  stage.places.serve();
+  assert.ok(stage.all.length > 4);
+  for (let left = 20; left > 0; left--) {
+    for (const one of stage.all) one.isLoading = false;
+    stage.places.serve();
+  }
+  stage.settle();
+  assert.equal(stage.waiting.size, 0);
 });
 
 test('sleeping runs hold up nothing', () => {
