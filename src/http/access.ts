@@ -8,6 +8,7 @@ import type { ApiKey, Scope } from '../domain/keys.ts';
 import type { App } from './app.ts';
 import { authenticate, authorize } from './auth.ts';
 import type { HttpDeps } from './deps.ts';
+import { countOf } from './head.ts';
 import { KeyUses } from './key-uses.ts';
 import { problemFrom, writeProblem } from './problem.ts';
 import { pathOf } from './target.ts';
@@ -63,6 +64,8 @@ export function addAccess(app: App, deps: HttpDeps): void {
   app.addHook('onRequest', async (request) => {
     const { access } = accessOf(request);
     if (access === 'public') return;
+    // Node would take the first of them, and what stands before it may have looked at another one.
+    if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;
     request.caller = await authenticate(deps.store, request.headers.authorization);
     uses.used(request.caller, deps.store.clock.nowMs());
     if (!request.is404) authorize(request.caller, access);
@@ -86,6 +89,7 @@ function isUnderKey(path: string): boolean {
 
 const STORING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
+const TWO_KEYS = new Refusal('malformed', 'The request has more than one Authorization header; send one');
 const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
 /** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
 const NO_API = new Refusal(

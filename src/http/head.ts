@@ -51,7 +51,7 @@ function withoutPort(host: string, port: string): string {
 }
 
 /** `name`: in small letters. Compares lengths first: this is asked of every request. */
-function countOf(rawHeaders: readonly string[], name: string): number {
+export function countOf(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const given = rawHeaders[at] as string;
