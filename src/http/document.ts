@@ -24,7 +24,7 @@ export interface ApiOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, MediaType>> }>>;
-  readonly security?: readonly unknown[];
+  readonly security?: readonly { readonly key?: readonly string[] }[];
 }
 
 /** The parts of an OpenAPI document that we read. */

@@ -18,7 +18,8 @@ function nextId({ clock }: Stage): string {
   return resourceId(PREFIX.audit, clock.nowMs(), Uint8Array.from(counted));
 }
 
-function recordOn(stage: Stage, more: Partial<AuditRecord> = {}): AuditRecord {
+/** A record of the stage's first key. */
+export function auditRecordOn(stage: Stage, more: Partial<AuditRecord> = {}): AuditRecord {
   return {
     id: nextId(stage),
     ownerId: stage.owner.id,
@@ -48,9 +49,15 @@ export function auditContract(harness: Harness): void {
   describe('the audit log', () => {
     it('keeps a record as it is', async () => {
       await using stage = await Stage.open(harness);
-      const plain = recordOn(stage);
-      const none = recordOn(stage, { keyId: null, byOwnerId: null, targetId: null, status: 200, count: 3_000_000_000 });
-      const odd = recordOn(stage, { keyLabel: ODD, path: ODD, targetId: ODD, clientIp: '::1' });
+      const plain = auditRecordOn(stage);
+      const none = auditRecordOn(stage, {
+        keyId: null,
+        byOwnerId: null,
+        targetId: null,
+        status: 200,
+        count: 3_000_000_000,
+      });
+      const odd = auditRecordOn(stage, { keyLabel: ODD, path: ODD, targetId: ODD, clientIp: '::1' });
       await stage.store.writeAudit([plain, none, odd]);
       const { items } = await stage.store.listAudit({ ownerId: stage.owner.id }, { limit: 10 });
       deepEqual(items, [odd, none, plain]);
@@ -59,7 +66,7 @@ export function auditContract(harness: Harness): void {
 
     it('takes the end of a record, and the same once more', async () => {
       await using stage = await Stage.open(harness);
-      const record = recordOn(stage, { targetId: null });
+      const record = auditRecordOn(stage, { targetId: null });
       const ended = { ...record, status: 200, targetId: 'p_0000000000000002', count: 7 };
       await stage.store.writeAudit([record]);
       for (const one of [ended, ended]) await stage.store.writeAudit([one]);
@@ -69,9 +76,9 @@ export function auditContract(harness: Harness): void {
 
     it('drops what is named', async () => {
       await using stage = await Stage.open(harness);
-      const [stays, goes] = [recordOn(stage), recordOn(stage)];
+      const [stays, goes] = [auditRecordOn(stage), auditRecordOn(stage)];
       await stage.store.writeAudit([stays, goes]);
-      const more = recordOn(stage);
+      const more = auditRecordOn(stage);
       await stage.store.writeAudit([more], [goes.id, 'au_0000000000000000']);
       deepEqual(await idsOf(stage), [more.id, stays.id]);
     });
@@ -79,7 +86,7 @@ export function auditContract(harness: Harness): void {
     it('belongs to its owner', async () => {
       await using stage = await Stage.open(harness);
       const other = await stage.neighbour();
-      const [mine, theirs] = [recordOn(stage), recordOn(other)];
+      const [mine, theirs] = [auditRecordOn(stage), auditRecordOn(other)];
       await stage.store.writeAudit([mine, theirs]);
       deepEqual([await idsOf(stage), await idsOf(other)], [[mine.id], [theirs.id]]);
       deepEqual(await idsOf(stage, { keyId: other.key.id }), []);
@@ -91,7 +98,7 @@ export function auditContract(harness: Harness): void {
       const made: AuditRecord[] = [];
       for (const i of times(12, (n) => n)) {
         made.push(
-          recordOn(stage, {
+          auditRecordOn(stage, {
             keyId: `key_${i % 2}`,
             operation: `operation${i % 3}`,
             targetId: i % 4 === 0 ? null : `p_${i % 4}`,
@@ -136,7 +143,7 @@ export function auditContract(harness: Harness): void {
 
     it('is walked by cursors', async () => {
       await using stage = await Stage.open(harness);
-      const made = times(5, () => recordOn(stage));
+      const made = times(5, () => auditRecordOn(stage));
       await stage.store.writeAudit(made);
       const ids = made.map(({ id }) => id).reverse();
       const of = { ownerId: stage.owner.id, keyId: stage.key.id };
@@ -153,10 +160,10 @@ export function auditContract(harness: Harness): void {
 
     it('is pruned with the rest, in steps', async () => {
       await using stage = await Stage.open(harness);
-      await stage.store.writeAudit(times(5200, () => recordOn(stage)));
+      await stage.store.writeAudit(times(5200, () => auditRecordOn(stage)));
       stage.clock.advance(DAY_MS);
       const beforeMs = stage.clock.nowMs();
-      const kept = recordOn(stage);
+      const kept = auditRecordOn(stage);
       await stage.store.writeAudit([kept]);
       for (let next: number | null = 0; next !== null; ) ({ next } = await stage.store.prune(beforeMs, next));
       deepEqual(await idsOf(stage), [kept.id]);

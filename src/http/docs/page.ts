@@ -72,9 +72,14 @@ function operationHtml(listed: Listed, document: ApiDocument): string {
 <summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${escapeHtml(path)}</span><span class="says">${inlineHtml(operation.summary)}</span></summary>
 <div id="${operation.operationId}">${proseHtml(operation.description)}
 ${parameters.length > 0 ? `<h4>Parameters</h4>${parameterTable(parameters)}` : ''}
-<h4>Request</h4><pre><code>${escapeHtml(curlOf(listed, document))}</code></pre>
+<h4>Request</h4>${needed(operation)}<pre><code>${escapeHtml(curlOf(listed, document))}</code></pre>
 <h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre><code>${escapeHtml(shown(example))}</code></pre></div>
 </details>`;
+}
+
+function needed({ security = [] }: ApiOperation): string {
+  const scope = security[0]?.key?.[0];
+  return scope === undefined ? '' : `<p>With a key that has the scope <code>${escapeHtml(scope)}</code>.</p>`;
 }
 
 function exampleIn(content: Readonly<Record<string, MediaType>> | undefined): unknown {
@@ -92,7 +97,7 @@ function curlOf({ method, path, operation }: Listed, document: ApiDocument): str
   const lines = [
     `curl -sS${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${document.servers[0]?.url ?? ''}${filled}'`,
   ];
-  if (operation.security === undefined) lines.push(`-H "Authorization: Bearer $KEY"`);
+  if (operation.security?.length !== 0) lines.push(`-H "Authorization: Bearer $KEY"`);
   const body = exampleIn(operation.requestBody?.content);
   if (body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);

@@ -74,6 +74,19 @@ test('the docs show every operation and fault', async (t) => {
   for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(text.includes(`id="${id}"`), `no place ${id}`);
 });
 
+test('the docs say which key each operation needs', async (t) => {
+  const { call } = await startServer(t);
+  const { text } = await call('GET', '/docs', OPEN);
+  const { paths } = await buildDocument();
+  for (const { operationId, security } of Object.values(paths).flatMap((item) => Object.values(item))) {
+    const start = text.indexOf(`<div id="${operationId}">`);
+    const shown = text.slice(start, text.indexOf('</details>', start));
+    const scope = security?.[0]?.key?.[0];
+    assert.equal(shown.includes('Authorization: Bearer'), security?.length !== 0, operationId);
+    assert.equal(shown.includes(`the scope <code>${scope}</code>`), scope !== undefined, operationId);
+  }
+});
+
 test('the docs show what lists and objects hold', async (t) => {
   const { call } = await startServer(t);
   const { text } = await call('GET', '/docs', OPEN);

@@ -4,10 +4,12 @@ import { equal } from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { carriedFrom } from '../../../src/domain/carry.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
+import { SCOPES } from '../../../src/domain/keys.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { NO_QUOTAS } from '../../../src/domain/quota.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { auditRecordOn } from '../../contract/audit.ts';
 import {
   all,
   aStep,
@@ -68,6 +70,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillWaits(stage);
   await fillRuns(other, 10);
   await fillDeliveries(other);
+  for (const each of [stage, other]) await fillAudit(each);
   const { id } = stage.make.key();
   await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
   await store.setQuotas(stage.owner.id, { ...NO_QUOTAS, processes: 3, storedBytes: 2 ** 40 });
@@ -75,6 +78,15 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await store.revokeKey(stage.owner.id, id, clock.nowMs());
   await store.close();
   return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };
+}
+
+async function fillAudit(stage: Stage): Promise<void> {
+  const { store, clock, make } = stage;
+  const key = make.key({ scopes: SCOPES, expiresAtMs: clock.nowMs() + HOUR_MS, createdBy: stage.key.id });
+  await store.createKey(key, `expires-${key.id}`);
+  await store.touchKey(key.id, clock.nowMs());
+  const odd = { keyId: null, byOwnerId: null, keyLabel: ODD, path: ODD, targetId: ODD, status: 200, count: 2 ** 40 };
+  await store.writeAudit([auditRecordOn(stage), auditRecordOn(stage, odd)]);
 }
 
 /** Something that retention has taken, so that the last number stands for itself. */
