@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './ports.ts';
+import { type Opened, openCgroups } from './runner/cgroups.ts';
 import { createCodeUsers } from './runner/code-users.ts';
 import { hardeningObstacle } from './runner/hardening.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
@@ -26,6 +27,14 @@ export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }
   return { level: isolation, network, user, userOf: createCodeUsers(join(passableTmp(), OWNERS_USERS), range) };
 }
 
+let opened: Opened | undefined;
+
+/** Once, also where a process has several servers, as tests do. */
+function ownCgroups(): Opened {
+  opened ??= openCgroups();
+  return opened;
+}
+
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
 export function runnerOf(
   config: Config,
@@ -35,7 +44,9 @@ export function runnerOf(
   try {
     const { runnerMemoryMb } = config;
     const bound = runnerMemoryMb === null ? {} : { poolMb: runnerMemoryMb };
-    return createRunner({ ...ports, ...bound, isolation, tmpDir: tmpDirOf(config, isolation) });
+    const { cgroups, obstacle } = ownCgroups();
+    if (obstacle !== null) ports.log.info({ obstacle }, 'processes of code are limited without cgroups');
+    return createRunner({ ...ports, ...bound, isolation, cgroups, tmpDir: tmpDirOf(config, isolation) });
   } catch (error) {
     if (isolation.user === null) throw error;
     throw new ConfigError(`ERRAND_CODE_USER: ${(error as Error).message}`);

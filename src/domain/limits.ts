@@ -66,6 +66,10 @@ export const LIMITS = {
   codeDescriptorsThroughServer: 1024,
   /** Of one file. */
   codeFileBytes: 1024 * 1024 * KIB,
+  /** In the cgroup of one process, where there are cgroups: Node itself has about a dozen. */
+  codeGroupThreads: 128,
+  /** Of one core, there: what JavaScript takes, and V8's threads beside it. */
+  codeCpuPercent: 150,
   /** Of one user, in all its processes. */
   codeThreads: 1024,
 

@@ -251,8 +251,8 @@ export class ChildLink {
   #onClose(code: number | null, signal: string | null): void {
     while (this.#readOne()); // its last words
     const own = this.#garbage === null && !this.#isCut ? 'exit' : 'garbage';
-    const kind = this.#isOverMemory ? 'memory' : own;
-    const ending = this.#started?.ending({ code, signal }) ?? { code, signal };
+    const { isOutOfMemory = false, ...ending } = this.#started?.ending({ code, signal }) ?? { code, signal };
+    const kind = this.#isOverMemory || isOutOfMemory ? 'memory' : own;
     this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr });
   }
 

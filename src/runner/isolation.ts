@@ -65,6 +65,8 @@ export interface Started {
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
+  /** The system ended it, since it took too much memory. */
+  readonly isOutOfMemory?: boolean;
 }
 
 /** Opens a way out at a path, for a user of the system (null: the server's own): a socket that only one process is shown. */

@@ -43,7 +43,7 @@ const NOBODY = '65534';
 /** Where bwrap is looked for, which is not for the server's environment to say. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
 /** The descriptors of the report and of the filter of system calls; bwrap closes them before it starts Node. */
-const REPORT = 4;
+export const REPORT = 4;
 const FILTER = 5;
 /** Of the process in its namespace. */
 const PID = 1;

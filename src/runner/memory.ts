@@ -18,9 +18,14 @@ export function defaultPoolMb(): number {
   return Math.max(256, Math.floor(bytes / 2 / KIB_PER_MB / KIB_PER_MB));
 }
 
+/** What a process may take that runs code with so much memory. */
+export function processMb(memoryMb: number): number {
+  return memoryMb + NODE_MB;
+}
+
 /** Whether a process that uses so much uses more than `memoryMb` and what Node needs. */
 export function isOverMemory(usedMb: number, memoryMb: number): boolean {
-  return usedMb > memoryMb + NODE_MB;
+  return usedMb > processMb(memoryMb);
 }
 
 /** Null where the system does not tell (no Linux), and of a process that is gone. */

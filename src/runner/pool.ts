@@ -6,12 +6,14 @@ import { availableParallelism } from 'node:os';
 import type { Deployment } from '../domain/resource.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Clock, Log } from '../ports.ts';
+import type { Cgroups } from './cgroups.ts';
 import { CpuUse } from './cpu-use.ts';
 import { DescribedBefore } from './described.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
 import type { Isolation, IsolationSettings, OpenOutlet } from './isolation.ts';
 import { Jails } from './jail.ts';
+import { LimitedByCgroups } from './limited.ts';
 import { defaultPoolMb } from './memory.ts';
 import { Places, type RunQuotas } from './places.ts';
 import { RunProcess } from './run-process.ts';
@@ -29,6 +31,8 @@ export interface RunnerOptions {
   /** A folder of the runner's own; what a killed server left there is cleared away. */
   readonly tmpDir: string;
   readonly isolation: IsolationSettings;
+  /** Limits of the system, where it lets the server set them. */
+  readonly cgroups?: Cgroups | null;
   /** Needed for code of ours, and where code reaches public addresses alone. */
   readonly openOutlet?: OpenOutlet | undefined;
   /** All processes, idle ones too. */
@@ -91,10 +95,18 @@ class Pool implements ProcessRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
-    const { isolation, tmpDir, openOutlet, maxProcesses = MAX_PROCESSES, quotasOf = () => NO_QUOTAS } = options;
+    const {
+      isolation,
+      tmpDir,
+      openOutlet,
+      maxProcesses = MAX_PROCESSES,
+      quotasOf = () => NO_QUOTAS,
+      cgroups,
+    } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
-    this.#isolation =
+    const kept =
       isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation, openOutlet);
+    this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;
     this.#describer = new Describer(this.#workdirs, this.#isolation);
     const bounds = {
       maxProcesses,

@@ -1,0 +1,162 @@
+// Cgroups: which of them is the server's, what is written there, and what this machine says.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type CgroupView, folderOf, openCgroups } from '../../../src/runner/cgroups.ts';
+import { faultOf, ISOLATION, kit, returned } from './kit.ts';
+
+const MOUNT = '35 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw';
+const V1 = '36 24 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory';
+const view = (membership: string, mounts: string, pids: number[] = [7]): CgroupView => ({ membership, mounts, pids });
+
+test('the server finds its own cgroup', () => {
+  const cases: [string, string, string][] = [
+    ['0::/system.slice/errand.service\n', MOUNT, '/sys/fs/cgroup/system.slice/errand.service'],
+    ['12:memory:/x\n0::/a\n', `${V1}\n${MOUNT}`, '/sys/fs/cgroup/a'],
+    ['0::/\n', MOUNT, '/sys/fs/cgroup'],
+    ['0::/docker/1/in', '1 2 0:3 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw', '/sys/fs/cgroup/in'],
+    ['0::/a', '1 2 0:3 / /with\\040space rw - cgroup2 cgroup rw', '/with space/a'],
+  ];
+  for (const [membership, mounts, dir] of cases) assert.deepEqual(folderOf(view(membership, mounts)), { dir });
+});
+
+test('and says why it has none', () => {
+  const cases: [string, string, RegExp][] = [
+    ['4:memory:/x\n', V1, /no cgroup v2/],
+    ['', '', /no cgroup v2/],
+    ['0::/a', V1, /not mounted/],
+    ['0::/../b', MOUNT, /not to be seen/],
+    ['0::/docker/12', '1 2 0:3 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw', /not to be seen/],
+    ['0::/user.slice/session-3.scope', MOUNT, /a session's/],
+  ];
+  for (const [membership, mounts, why] of cases) {
+    const found = folderOf(view(membership, mounts));
+    assert.match('obstacle' in found ? found.obstacle : 'found', why);
+  }
+});
+
+interface Files {
+  readonly controllers?: string;
+  readonly processes?: string;
+}
+
+/** A folder that looks like a cgroup; its files are files. */
+function cgroup(t: TestContext, { controllers = 'cpu io memory pids', processes = '7\n' }: Files = {}): string {
+  const base = mkdtempSync(join(tmpdir(), 'errand-cgroups-'));
+  t.after(() => rm(base, { recursive: true, force: true }));
+  writeFileSync(join(base, 'cgroup.controllers'), controllers);
+  writeFileSync(join(base, 'cgroup.procs'), processes);
+  writeFileSync(join(base, 'cgroup.subtree_control'), '');
+  writeFileSync(join(base, 'cgroup.type'), 'domain');
+  return base;
+}
+
+const at = (dir: string, pids?: number[]): CgroupView => view('0::/', `1 2 0:3 / ${dir} rw - cgroup2 cgroup2 rw`, pids);
+
+test('a cgroup of its own is divided', (t) => {
+  const dir = cgroup(t);
+  mkdirSync(join(dir, 'errand-code-1-1'));
+  const { cgroups, obstacle } = openCgroups(at(dir));
+  assert.equal(obstacle, null);
+  assert.equal(existsSync(join(dir, 'errand-code-1-1')), false, 'what a killed server left');
+  assert.equal(readFileSync(join(dir, 'errand-server/cgroup.procs'), 'utf8'), '7');
+  assert.equal(readFileSync(join(dir, 'cgroup.subtree_control'), 'utf8'), '+memory +pids +cpu');
+  const group = cgroups?.make({ memoryBytes: 1000 });
+  const of = (name: string): string => readFileSync(join(dir, `errand-code-${process.pid}-1`, name), 'utf8');
+  group?.add(4711);
+  assert.deepEqual(['memory.max', 'memory.oom.group', 'pids.max', 'cpu.max', 'cgroup.procs'].map(of), [
+    '1000',
+    '1',
+    '128',
+    '150000 100000',
+    '4711',
+  ]);
+  assert.equal(group?.isOutOfMemory(), false);
+  writeFileSync(
+    join(dir, `errand-code-${process.pid}-1`, 'memory.events'),
+    'low 0\noom 1\noom_kill 1\noom_group_kill 1\n',
+  );
+  assert.equal(group?.isOutOfMemory(), true);
+});
+
+test('one that is not its own is left alone', (t) => {
+  const cases: [Files, RegExp][] = [
+    [{ controllers: '' }, /no controllers for memory, pids, cpu/],
+    [{ controllers: 'cpu memory' }, /no controllers for pids/],
+    [{ processes: '7\n8\n9\n' }, /other processes are in .*: 8, 9/],
+  ];
+  for (const [files, why] of cases) {
+    const dir = cgroup(t, files);
+    const { obstacle } = openCgroups(at(dir));
+    assert.match(obstacle ?? '', why);
+    assert.equal(readFileSync(join(dir, 'cgroup.subtree_control'), 'utf8'), '');
+    assert.equal(existsSync(join(dir, 'errand-server')), false);
+  }
+});
+
+test('those that started the server move with it', (t) => {
+  const dir = cgroup(t, { processes: '5\n7\n' });
+  assert.equal(openCgroups(at(dir, [7, 5, 1])).obstacle, null);
+});
+
+/** This machine, as it is. */
+const here = openCgroups();
+
+test('this machine is told as it is', () => {
+  if (here.cgroups === null) assert.match(here.obstacle, /cgroup|controllers|processes are in/);
+  else assert.equal(here.obstacle, null);
+});
+
+test('the system ends what takes too much memory', { skip: here.obstacle ?? false }, async (t) => {
+  const { run } = kit(t, { isolation: ISOLATION, cgroups: here.cgroups });
+  const socket = `import net from 'node:net';
+    export default async () => {
+      const path = process.cwd() + '/s';
+      const kept = [];
+      const server = net.createServer({ pauseOnConnect: true }, (one) => kept.push(one)).listen(path);
+      await new Promise((resolve) => server.on('listening', resolve));
+      for (;;) await new Promise((resolve) => kept.push(net.connect(path, function () { this.write(Buffer.alloc(1e6)); resolve() })));
+    }`;
+  assert.equal(faultOf(await run(socket, { memoryMb: 16 })).code, 'OutOfMemory');
+  assert.equal(returned(await run('export default () => 1')), 1);
+});
+
+test('a process is put into a cgroup of its own', async (t) => {
+  const added: number[] = [];
+  let removed = 0;
+  const group = {
+    add: (pid: number) => void added.push(pid),
+    isOutOfMemory: () => false,
+    remove: () => void removed++,
+  };
+  const { run, runner } = kit(t, { cgroups: { make: () => group } });
+  const pid = returned(await run('export default () => process.pid'));
+  assert.deepEqual(added, [pid]);
+  await runner.stop(0);
+  assert.equal(removed, 1);
+});
+
+test('what the system ended for its memory is OutOfMemory', async (t) => {
+  const group = { add: () => {}, isOutOfMemory: () => true, remove: () => {} };
+  const { run } = kit(t, { cgroups: { make: () => group } });
+  const fault = faultOf(await run('export default () => process.kill(process.pid, "SIGKILL")'));
+  assert.equal(fault.code, 'WorkerExit', 'its own doing stays its own');
+  const died = faultOf(
+    await run(
+      `import fs from 'node:fs'; export default () => { for (;;) try { fs.closeSync(3); break } catch {} for (;;); }`,
+    ),
+  );
+  assert.equal(died.code, 'OutOfMemory');
+});
+
+test('a process that cannot be limited does not run', async (t) => {
+  const add = (): never => {
+    throw new Error('no');
+  };
+  const { run } = kit(t, { cgroups: { make: () => ({ add, isOutOfMemory: () => false, remove: () => {} }) } });
+  assert.match(faultOf(await run('export default () => 1')).code, /WorkerLost|WorkerExit/);
+});
