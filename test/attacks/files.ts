@@ -1,9 +1,9 @@
-import type { Escape } from './escapes.ts';
+import type { Attack } from './corpus.ts';
 
 const PERMISSION = "Node's permission model";
 const FOREIGN = `${PERMISSION}; another user, where the server is root; in a jail it is not there`;
 
-export const FILES: readonly Escape[] = [
+export const FILES: readonly Attack[] = [
   {
     name: "reads the store's database file",
     process: 'stopped',

@@ -1,6 +1,6 @@
-import { hardeningObstacle } from '../../../src/runner/hardening.ts';
-import type { Escape } from './escapes.ts';
-import { callSystem, OUTSIDE } from './native.ts';
+import { hardeningObstacle } from '../../src/runner/hardening.ts';
+import { callSystem, OUTSIDE } from '../unit/runner/native.ts';
+import type { Attack } from './corpus.ts';
 
 const TAKEN = 'the function is taken away';
 
@@ -21,7 +21,7 @@ const WAYS = `const nodeModule = node('module');
   ];
   const eachOf = async (name, attempt) => { for (const way of waysTo(name)) try { if (await attempt(await way())) return true } catch {} return false };`;
 
-export const ENGINE: readonly Escape[] = [
+export const ENGINE: readonly Attack[] = [
   {
     name: 'sets flags of V8 (`v8.setFlagsFromString`), which opens all memory of the process or writes files',
     process: 'stopped',

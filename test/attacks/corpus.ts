@@ -1,16 +1,17 @@
-// The corpus: what code in a step may try, and what comes of it at each level. SECURITY.md has the same table.
+// The corpus: what code in a step may try, and what comes of it at each level. The table in SECURITY.md is made
+// of it (table.ts).
 
-import { ENGINE } from './escapes-engine.ts';
-import { FILES } from './escapes-files.ts';
-import { NETWORK } from './escapes-network.ts';
-import { PROCESSES } from './escapes-processes.ts';
-import { SHARED } from './escapes-shared.ts';
-import type { Kit } from './kit.ts';
+import type { Kit } from '../unit/runner/kit.ts';
+import { ENGINE } from './engine.ts';
+import { FILES } from './files.ts';
+import { NETWORK } from './network.ts';
+import { PROCESSES } from './processes.ts';
+import { SHARED } from './shared.ts';
 import type { World } from './world.ts';
 
 export type Verdict = 'stopped' | 'possible';
 
-export interface Escape {
+export interface Attack {
   /** The row in SECURITY.md. */
   readonly name: string;
   readonly process: Verdict;
@@ -26,4 +27,4 @@ export interface Escape {
   readonly unhindered?: false;
 }
 
-export const ESCAPES: readonly Escape[] = [...FILES, ...ENGINE, ...PROCESSES, ...NETWORK, ...SHARED];
+export const ATTACKS: readonly Attack[] = [...FILES, ...ENGINE, ...PROCESSES, ...NETWORK, ...SHARED];

@@ -1,5 +1,5 @@
-import type { Escape } from './escapes.ts';
-import { deploymentOf, faultOf, type Kit, requestOf, returned, signal } from './kit.ts';
+import { deploymentOf, faultOf, type Kit, requestOf, returned, signal } from '../unit/runner/kit.ts';
+import type { Attack } from './corpus.ts';
 
 const UNBELIEVING = 'the server believes nothing: the process is ended, and the run fails with `WorkerLost`';
 const SAME = 'a process has the code of one deployment only; no level keeps its runs apart';
@@ -34,7 +34,7 @@ async function isHarmful(kit: Kit, body: string, code: string): Promise<boolean>
   return fault.code !== code || returned(await kit.run('export default () => 1')) !== 1;
 }
 
-export const SHARED: readonly Escape[] = [
+export const SHARED: readonly Attack[] = [
   {
     name: 'sends the server what is no message, or one that is too long',
     process: 'stopped',

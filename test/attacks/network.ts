@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
-import type { Escape } from './escapes.ts';
-import { signal } from './kit.ts';
+import { signal } from '../unit/runner/kit.ts';
+import type { Attack } from './corpus.ts';
 
 const OWN = 'in a jail; with `ERRAND_JAIL_NETWORK=full` it is possible';
 const ANY = 'in a jail; with `ERRAND_JAIL_NETWORK=public` it connects to public addresses, with `full` to all';
 
-export const NETWORK: readonly Escape[] = [
+export const NETWORK: readonly Attack[] = [
   {
     name: 'connects to any address, also on this machine and in private networks',
     process: 'possible',

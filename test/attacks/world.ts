@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import { deploymentOf, type Kit, returned } from './kit.ts';
+import { deploymentOf, type Kit, returned } from '../unit/runner/kit.ts';
 
 export interface World {
   readonly secret: string;

@@ -1,9 +1,9 @@
-import type { Escape } from './escapes.ts';
-import { faultOf, returned, until } from './kit.ts';
+import { faultOf, returned, until } from '../unit/runner/kit.ts';
+import type { Attack } from './corpus.ts';
 
 const PERMISSION = "Node's permission model";
 
-export const PROCESSES: readonly Escape[] = [
+export const PROCESSES: readonly Attack[] = [
   {
     name: "sees the server's environment",
     process: 'stopped',

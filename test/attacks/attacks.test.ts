@@ -1,4 +1,4 @@
-// The corpus of escapes (escapes.ts), tried at both levels, and compared with what SECURITY.md says.
+// The corpus of attacks (corpus.ts), tried at both levels, and compared with what SECURITY.md says.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -6,26 +6,27 @@ import { mkdtempSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { IsolationSettings } from '../../../src/runner/isolation.ts';
-import { createAddresses } from '../../../src/webhook/address.ts';
-import { createOutlets } from '../../../src/webhook/outlet.ts';
-import { tableOf } from '../../demo/markdown.ts';
-import { ESCAPES, type Escape } from './escapes.ts';
-import { NETWORK } from './escapes-network.ts';
-import { noJail } from './jail-kit.ts';
-import { ISOLATION, type Kit, kit, returned } from './kit.ts';
+import type { IsolationSettings } from '../../src/runner/isolation.ts';
+import { createAddresses } from '../../src/webhook/address.ts';
+import { createOutlets } from '../../src/webhook/outlet.ts';
+import { tableOf } from '../demo/markdown.ts';
+import { noJail } from '../unit/runner/jail-kit.ts';
+import { ISOLATION, type Kit, kit, returned } from '../unit/runner/kit.ts';
+import { ATTACKS, type Attack } from './corpus.ts';
+import { NETWORK } from './network.ts';
+import { withTable } from './table.ts';
 import { createWorld, type World } from './world.ts';
 
 const LEVELS = ['process', 'jail'] as const;
 const skips: Readonly<Record<(typeof LEVELS)[number], string | false>> = { process: false, jail: await noJail() };
-if (skips.jail !== false) process.stdout.write(`# escapes from a jail are not tried: ${skips.jail}\n`);
+if (skips.jail !== false) process.stdout.write(`# attacks in a jail are not tried: ${skips.jail}\n`);
 
 const bodyOf = (attempt: string, world: World): string => `const w = ${JSON.stringify(world)};
   const [fs, os, net] = ['fs', 'os', 'net'].map(node);
   const fail = () => { throw new Error() };
   try { return await (async () => { ${attempt} })() === true } catch { return false }`;
 
-async function came(kitOf: Kit, world: World, { attempt }: Escape): Promise<boolean> {
+async function came(kitOf: Kit, world: World, { attempt }: Attack): Promise<boolean> {
   if (typeof attempt !== 'string') return await attempt(kitOf, world);
   return returned(await kitOf.evaluate(bodyOf(attempt, world), { memoryMb: 64 })) === true;
 }
@@ -52,7 +53,7 @@ for (const { level, network } of SETTINGS) {
   const isolation: IsolationSettings = { ...ISOLATION, level, network };
   describe(`code at the level ${level} with the network ${network}`, { skip: skips[level] }, () => {
     // The network is all that differs between the jails.
-    for (const tried of network === 'public' ? NETWORK : ESCAPES) {
+    for (const tried of network === 'public' ? NETWORK : ATTACKS) {
       test(`${tried.name}: ${tried[level]}`, async (t) => {
         const made = kit(t, { isolation, openOutlet });
         const world = await createWorld(t, made);
@@ -63,7 +64,7 @@ for (const { level, network } of SETTINGS) {
 }
 
 describe('an attempt comes through where nothing stops it', () => {
-  for (const { name, attempt, process: verdict, unhindered = true } of ESCAPES) {
+  for (const { name, attempt, process: verdict, unhindered = true } of ATTACKS) {
     if (typeof attempt !== 'string' || verdict === 'possible' || !unhindered) continue;
     test(name, async (t) => {
       const world = await createWorld(t, kit(t));
@@ -74,7 +75,16 @@ describe('an attempt comes through where nothing stops it', () => {
 });
 
 test('SECURITY.md has a row for each attempt', async () => {
-  const text = await readFile(new URL('../../../SECURITY.md', import.meta.url), 'utf8');
-  const rows = ESCAPES.map(({ name, process, jail, by }) => [name, process, jail, by]);
+  const text = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+  const rows = ATTACKS.map(({ name, process, jail, by }) => [name, process, jail, by]);
   assert.deepEqual(tableOf(text, 'Code in a step'), rows);
+});
+
+test('a table that says something else is noticed', async () => {
+  const text = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+  assert.equal(withTable(text), text);
+  assert.notEqual(
+    withTable(text.replace('| possible | stopped |', '| stopped | stopped |')),
+    text.replace('| possible | stopped |', '| stopped | stopped |'),
+  );
 });
