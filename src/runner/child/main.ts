@@ -9,7 +9,7 @@ import { exitProcess, guardProcess } from './guard.ts';
 import { harden } from './harden.ts';
 import { openOutlet } from './outlet.ts';
 import { CONNECTION_LOST, type ToChild } from './protocol.ts';
-import { refuseHazards } from './refuse.ts';
+import { refuseHazards, refuseSignals } from './refuse.ts';
 import { provideTmp } from './tmp.ts';
 import { Worker } from './worker.ts';
 
@@ -20,6 +20,7 @@ const MAX_FRAME_BYTES = 2 ** 30;
 
 const { outlet, limits, parent } = confine();
 if (limits !== null) harden(limits, parent);
+else refuseSignals();
 refuseHazards();
 if (outlet !== null) await openOutlet(outlet);
 provideTmp();

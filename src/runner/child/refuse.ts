@@ -54,6 +54,16 @@ export function refuseHazards(): void {
   guardReport();
 }
 
+/**
+ * Of a process that was never started, Node 24 signals number 0: all of the group, the server among them. Where there is a
+ * filter of system calls, that refuses it; loading the module takes a millisecond.
+ */
+export function refuseSignals(): void {
+  const { ChildProcess } = process.getBuiltinModule('node:child_process');
+  const made = new ChildProcess() as unknown as { _handle: object };
+  replace(getPrototypeOf(made._handle) as object, 'kill', refusal('signals'));
+}
+
 function refuse(object: object, name: string, what: string): void {
   if (name in object) replace(object, name, refusal(what));
 }
