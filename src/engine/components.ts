@@ -36,6 +36,8 @@ export interface ListedComponent {
 
 /** The same place in the checkout and in the published package. */
 const OURS = fileURLToPath(new URL('../../sources/', import.meta.url));
+/** Of a process that only tells what they are: it may share its user of the system with no owner. */
+const OURS_OWNER = `${PREFIX.owner}errand`;
 const HIDDEN = /\/(node_modules|\.[^/]*)\//;
 const CODE = /\.[mc]?[jt]s$/;
 const KEY = /^[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -84,7 +86,7 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
   async function describe(key: string): Promise<ListedComponent> {
     const { code, bundle, sourceMap } = await fromKey(key);
     const steps = [{ id: PREFIX.step, namespace: fileOf(key).namespace, code, bundle, sourceMap }];
-    const deployment = { id: PREFIX.deployment, ownerId: '', runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const deployment = { id: PREFIX.deployment, ownerId: OURS_OWNER, runnableId: PREFIX.source, steps, createdAtMs: 0 };
     const described = await runner.describe(deployment);
     if (!described.ok) throw new Error(`component ${key} cannot be loaded: ${described.message}`);
     return { key, shape: described.shape };

@@ -24,7 +24,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
   /** Throws `Refusal` as the creation or change of a source does. */
   async function deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile> {
     const { path, source, bundle, sourceMap, name, configuredProps, fromFolder } = input;
-    if (fromFolder && !(await isDeployable(input))) return { result: 'skipped', whole: null };
+    if (fromFolder && !(await isDeployable(ownerId, input))) return { result: 'skipped', whole: null };
     const code = markedCode({ kind: 'file', name: path }, digestOf({ bundle, sourceMap }), source);
     const id = sourceIdOf(ownerId, path);
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
@@ -45,9 +45,9 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
   }
 
   /** Apps, actions, and what components share have default exports, too. What cannot be loaded is told as always. */
-  async function isDeployable({ bundle, sourceMap }: SourceFileInput): Promise<boolean> {
+  async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
     const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
-    const deployment = { id: PREFIX.deployment, ownerId: '', runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };
     const described = await runner.describe(deployment);
     return !described.ok || (described.shape.type === 'source' && described.shape.key !== null);
   }

@@ -15,6 +15,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KIB } from '../../domain/limits.ts';
 import { inheritedDescriptors } from '../descriptors.ts';
+import { underLimits } from '../hardening.ts';
 import type { CodeUser, IsolationSettings } from '../isolation.ts';
 import { systemArguments } from '../jail.ts';
 import type { BundlerSetup } from './protocol.ts';
@@ -34,6 +35,7 @@ const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = '/usr/bin/node';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
 const HEAP_MB = 512;
+const DESCRIPTORS = 4096;
 const ENV = { TZ: 'UTC', TMPDIR: '/tmp', PATH: '/nonexistent' };
 const INFO_FD = 4;
 const TMP_BYTES = String(1024 * KIB);
@@ -49,7 +51,10 @@ export function startBundler(place: BundlerPlace): ChildProcess {
   const setup: BundlerSetup = { close, user: isJailed || roots === null ? null : user, needs };
   const node = [...nodeFlags(roots === null ? null : needs), PROGRAM, JSON.stringify(setup)];
   if (!isJailed) {
-    return spawn(process.execPath, node, {
+    // It reads many files at once, and writes none.
+    const limits = { descriptors: DESCRIPTORS, fileBytes: KIB, threads: null };
+    const [command = '', ...args] = underLimits([process.execPath, ...node], limits);
+    return spawn(command, args, {
       cwd: '/',
       env: ENV,
       detached: true,

@@ -38,6 +38,22 @@ async function sendAgain(inHooks: boolean, update: () => Promise<WholeSource>): 
 
 const gone = () => Promise.reject(new Refusal('not_found', 'there is no source'));
 
+test('a file of a folder is loaded as its owner', async () => {
+  const owners: string[] = [];
+  const { deploySourceFile } = createSourceFiles({
+    store: { getSource: async () => undefined },
+    runner: {
+      describe: async ({ ownerId }) => {
+        owners.push(ownerId);
+        return { ok: true, shape: { type: 'app', key: null } as never };
+      },
+    },
+    sources: {} as never,
+  });
+  const { result } = await deploySourceFile('u_1', { ...FILE, fromFolder: true } as never);
+  assert.deepEqual([result, owners], ['skipped', ['u_1']]);
+});
+
 test('a file that stands as it is changes nothing', async () => {
   assert.deepEqual(await sendAgain(false, gone), ['same', ['create']]);
 });

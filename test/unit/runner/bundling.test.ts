@@ -171,6 +171,17 @@ test('its environment and arguments have nothing of the server', async (t) => {
   }
 });
 
+test('it gains no privileges, and leaves no core', { skip: SKIP.process }, async (t) => {
+  for (const level of LEVELS.filter((one) => SKIP[one] === false)) {
+    const { bundling } = bundlingAt(t, level);
+    await bundling.bundleStep(step('export default 1'), null);
+    const [inner = 0] = await childrenOf(bundling.pid as number);
+    const pid = level === 'jail' ? inner : (bundling.pid as number);
+    assert.match(await readFile(`/proc/${pid}/status`, 'utf8'), /^NoNewPrivs:\t1$/m, level);
+    if (level !== 'jail') assert.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
+  }
+});
+
 test('a user who may not read the folders is not taken', { skip: SKIP.user }, async (t) => {
   const dir = await folder(t, { 'closed/node_modules/one/index.js': 'module.exports = 1;' });
   await chmod(join(dir, 'closed'), 0o700);
