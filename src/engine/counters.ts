@@ -47,11 +47,19 @@ export class Counters {
   async tick(): Promise<number> {
     const { store, clock } = this.#deps;
     // Half: whoever looks first among several nodes, the others are not much behind it.
-    const everyMs = this.#isAsked ? LIMITS.countersSoonMs : LIMITS.countersEveryMs / 2;
+    const isAsked = this.#isAsked;
     this.#isAsked = false;
-    const { repairs } = await store.repairCounters(clock.nowMs() - everyMs);
-    this.#tell(repairs);
-    return Number.POSITIVE_INFINITY;
+    let isDone = false;
+    try {
+      const everyMs = isAsked ? LIMITS.countersSoonMs : LIMITS.countersEveryMs / 2;
+      const { isChecked, repairs } = await store.repairCounters(clock.nowMs() - everyMs);
+      this.#tell(repairs);
+      isDone = isChecked || !isAsked;
+    } finally {
+      // Who looked a moment ago may have looked before the reason came.
+      if (!isDone) this.#isAsked ||= isAsked;
+    }
+    return isDone ? Number.POSITIVE_INFINITY : LIMITS.countersSoonMs;
   }
 
   #tell(repairs: Awaited<ReturnType<Store['repairCounters']>>['repairs']): void {

@@ -43,28 +43,43 @@ export function counterVerbs(core: Core, connection: ConnectionOptions): Counter
   return {
     repairCounters: async (sinceMs) => {
       if (!(await isOurs(core, sinceMs))) return { isChecked: false, repairs: [] };
-      const { lines, isLedgerWrong } = await look(connection);
-      const repairs: Repair[] = [];
-      for (let from = 0; from < lines.length; from += LINES_PER_STEP) {
-        const step = lines.slice(from, from + LINES_PER_STEP);
-        repairs.push(...(await core.config.transact((tx) => repairLines(tx, step))));
+      try {
+        return { isChecked: true, repairs: await lookAndRepair(core, connection) } satisfies CounterCheck;
+      } catch (error) {
+        await giveUp(core);
+        throw error;
       }
-      if (isLedgerWrong) repairs.push(...(await core.config.transact((tx) => repairLedger(core, tx))));
-      if (lines.length > 0) for (const channel of ['runs', 'deliveries'] as const) core.notices.tellAll(channel);
-      return { isChecked: true, repairs } satisfies CounterCheck;
     },
   };
 }
 
-/** One node looks for all of them. */
+/** One node looks for all of them. A mark of the future is of a clock that was set back. */
 async function isOurs({ pool, clock }: Core, sinceMs: number): Promise<boolean> {
   const rows = await pool.write(
     `INSERT INTO meta AS m (name, value) VALUES ('counters_checked_at_ms', $1::bigint::text)
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE m.value::bigint < $2::bigint RETURNING value`,
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        WHERE m.value::bigint < $2::bigint OR m.value::bigint > $1::bigint RETURNING value`,
     clock.nowMs(),
     sinceMs,
   );
   return rows.length > 0;
+}
+
+/** So that it is looked again soon, here or elsewhere. */
+async function giveUp({ pool }: Core): Promise<void> {
+  await pool.write("DELETE FROM meta WHERE name = 'counters_checked_at_ms'").catch(() => undefined);
+}
+
+async function lookAndRepair(core: Core, connection: ConnectionOptions): Promise<Repair[]> {
+  const { lines, isLedgerWrong } = await look(connection);
+  const repairs: Repair[] = [];
+  for (let from = 0; from < lines.length; from += LINES_PER_STEP) {
+    const step = lines.slice(from, from + LINES_PER_STEP);
+    repairs.push(...(await core.config.transact((tx) => repairLines(tx, step))));
+  }
+  if (isLedgerWrong) repairs.push(...(await core.config.transact((tx) => repairLedger(core, tx))));
+  if (lines.length > 0) for (const channel of ['runs', 'deliveries'] as const) core.notices.tellAll(channel);
+  return repairs;
 }
 
 interface Wrong {

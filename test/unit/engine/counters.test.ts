@@ -15,14 +15,15 @@ function create(repairs: readonly Repair[]) {
   const slots = new Slots(new Lines(), { runs: true, deliveries: true });
   const counted = { processes: () => 0, isBundlingFailing: () => false };
   const metrics = new Metrics(slots, { open: 0, cut: 0 }, counted);
+  const answer = { isChecked: true };
   const store = {
     repairCounters: async (sinceMs: number) => {
       asked.push(sinceMs);
-      return { isChecked: true, repairs };
+      return { ...answer, repairs };
     },
   };
   const counters = new Counters({ store, metrics, clock: new TestClock(), random, log });
-  return { counters, metrics, asked, lines };
+  return { counters, metrics, asked, answer, lines };
 }
 
 const repair = (n: number): Repair => ({ kind: 'taken', ownerId: 'u_1', of: `wh_${n}`, counted: -n, found: 0 });
@@ -43,6 +44,16 @@ test('every kind is shown before anything was put right', async () => {
   const { body } = await metrics.text();
   for (const kind of REPAIR_KINDS) assert.match(body, new RegExp(`errand_store_repairs_total\\{kind="${kind}"\\} 0`));
   assert.deepEqual(lines, []);
+});
+
+test('a reason that came while another node looked is not forgotten', async () => {
+  const { counters, asked, answer } = create([]);
+  counters.wake();
+  answer.isChecked = false;
+  assert.equal(await counters.tick(), LIMITS.countersSoonMs);
+  answer.isChecked = true;
+  assert.equal(await counters.tick(), Number.POSITIVE_INFINITY);
+  assert.deepEqual(asked, [START_MS - LIMITS.countersSoonMs, START_MS - LIMITS.countersSoonMs]);
 });
 
 test('an hour apart, and sooner when there is a reason', async () => {
