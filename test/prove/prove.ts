@@ -7,6 +7,13 @@
 // which all faults come by a plan that the seed brings back. `--load`: so many processes keep the machine busy meanwhile.
 // `--power`: the power of the server's disk is cut instead; see power/.
 // Exits non-zero on any loss, and on anything that is there twice but may be there once.
+//
+// "mixed" on two cores, while other work kept the machine's load between 15 and 60: three nodes on Postgres for eight minutes
+// (seed 2027), 99 faults of 18 kinds, 47 kills, 9,424 events acknowledged and 19,348 deliveries received: nothing lost, doubled
+// (but for 160 deliveries) or stuck, and the ledger right in 727 looks. One server on SQLite for twelve minutes (seeds 2028 and
+// 2030), 10 kinds, 130 kills, 6,559 events acknowledged: the same. Of the kinds, "partly silent" is the one that finds a node that is
+// taken for gone while it goes on working: before what such a node ends was counted once, three minutes of it and of "hang"
+// (seed 12) left three of 3,018 deliveries standing still, and -5 being sent by the ledger.
 
 import { parseArgs } from 'node:util';
 import type { MixedOptions } from './mixed/mixed.ts';

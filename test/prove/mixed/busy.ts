@@ -10,6 +10,7 @@ export async function startBusy(count: number): Promise<AsyncDisposable> {
   return {
     async [Symbol.asyncDispose]() {
       for (const child of busy) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
         const gone = once(child, 'exit');
         child.kill('SIGKILL');
         await gone;

@@ -105,6 +105,8 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
     await load.stop();
     await allRun(ground);
     const stoppedAt = Date.now();
+    // Its ticks would never come to rest.
+    await client.put(`/v1/workflows/${arrangement.t}`, { triggers: [] });
     // What still stands after that is told by the witness, as stuck.
     await settle(client, SETTLE_MS).catch((error: Error) => wrong.add('no rest', error.message));
     const settledMs = Date.now() - stoppedAt;
