@@ -215,8 +215,8 @@ function buildFolder(
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log } = ports;
   await prepareMachine(config, log);
-  const listening: number[] = [];
-  const own = createOwn({ services: () => ownServices(config, listening) });
+  let services = ownServices(config, []);
+  const own = createOwn({ services: () => services });
   const addresses = createAddresses({ allowTargets: config.allowTargets, own });
   const store = await openStore(config, ports);
   const { clock } = store;
@@ -265,7 +265,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await quotas.read();
     await startFiles(parts);
     const at = await listen(http, config);
-    listening.push(...at.ports);
+    services = ownServices(config, at.ports);
     ({ url, metricsUrl } = at);
   } catch (error) {
     await stopParts(parts, http, 0);

@@ -10,6 +10,7 @@ import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import type { Answer, Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
 import { requestsOf, SEND_BODY, wholeOf } from '../support/requests.ts';
 import { createWebhook, deliveries, EMIT_BODY } from '../support/webhooks.ts';
 
@@ -220,12 +221,23 @@ test('a redirect to a forbidden address is not followed', async () => {
 });
 
 test('the server is closed where its address is open', async () => {
-  await using errand = await startErrand({ ERRAND_ALLOW_TARGETS: '127.0.0.1/32,::1/128' });
+  const metrics = await freePort();
+  await using errand = await startErrand({
+    ERRAND_ALLOW_TARGETS: '127.0.0.1/32,::1/128',
+    ERRAND_METRICS_PORT: `${metrics}`,
+  });
   await using inside = await listener();
   const own = new URL(errand.url).port;
+  assert.equal((await fetch(`http://127.0.0.1:${metrics}/metrics`)).status, 200);
   for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]', '[::1]']) {
-    const url = `http://${host}:${own}/metrics`;
-    assertRefused(await errand.client.request('POST', '/v1/webhooks', { url }), url, /it is where the server listens/);
+    for (const port of [own, metrics]) {
+      const url = `http://${host}:${port}/metrics`;
+      assertRefused(
+        await errand.client.request('POST', '/v1/webhooks', { url }),
+        url,
+        /it is where the server listens/,
+      );
+    }
   }
   const asking = await errand.workflow(SEND_BODY);
   const targets = [`http://127.0.0.1:${inside.port}/`, `http://127.0.0.1:${own}/metrics`];
