@@ -36,11 +36,15 @@ export function readInteger(min: number, max: number): (value: string) => number
   };
 }
 
+/** What the parser lets through of other protocols than http is more than can be connected to. */
+const URL_HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/;
+
 export function readUrl(protocols: readonly string[]): (value: string) => string {
   return (value) => {
     const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')} and has a host`;
     const url = URL.parse(value);
-    if (!url || !protocols.includes(url.protocol) || url.hostname === '') throw new Error(right);
+    if (!url || !protocols.includes(url.protocol) || !URL_HOST.test(url.hostname)) throw new Error(right);
+    if (!isDecodable(`${url.username}${url.password}`)) throw new Error(`${right}, and its user and password in %xx`);
     return value.replace(/\/+$/, '');
   };
 }
@@ -81,4 +85,13 @@ export function readOneOf(allowed: readonly string[]): (value: string) => string
     if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
     return value;
   };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
