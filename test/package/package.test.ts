@@ -142,10 +142,11 @@ test('The installed server has sources of its own', async () => {
   const client = createClient(server.url, KEY);
   const { data } = await client.get('/v1/components');
   assert.ok(data.some(({ key }: Json) => key === 'rss'));
-  // What it reads feeds with is another package, and is bundled.
+  // What it reads feeds with is another package, and is bundled. The server's own address is closed to it.
+  await using elsewhere = await startReceiver();
   const { status, json } = await client.request('POST', '/v1/sources', {
     component: 'rss',
-    configured_props: { url: `${server.url}/healthz` },
+    configured_props: { url: elsewhere.url },
   });
   assert.equal(status, 422);
   assert.match(json.detail, /no feed, but/);
