@@ -14,7 +14,7 @@ import { addStore } from './cli/store.ts';
 import { complaintOf } from './complaint.ts';
 import { readConfig } from './config.ts';
 import { VERSION } from './domain/version.ts';
-import { ownServices } from './own-services.ts';
+import { servicesOfNoEvents } from './own-services.ts';
 import type { Log } from './ports.ts';
 import { clock, random } from './real-ports.ts';
 import { createStoreCommands } from './store-commands.ts';
@@ -91,7 +91,8 @@ addDeploy(program, deploying);
 addConfig(program, process.env);
 addExplainUrl(program, () => {
   const config = readConfig(process.env);
-  return { allowTargets: config.allowTargets, own: createOwn({ services: () => ownServices(config, [config.port]) }) };
+  const services = servicesOfNoEvents(config, config.metricsPort);
+  return { allowTargets: config.allowTargets, own: createOwn({ services: () => services }) };
 });
 
 // `errand config | head` closes the pipe early: that is no error.

@@ -2,12 +2,13 @@
 
 import { type Config, ConfigError } from './config.ts';
 import type { HttpServer } from './http/server.ts';
+import type { OwnPorts } from './own-services.ts';
 
 export interface Listening {
   readonly url: string;
   /** Null: metrics have no address of their own. */
   readonly metricsUrl: string | null;
-  readonly ports: readonly number[];
+  readonly ports: OwnPorts;
 }
 
 interface Place {
@@ -19,11 +20,11 @@ interface Place {
 export async function listen(http: HttpServer, config: Config): Promise<Listening> {
   const port = await told('ERRAND_', http.listen({ host: config.host, port: config.port }));
   const url = urlOf({ host: config.host, port });
-  if (config.metricsPort === null) return { url, metricsUrl: null, ports: [port] };
+  if (config.metricsPort === null) return { url, metricsUrl: null, ports: { api: port, metrics: null } };
   const place = { host: config.metricsHost, port: config.metricsPort };
   const metricsPort = await told('ERRAND_METRICS_', http.listenForMetrics(place));
   const metricsUrl = `${urlOf({ ...place, port: metricsPort })}/metrics`;
-  return { url, metricsUrl, ports: [port, metricsPort] };
+  return { url, metricsUrl, ports: { api: port, metrics: metricsPort } };
 }
 
 function urlOf({ host, port }: Place): string {

@@ -37,7 +37,7 @@ import { fileInput } from './http/wire/workflow-files.ts';
 import { listen } from './listening.ts';
 import { createMailer } from './mail/mailer.ts';
 import { openStore, type StorePorts } from './open-store.ts';
-import { ownServices } from './own-services.ts';
+import { createJudges, type OwnPorts } from './own-services.ts';
 import type { Ids, Log, Random, StoreClock } from './ports.ts';
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
@@ -46,10 +46,9 @@ import type { RunQuotas } from './runner/places.ts';
 import type { ProcessRunner } from './runner/pool.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 import type { Store } from './store/store.ts';
-import { type Addresses, createAddresses } from './webhook/address.ts';
+import type { Addresses } from './webhook/address.ts';
 import { createGuardedClient } from './webhook/client.ts';
 import { createOutlets } from './webhook/outlet.ts';
-import { createOwn } from './webhook/own.ts';
 import { createPoster } from './webhook/post.ts';
 import { newSecret, newSigningKey } from './webhook/sign.ts';
 
@@ -79,7 +78,10 @@ interface Surroundings {
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
+  /** Where webhooks and requests may go. */
   readonly addresses: Addresses;
+  /** Where connections of code may go. */
+  readonly codeAddresses: Addresses;
   readonly publicUrl: () => string;
 }
 
@@ -91,7 +93,7 @@ function buildParts(surroundings: Surroundings) {
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const openOutlet = createOutlets({ addresses });
+  const openOutlet = createOutlets({ addresses: surroundings.codeAddresses });
   const runnerUse = (ownerId: string) => runner.useOf(ownerId);
   const quotas = new OwnerQuotas({ store, clock, random, log, runnerUse });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
@@ -215,9 +217,8 @@ function buildFolder(
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log } = ports;
   await prepareMachine(config, log);
-  let services = ownServices(config, []);
-  const own = createOwn({ services: () => services });
-  const addresses = createAddresses({ allowTargets: config.allowTargets, own });
+  let listensAt: OwnPorts = { api: null, metrics: null };
+  const judges = createJudges(config, () => listensAt);
   const store = await openStore(config, ports);
   const { clock } = store;
   const ids = createIds(clock, random);
@@ -227,7 +228,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, addresses, publicUrl });
+    parts = buildParts({ config, store, clock, random, ids, log, publicUrl, ...judges });
   } catch (error) {
     await store.close();
     throw error;
@@ -265,8 +266,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await quotas.read();
     await startFiles(parts);
     const at = await listen(http, config);
-    services = ownServices(config, at.ports);
-    ({ url, metricsUrl } = at);
+    ({ url, metricsUrl, ports: listensAt } = at);
   } catch (error) {
     await stopParts(parts, http, 0);
     throw error;

@@ -1,9 +1,9 @@
 // What is the server's own: the addresses of its machine, and what listens there or serves it. Judged at each connection:
 // addresses come and go, and a name may have moved.
 //
-// The machine's addresses are as closed as private ones: ERRAND_ALLOW_TARGETS opens them. What the server listens on, its
-// database and its mail server are never open, whatever the setting says: the range that opens a receiver on this machine
-// must not open them as well. (Rejected: to open them where the setting names one address alone. 127.0.0.1/32 is what
+// The machine's addresses are as closed as private ones: ERRAND_ALLOW_TARGETS opens them. The services that are given here,
+// its database for instance, are never open, whatever the setting says: the range that opens a receiver on this machine must
+// not open them as well. (Rejected: to open them where the setting names one address alone. 127.0.0.1/32 is what
 // everybody writes who has a receiver there.)
 
 import { isIP } from 'node:net';

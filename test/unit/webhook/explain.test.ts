@@ -181,7 +181,7 @@ test('Ranges with bits beyond their prefix are told in one line', async () => {
 test('What is the server’s own is explained', async () => {
   const env = {
     ERRAND_ALLOW_TARGETS: '127.0.0.0/8,169.254.0.0/16',
-    ERRAND_PORT: '4500',
+    ERRAND_METRICS_PORT: '4500',
     ERRAND_DATABASE_URL: 'postgres://127.0.0.1:5432/errand',
     ERRAND_SMTP_URL: 'smtp://127.0.0.1:2525',
   };
