@@ -40,8 +40,6 @@ const ENV = { TZ: 'UTC', TMPDIR: '/tmp', PATH: '/nonexistent' };
 const INFO_FD = 4;
 const TMP_BYTES = String(1024 * KIB);
 
-const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
-
 /** `child`'s process group is the bundler's, too. */
 export function startBundler(place: BundlerPlace): ChildProcess {
   const { level, user, roots } = place;
@@ -97,15 +95,15 @@ function scopesOf(paths: readonly string[]): string[] {
   return [...scopes];
 }
 
+/** None that hides a module of Node's: code that imports one would be refused as if it named a package. */
 function nodeFlags(readable: readonly string[] | null): string[] {
-  const common = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--no-addons', '--no-experimental-sqlite'];
+  const common = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--no-addons'];
   if (readable === null) return common;
   return [
     ...common,
     '--permission',
     '--allow-child-process',
     '--allow-worker',
-    ...(isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : []),
     ...[...readable.flatMap((path) => [path, join(path, '*')]), ...scopesOf(programFiles())].map(
       (path) => `--allow-fs-read=${path}`,
     ),
