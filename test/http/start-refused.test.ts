@@ -52,7 +52,11 @@ test('a file that is no store is told', async () => {
   const file = join(folder.path, 'errand.db');
   await writeFile(file, 'this is no database, and longer than the header of one would be '.repeat(20));
   const message = await told(folder, { ERRAND_DATABASE_URL: '' });
-  assert.equal(message, `${file} cannot be opened: file is not a database`);
+  assert.ok(
+    message.startsWith(`the store ${file} is damaged, and no server starts on it. Nothing was changed.\n`),
+    message,
+  );
+  assert.match(message, /SQLite says: .*file is not a database/);
 });
 
 test('only a bug is told with its stack', () => {
