@@ -1,7 +1,7 @@
 // Which limits a process of code gets, and who sets them: the process itself where it can (child/harden.ts), else a shell
-// that becomes it. Measured with Node's own start, 30 ms: by itself 0.9 ms and 1 to 2 ms for the filter, through a shell 1.0 ms, through `setpriv` and
-// `prlimit` 1.2 ms. No shell can filter system calls, so that is the way where Node has no node:ffi (24), and of machines and
-// systems whose calls are not known here.
+// that becomes it. Measured with Node's own start, 30 ms: by itself 0.9 ms and 1 to 2 ms for the filter, through a shell
+// 1.0 ms, through `setpriv` and `prlimit` 1.2 ms. No shell can filter system calls, so that is the way where Node has no
+// node:ffi (24), and of machines and systems whose calls are not known here.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { LIMITS } from '../domain/limits.ts';

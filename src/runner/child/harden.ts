@@ -1,10 +1,10 @@
 // What the system itself is told about this process before it loads any code: which system calls it may make, how many
 // descriptors it may have, that no program it might start has more rights than itself, and that it leaves no core file.
 //
-// Node has no functions for this, but node:ffi, which calls the C library: 3 ms of CPU on a busy machine, 1 of them to assemble the filter, where `setpriv` and `prlimit`
-// before Node took 1.2 ms, and a filter that keeps Node from starting programs cannot be there before Node was started.
-// Behind the last call the process gives up the right to any more. That is for good (`permission.drop`), the library is
-// closed, and the module left empty.
+// Node has no functions for this, but node:ffi, which calls the C library: 3 ms of CPU on a busy machine, 1 of them to
+// assemble the filter, where `setpriv` and `prlimit` before Node took 1.2 ms, and a filter that keeps Node from starting
+// programs cannot be there before Node was started. Behind the last call the process gives up the right to any more. That
+// is for good (`permission.drop`), the library is closed, and the module left empty.
 //
 // Throws when any of it fails, and then no code runs.
 
