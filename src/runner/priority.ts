@@ -3,6 +3,7 @@
 // priority, which takes nothing from it as long as nobody else wants the CPU. Owners count that have a process, idle or not:
 // the next run of one that has nothing to do now should find the CPU free.
 
+import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 const NORMAL = 0;
@@ -21,13 +22,33 @@ export function greedy(usedMs: ReadonlyMap<string, number>): ReadonlySet<string>
   return new Set([...usedMs].filter(([, ms]) => ms >= LEAST_MS && ms > part).map(([ownerId]) => ownerId));
 }
 
-/** False where that may not be: only root may raise a priority. */
+/**
+ * Sets the priority of all threads of a process. Linux has one for each thread, and the process's is that of its first
+ * alone: V8's own, which collect garbage and compile, would go on as before. False where that may not be: only root may
+ * raise a priority.
+ */
 export function prioritize(pid: number, isLow: boolean): boolean {
+  const priority = isLow ? LOWEST : NORMAL;
   try {
-    setPriority(pid, isLow ? LOWEST : NORMAL);
-    return true;
+    // The first one begins: those that it starts from here on are as it is.
+    setPriority(pid, priority);
   } catch {
     // Or it is gone, which is as good.
     return false;
+  }
+  for (const thread of threadsOf(pid)) {
+    try {
+      setPriority(thread, priority);
+    } catch {} // it has ended
+  }
+  return true;
+}
+
+/** None where the system does not tell (no Linux): there a priority is the whole process's. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
   }
 }
