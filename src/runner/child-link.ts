@@ -11,6 +11,7 @@ import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
 import { isOurComponent, isSource } from './sharing.ts';
+import { StderrTail } from './stderr-tail.ts';
 import type { Workdirs } from './workdir.ts';
 
 /**
@@ -30,8 +31,6 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const PIPE_CLOSED_MS = 100;
 /** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
 const READ_AT_ONCE = 32;
-/** What Node says of a full heap is followed by a native stack of a few kilobytes. */
-const STDERR_KEPT_CHARS = 16 * 1024;
 
 interface LinkOptions {
   readonly workdirs: Workdirs;
@@ -72,7 +71,7 @@ export class ChildLink {
   #pipe: Socket | undefined;
   /** What has come in, and was not looked at yet: by frame. */
   readonly #unread: Generator<void>[] = [];
-  #stderr = '';
+  #stderr: StderrTail | null = null;
   #garbage: string | null = null;
   #isOverMemory = false;
   #cutting: NodeJS.Timeout | undefined;
@@ -160,9 +159,11 @@ export class ChildLink {
 
   #listen(child: ChildProcess): void {
     for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // of a dead process: nothing new
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT_CHARS);
-    });
+    if (child.stderr !== null) {
+      const tail = new StderrTail(child.stderr);
+      child.on('exit', () => tail.end());
+      this.#stderr = tail;
+    }
     const reader = new FrameReader(FRAME_BOUNDS, (messages, blobs) => this.#onFrame(messages, blobs));
     const pipe = child.stdio?.[3] as Socket | undefined;
     this.#pipe = pipe;
@@ -253,7 +254,7 @@ export class ChildLink {
     const own = this.#garbage === null && !this.#isCut ? 'exit' : 'garbage';
     const { isOutOfMemory = false, ...ending } = this.#started?.ending({ code, signal }) ?? { code, signal };
     const kind = this.#isOverMemory || isOutOfMemory ? 'memory' : own;
-    this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr });
+    this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr?.text ?? '' });
   }
 
   /** It could not be started. */
