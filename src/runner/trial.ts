@@ -1,11 +1,12 @@
 // A process that does nothing, started once before all others: it shows whether code can be run here as it is set to.
 
-import { LIMITS } from '../domain/limits.ts';
+import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import type { Isolation, IsolationSettings } from './isolation.ts';
 import type { Workdirs } from './workdir.ts';
 
-const LATE_MS = 10_000;
+/** A process starts in 50 ms; a machine that is overloaded, or that its host has paused, takes a thousand times as long. */
+const LATE_MS = 60_000;
 const SAYS_WHY = /^bwrap: |^\w*Error: /;
 const NOTHING = {
   id: 'd_trial',
@@ -24,7 +25,7 @@ interface TrialOptions {
 /** Null when it was started and spoke, else why not and what to do about it. */
 export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise<string | null> {
   return new Promise((resolve) => {
-    let spoke = false;
+    let [spoke, isLate] = [false, false];
     const options = {
       workdirs,
       isolation,
@@ -33,7 +34,10 @@ export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise
       env: {},
       mode: 'describe',
     } as const;
-    const late = setTimeout(() => link.kill(), LATE_MS);
+    const late = setTimeout(() => {
+      isLate = true;
+      link.kill();
+    }, LATE_MS);
     const link = new ChildLink(options, {
       onMessage: ({ t }) => {
         spoke ||= t === 'shape';
@@ -41,7 +45,8 @@ export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise
       },
       onDeath: (death, removed) => {
         clearTimeout(late);
-        const reason = spoke ? null : reasonOf(death, settings);
+        const told = isLate ? { ...death, detail: `it did not start within ${LATE_MS / SECOND_MS} seconds` } : death;
+        const reason = spoke ? null : reasonOf(told, settings);
         void removed.then(() => resolve(reason));
       },
     });

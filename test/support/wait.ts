@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 const PAUSE_MS = 10;
 
 /** Resolves with the first value that is not undefined, null or false. */

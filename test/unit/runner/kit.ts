@@ -150,7 +150,7 @@ export function signal(): { readonly onAnswer: (answer: HttpAnswer) => void; rea
 }
 
 /** It only ends a test that would hang. */
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 
 /** Settles when the condition holds; for what announces itself to nobody. */
 export async function until(holds: () => boolean): Promise<void> {
