@@ -72,18 +72,34 @@ export interface Ending {
 /** Opens a way out at a path, for a user of the system (null: the server's own): a socket that only one process is shown. */
 export type OpenOutlet = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
 
+export type ToPrepare = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
+
 export interface Isolation {
   inside(dir: string): Inside;
   /** Who the code of an owner runs as; null: the server's own user. Throws when there is no user left. */
   userOf(ownerId: string): CodeUser | null;
   /** What the process needs outside of it, before it is started; what ends that again. */
-  prepare(options: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }>;
+  prepare(options: ToPrepare): Promise<{ close(): void }>;
   start(options: StartOptions): Started;
 }
 
 /** Whether connections go through the server, which judges them. */
 export function goesThroughServer({ network }: IsolationSettings, isOurs: boolean): boolean {
   return network === 'public' || (network === 'full' && isOurs);
+}
+
+/** The server's socket, in the process's folder. */
+export const OUTLET = 'outlet.sock';
+
+/** Opens the way out of a process whose connections go through the server. Rejects when there is none to be opened. */
+export async function openWayOut(
+  settings: IsolationSettings,
+  open: OpenOutlet | null | undefined,
+  { dir, isOurs, user }: ToPrepare,
+): Promise<{ close(): void }> {
+  if (!goesThroughServer(settings, isOurs)) return { close: () => {} };
+  if (!open) throw new Error(NO_WAY_OUT);
+  return await open(join(dir, OUTLET), user);
 }
 
 export const NO_WAY_OUT = 'no way out was given to code whose connections go through the server';

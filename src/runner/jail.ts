@@ -26,9 +26,12 @@ import {
   NO_WAY_OUT,
   nodeArguments,
   type OpenOutlet,
+  OUTLET,
+  openWayOut,
   STDIO,
   type Started,
   type StartOptions,
+  type ToPrepare,
   userFor,
 } from './isolation.ts';
 import { seccompFilter } from './seccomp/filter.ts';
@@ -36,8 +39,6 @@ import { isMachine } from './seccomp/syscalls.ts';
 
 const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
 const NODE = '/usr/bin/node';
-/** In the process's folder. */
-const OUTLET = 'outlet.sock';
 /** `nobody`, as whom the process sees itself. */
 const NOBODY = '65534';
 /** Where bwrap is looked for, which is not for the server's environment to say. */
@@ -88,10 +89,8 @@ export class Jails implements Isolation {
     return userFor(this.#settings, ownerId);
   }
 
-  async prepare({ dir, isOurs, user }: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }> {
-    if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
-    if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
-    return await this.#openOutlet(join(dir, OUTLET), user);
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
+    return openWayOut(this.#settings, this.#openOutlet, options);
   }
 
   start(options: StartOptions): Started {

@@ -2,7 +2,16 @@
 
 import type { Readable } from 'node:stream';
 import type { Cgroup, Cgroups } from './cgroups.ts';
-import type { CodeUser, Ending, Inside, Isolation, IsolationSettings, Started, StartOptions } from './isolation.ts';
+import type {
+  CodeUser,
+  Ending,
+  Inside,
+  Isolation,
+  IsolationSettings,
+  Started,
+  StartOptions,
+  ToPrepare,
+} from './isolation.ts';
 import { REPORT } from './jail.ts';
 import { processMb } from './memory.ts';
 
@@ -29,7 +38,7 @@ export class LimitedByCgroups implements Isolation {
     return this.#inner.userOf(ownerId);
   }
 
-  prepare(options: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }> {
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
     return this.#inner.prepare(options);
   }
 

@@ -17,18 +17,18 @@ import {
   type Inside,
   type Isolation,
   type IsolationSettings,
-  NO_WAY_OUT,
   nodeArguments,
   type OpenOutlet,
+  OUTLET,
+  openWayOut,
   STDIO,
   type Started,
   type StartOptions,
+  type ToPrepare,
   userFor,
 } from './isolation.ts';
 
 const PIPE = 3;
-/** In the process's folder, which is above the one that it works in. */
-const OUTLET = 'outlet.sock';
 /** What the system takes for a socket's path. */
 const MAX_PATH_BYTES = 100;
 
@@ -53,10 +53,8 @@ export class PlainProcesses implements Isolation {
     return userFor(this.#settings, ownerId);
   }
 
-  async prepare({ dir, isOurs, user }: Pick<StartOptions, 'dir' | 'isOurs' | 'user'>): Promise<{ close(): void }> {
-    if (!goesThroughServer(this.#settings, isOurs)) return { close: () => {} };
-    if (this.#openOutlet === undefined) throw new Error(NO_WAY_OUT);
-    return await this.#openOutlet(join(dir, OUTLET), user);
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
+    return openWayOut(this.#settings, this.#openOutlet, options);
   }
 
   start(options: StartOptions): Started {
