@@ -6,8 +6,8 @@ import { PREFIX } from '../src/domain/ids.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../src/domain/resource.ts';
 import type { ClaimedRun, RunOutcome } from '../src/domain/run.ts';
 import { NO_OUTCOME } from '../src/domain/run.ts';
-import { clock, createIds, random } from '../src/real-ports.ts';
-import type { Admission, Store } from '../src/store/store.ts';
+import { clock, createIds, random } from '../src/server/real-ports.ts';
+import type { Admission, Store } from '../src/store/contract/store.ts';
 import { BODY } from './load.ts';
 
 const ids = createIds(clock, random);

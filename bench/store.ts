@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clock, random } from '../src/real-ports.ts';
+import { clock, random } from '../src/server/real-ports.ts';
+import type { Store } from '../src/store/contract/store.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
-import type { Store } from '../src/store/store.ts';
 import { appendAndFinish, eventOf, type Flow, FREE_HANDS, failedEnd, layFlow } from './store-work.ts';
 
 export interface StoreSpeed {

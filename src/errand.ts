@@ -3,7 +3,6 @@
 
 import { realpath } from 'node:fs/promises';
 import { Command } from 'commander';
-import { administer } from './administration.ts';
 import { type Api, CliError, connect, findServer } from './cli/api.ts';
 import { addAudit } from './cli/audit.ts';
 import { addConfig } from './cli/config.ts';
@@ -11,13 +10,14 @@ import { addDeploy, type Bundled } from './cli/deploy.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
 import { addKeys, addOwners } from './cli/owners.ts';
 import { addStore } from './cli/store.ts';
-import { complaintOf } from './complaint.ts';
-import { readConfig } from './config.ts';
 import { VERSION } from './domain/version.ts';
-import { servicesOfNoEvents } from './own-services.ts';
 import type { Log } from './ports.ts';
-import { clock, random } from './real-ports.ts';
-import { createStoreCommands } from './store-commands.ts';
+import { administer } from './server/administration.ts';
+import { readConfig } from './server/config.ts';
+import { servicesOfNoEvents } from './server/own-services.ts';
+import { clock, random } from './server/real-ports.ts';
+import { complaintOf } from './server/startup-error.ts';
+import { createStoreCommands } from './server/store-commands.ts';
 import { createOwn } from './webhook/own.ts';
 
 process.umask(0o077);

@@ -1,16 +1,16 @@
 // The server's process: settings, ports of the real world, signals.
 
-import './thread-pool.ts';
+import './server/thread-pool.ts';
 import { pino } from 'pino';
-import { isolationOf } from './code-isolation.ts';
-import { complaintOf } from './complaint.ts';
-import { type Config, readConfig } from './config.ts';
-import { databaseLabel } from './database-url.ts';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
-import { clock, random } from './real-ports.ts';
 import type { IsolationSettings } from './runner/isolation.ts';
-import { type Service, startService } from './service.ts';
+import { isolationOf } from './server/code-isolation.ts';
+import { type Config, readConfig } from './server/config.ts';
+import { databaseLabel } from './server/database-url.ts';
+import { clock, random } from './server/real-ports.ts';
+import { type Service, startService } from './server/service.ts';
+import { complaintOf } from './server/startup-error.ts';
 
 /** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
 const STOP_GRACE_MS = 8000;

@@ -1,8 +1,8 @@
 // A client of the running server's API, for commands.
 
 import { readFile } from 'node:fs/promises';
-import { type Config, dataPaths } from '../config.ts';
-import { readRunning } from '../running-file.ts';
+import { type Config, dataPaths } from '../server/config.ts';
+import { readRunning } from '../server/running-file.ts';
 
 export class CliError extends Error {
   override readonly name = 'CliError';

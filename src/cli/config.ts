@@ -1,7 +1,7 @@
 // errand config: every setting, its value and its default.
 
 import type { Command } from 'commander';
-import { readConfig, SETTINGS } from '../config.ts';
+import { readConfig, SETTINGS } from '../server/config.ts';
 
 export function addConfig(program: Command, env: Readonly<Record<string, string | undefined>>): void {
   program

@@ -1,19 +1,19 @@
 // Everything that callers may ask for, as one object.
 
-import { type AccountDeps, createAccounts } from './accounts.ts';
-import { type ConfigureDeps, createConfigure } from './configure.ts';
-import { createDataStores, type DataStoreDeps } from './data-stores.ts';
-import { createDirects, type DirectDeps } from './directs.ts';
-import { createOperationActions, type OperationActionDeps } from './operations.ts';
-import { createOwners, type OwnerDeps } from './owners.ts';
-import { createResends, type ResendDeps } from './resends.ts';
-import { createResumes, type ResumeDeps } from './resumes.ts';
-import { createRunRetries } from './run-retries.ts';
-import { createSources, type SourceDeps } from './sources.ts';
-import { createSubscriptions } from './subscriptions.ts';
-import { createWebhookTests, type WebhookTestDeps } from './webhook-tests.ts';
-import { createWebhooks, type WebhookDeps } from './webhooks.ts';
-import { createWorkflows, type WorkflowDeps } from './workflows.ts';
+import { type ConfigureDeps, createConfigure } from './components/configure.ts';
+import { createOperationActions, type OperationActionDeps } from './deliveries/operations.ts';
+import { createResends, type ResendDeps } from './deliveries/resends.ts';
+import { createWebhookTests, type WebhookTestDeps } from './deliveries/webhook-tests.ts';
+import { type AccountDeps, createAccounts } from './resources/accounts.ts';
+import { createDataStores, type DataStoreDeps } from './resources/data-stores.ts';
+import { createOwners, type OwnerDeps } from './resources/owners.ts';
+import { createSubscriptions } from './resources/subscriptions.ts';
+import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
+import { createWorkflows, type WorkflowDeps } from './resources/workflows.ts';
+import { createDirects, type DirectDeps } from './runs/manual-runs.ts';
+import { createResumes, type ResumeDeps } from './runs/resumes.ts';
+import { createRunRetries } from './runs/run-retries.ts';
+import { createSources, type SourceDeps } from './sources/sources.ts';
 
 export type ActionDeps = WorkflowDeps &
   DirectDeps &

@@ -2,7 +2,7 @@
 // wait short, so a lost one costs at most `maxWaitMs`.
 
 import type { Log, Random } from '../ports.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreUnavailable } from '../store/contract/store.ts';
 
 export interface LoopOptions {
   readonly name: string;

@@ -1,8 +1,8 @@
 // What Prometheus may ask of this process.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { REPAIR_KINDS } from '../store/counters.ts';
-import type { Slots } from './slots.ts';
+import { REPAIR_KINDS } from '../store/contract/counters.ts';
+import type { Slots } from './capacity/slots.ts';
 import type { Streams } from './streams/streams.ts';
 
 interface Counted {

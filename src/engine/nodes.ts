@@ -5,10 +5,10 @@
 import { HOUR_MS, LIMITS } from '../domain/limits.ts';
 import type { Log, Random } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Store } from '../store/store.ts';
-import type { Dispatch } from './dispatch.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { Dispatch } from './accept/dispatch.ts';
+import type { Slots } from './capacity/slots.ts';
 import { Loop } from './loop.ts';
-import type { Slots } from './slots.ts';
 
 export interface NodesDeps {
   readonly store: Pick<Store, 'beat' | 'rescue'>;

@@ -6,16 +6,16 @@ import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
-import { addAccess } from './access.ts';
-import { addNotFound } from './allow.ts';
-import { addBodies } from './api-body.ts';
-import { addAudit } from './audit.ts';
-import type { BodyMemory } from './body-memory.ts';
+import { addAccess } from './access/access.ts';
+import { addAudit } from './access/audit.ts';
+import { addBodies } from './body/api-body.ts';
+import type { BodyMemory } from './body/body-memory.ts';
+import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
-import { encodeJson } from './json.ts';
-import { openApiOptions } from './openapi-options.ts';
+import { openApiOptions } from './openapi/openapi-options.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import { addRoutes } from './routes.ts';
+import { addNotFound } from './server/allow.ts';
 
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 

@@ -32,9 +32,9 @@ import type { Owner, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { DataPlace } from '../store/data.ts';
-import type { DeliveryRecord } from '../store/records.ts';
-import type { Appended, Idempotency, Store } from '../store/store.ts';
+import type { DataPlace } from '../store/contract/data.ts';
+import type { DeliveryRecord } from '../store/contract/records.ts';
+import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
 import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {

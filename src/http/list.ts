@@ -4,8 +4,8 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
 import { isResourceId, numberOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { Page, PageQuery } from '../store/records.ts';
-import { nullable, text } from './schema.ts';
+import type { Page, PageQuery } from '../store/contract/records.ts';
+import { nullable, text } from './openapi/schema.ts';
 
 const CURSORS = {
   after: Type.Optional(text({ description: 'Cursor: only records older than this one (its id).' })),

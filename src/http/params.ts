@@ -8,10 +8,10 @@ import type { TSchema } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { memberOf } from '../domain/slice.ts';
-import { isRecord } from './json.ts';
-import { hasMoreValues } from './json-count.ts';
-import { jsonDepth } from './json-text.ts';
-import { checkDepth } from './nesting.ts';
+import { isRecord } from './body/json.ts';
+import { hasMoreValues } from './body/json-count.ts';
+import { jsonDepth } from './body/json-text.ts';
+import { checkDepth } from './body/nesting.ts';
 
 /** Members nest no deeper than this, the member `event` apart: for that see `eventOf`. */
 const MAX_NESTING = 100;

@@ -6,8 +6,8 @@ import type { FastifyReply } from 'fastify';
 import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Log } from '../ports.ts';
-import { StoreUnavailable } from '../store/store.ts';
-import { discard, keepsConnection } from './body.ts';
+import { StoreUnavailable } from '../store/contract/store.ts';
+import { discard, keepsConnection } from './body/body.ts';
 
 /** An answer as it goes out; `body` is JSON text, or a page. */
 export interface Problem {

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Check } from 'typebox/value';
 import { type ParameterFault, Refusal } from '../domain/fault.ts';
-import { isRecord } from './json.ts';
+import { isRecord } from './body/json.ts';
 
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;

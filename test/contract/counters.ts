@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Repair } from '../../src/store/counters.ts';
+import type { Repair } from '../../src/store/contract/counters.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, at, emit, failed, type Harness, none, shareOf, succeeded, times } from './fixtures.ts';
 import { Stage } from './stage.ts';

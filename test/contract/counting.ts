@@ -4,7 +4,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { DELIVERY_STATES } from '../../src/domain/delivery.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { RUN_STATES } from '../../src/domain/run.ts';
-import type { Ledger, PageQuery, RunRecord } from '../../src/store/records.ts';
+import type { Ledger, PageQuery, RunRecord } from '../../src/store/contract/records.ts';
 import { defined, walk } from './fixtures.ts';
 import type { Stage } from './stage.ts';
 

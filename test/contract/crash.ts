@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { type Store, StoreUnavailable } from '../../src/store/contract/store.ts';
 import { assertOneErrorPerFailure } from './counting.ts';
 import { all, emit, failed, type Harness, none, sameMembers, TestClock, times } from './fixtures.ts';
 import { numbered, Stage } from './stage.ts';

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { DataStore } from '../../src/domain/data.ts';
 import { PREFIX } from '../../src/domain/ids.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { DataPlace } from '../../src/store/data.ts';
+import type { DataPlace } from '../../src/store/contract/data.ts';
 import { defined, type Harness, times, timesInTurn } from './fixtures.ts';
 import { Stage } from './stage.ts';
 

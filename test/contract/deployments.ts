@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../src/domain/limits.ts';
 import type { Deployment, Workflow } from '../../src/domain/resource.ts';
-import type { DeploymentPlace } from '../../src/store/deployments.ts';
+import type { DeploymentPlace } from '../../src/store/contract/deployments.ts';
 import { all, at, defined, failed, type Harness, only, timesInTurn, walk } from './fixtures.ts';
 import { Stage } from './stage.ts';
 

@@ -4,7 +4,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { Receipt } from '../../src/store/records.ts';
+import type { Receipt } from '../../src/store/contract/records.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure, runsOf } from './counting.ts';
 import { all, defined, failed, type Harness, none, only, parsed, sameMembers, timesInTurn } from './fixtures.ts';
 import { Stage } from './stage.ts';

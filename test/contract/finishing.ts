@@ -6,7 +6,7 @@ import { text } from '../../src/domain/bytes.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { HOUR_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { RunOutcome } from '../../src/domain/run.ts';
-import type { Finished } from '../../src/store/store.ts';
+import type { Finished } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure, runsOf } from './counting.ts';
 import {
   aFault,

@@ -10,8 +10,8 @@ import type { Runnable, Webhook } from '../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../../src/domain/run.ts';
 import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
-import type { Page, PageQuery } from '../../src/store/records.ts';
-import type { Admission, Claims, Store } from '../../src/store/store.ts';
+import type { Page, PageQuery } from '../../src/store/contract/records.ts';
+import type { Admission, Claims, Store } from '../../src/store/contract/store.ts';
 
 /** One store on data of its own. Disposing closes it and removes the data. */
 export interface Opened extends AsyncDisposable {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { carriedFrom } from '../../src/domain/carry.ts';
 import { RUN } from '../../src/domain/emission.ts';
 import type { Workflow } from '../../src/domain/resource.ts';
-import type { Admission, Appended } from '../../src/store/store.ts';
+import type { Admission, Appended } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 import { all, aStep, defined, type Harness, none, only, succeeded, waits } from './fixtures.ts';
 import { Stage } from './stage.ts';

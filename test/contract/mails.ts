@@ -6,7 +6,7 @@ import { type ClaimedDelivery, MAIL } from '../../src/domain/delivery.ts';
 import { EMAIL, ERRORS } from '../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import type { Workflow } from '../../src/domain/resource.ts';
-import type { EmissionRecord } from '../../src/store/records.ts';
+import type { EmissionRecord } from '../../src/store/contract/records.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import {
   all,

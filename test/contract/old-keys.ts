@@ -1,7 +1,7 @@
 // API keys as they were before keys and the account had scopes of their own, and what becomes of them.
 
 import { deepEqual, equal } from 'node:assert/strict';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { defined } from './fixtures.ts';
 
 interface OldKey {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
-import type { Claims } from '../../src/store/store.ts';
+import type { Claims } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, at, defined, type Harness, none, only, START_MS, shareOf, timesInTurn } from './fixtures.ts';
 import {

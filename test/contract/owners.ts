@@ -4,7 +4,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
-import type { OwnerWrite } from '../../src/store/resources.ts';
+import type { OwnerWrite } from '../../src/store/contract/resources.ts';
 import {
   all,
   at,

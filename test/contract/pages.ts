@@ -4,7 +4,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { Page, PageQuery } from '../../src/store/records.ts';
+import type { Page, PageQuery } from '../../src/store/contract/records.ts';
 import { all, at, defined, failed, type Harness, only, parsed, times, timesInTurn, walk } from './fixtures.ts';
 import { numbered, Stage } from './stage.ts';
 

@@ -4,8 +4,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PREFIX } from '../../src/domain/ids.ts';
 import { NO_QUOTAS } from '../../src/domain/quota.ts';
-import { MEASURED_AT_ONCE, MEASURING_BEGINS } from '../../src/store/quotas.ts';
-import type { Store } from '../../src/store/store.ts';
+import { MEASURED_AT_ONCE, MEASURING_BEGINS } from '../../src/store/contract/quotas.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { defined, type Harness, none, times } from './fixtures.ts';
 import { Stage } from './stage.ts';
 

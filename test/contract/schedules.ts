@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { msOf } from '../../src/domain/ids.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Trigger } from '../../src/domain/resource.ts';
-import type { Appended } from '../../src/store/store.ts';
+import type { Appended } from '../../src/store/contract/store.ts';
 import { all, at, defined, type Harness, none, only, START_MS, sorted, succeeded, times } from './fixtures.ts';
 import { Stage } from './stage.ts';
 

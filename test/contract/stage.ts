@@ -11,8 +11,8 @@ import type { Owner, Runnable, Source, Subscription, Trigger, Webhook, Workflow 
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run.ts';
 import type { WaitAsked } from '../../src/domain/waiting.ts';
 import type { Ids } from '../../src/ports.ts';
-import type { SourceWrite, WorkflowWrite } from '../../src/store/resources.ts';
-import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/store.ts';
+import type { SourceWrite, WorkflowWrite } from '../../src/store/contract/resources.ts';
+import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/contract/store.ts';
 import {
   aFault,
   all,

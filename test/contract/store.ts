@@ -1,4 +1,4 @@
-// The promises of src/store/store.ts and src/store/resources.ts. A backend passes all of this, or it is no backend:
+// The promises of src/store/contract/store.ts and src/store/contract/resources.ts. A backend passes all of this, or it is no backend:
 // see sqlite.test.ts for how one plugs in.
 
 import { describe } from 'node:test';

@@ -4,8 +4,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { EmissionRecord } from '../../src/store/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EmissionRecord } from '../../src/store/contract/records.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { all, at, emit, type Harness, json, only, parsed, shareOf, succeeded, times } from './fixtures.ts';
 import { numbered, STUBBORN, Stage } from './stage.ts';
 

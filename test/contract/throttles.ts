@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Throttle, Workflow } from '../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../src/domain/run.ts';
-import type { WorkflowWrite } from '../../src/store/resources.ts';
+import type { WorkflowWrite } from '../../src/store/contract/resources.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, at, type Harness, none, only, START_MS, shareOf, times, timesInTurn, upTo, waits } from './fixtures.ts';
 import { Stage } from './stage.ts';

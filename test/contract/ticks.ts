@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Schedule, Trigger } from '../../src/domain/resource.ts';
-import { dueTick, firstTickMs, tickEvent } from '../../src/engine/schedule.ts';
-import type { WorkflowWrite } from '../../src/store/resources.ts';
+import { dueTick, firstTickMs, tickEvent } from '../../src/engine/schedule/cron.ts';
+import type { WorkflowWrite } from '../../src/store/contract/resources.ts';
 import { all, at, defined, type Harness, none, START_MS } from './fixtures.ts';
 import { Stage } from './stage.ts';
 

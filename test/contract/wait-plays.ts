@@ -8,7 +8,7 @@ import { SECOND_MS } from '../../src/domain/limits.ts';
 import type { Webhook, Workflow } from '../../src/domain/resource.ts';
 import type { ClaimedRun, RunState } from '../../src/domain/run.ts';
 import type { WaitAsked, WaitKind } from '../../src/domain/waiting.ts';
-import type { Claims } from '../../src/store/store.ts';
+import type { Claims } from '../../src/store/contract/store.ts';
 import { assertCountersAreRight, assertLedgerAddsUp } from './counting.ts';
 import { all, defined, Hands, type Harness, none, shareOf, waits } from './fixtures.ts';
 import { type RandomStep, stepOf } from './random-steps.ts';

@@ -6,10 +6,10 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { readConfig, SETTINGS } from '../../src/config.ts';
 import { PLATFORM_CODES } from '../../src/domain/fault.ts';
 import { DAY_MS, HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
+import { readConfig, SETTINGS } from '../../src/server/config.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { SETTINGS } from '../../src/config.ts';
+import { SETTINGS } from '../../src/server/config.ts';
 import { BARE_ENV } from '../support/bare-env.ts';
 import { createFolder } from '../support/folder.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxOwnersOf, readConfig } from '../../src/config.ts';
+import { maxOwnersOf, readConfig } from '../../src/server/config.ts';
 import { createClient } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createErrandOn } from '../support/flows.ts';

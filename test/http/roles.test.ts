@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { test } from 'node:test';
-import { dataPaths, type Role, readConfig } from '../../src/config.ts';
-import { clock, random } from '../../src/real-ports.ts';
-import { startService } from '../../src/service.ts';
+import { dataPaths, type Role, readConfig } from '../../src/server/config.ts';
+import { clock, random } from '../../src/server/real-ports.ts';
+import { startService } from '../../src/server/service.ts';
 import { type Client, createClient, type Json } from '../support/client.ts';
 import { createErrandOn, type ErrandActions } from '../support/flows.ts';
 import { createFolder, type Folder } from '../support/folder.ts';

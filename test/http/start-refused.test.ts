@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { administer } from '../../src/administration.ts';
-import { complaintOf } from '../../src/complaint.ts';
-import { readConfig } from '../../src/config.ts';
-import { clock, random } from '../../src/real-ports.ts';
-import { startService } from '../../src/service.ts';
+import { administer } from '../../src/server/administration.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { clock, random } from '../../src/server/real-ports.ts';
+import { startService } from '../../src/server/service.ts';
+import { complaintOf } from '../../src/server/startup-error.ts';
 import { createFolder, type Folder } from '../support/folder.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { folderOutside } from '../../src/code-isolation.ts';
+import { folderOutside } from '../../src/server/code-isolation.ts';
 import { killOnce, planPhases } from './kills.ts';
 import { BURST, LIGHT } from './load.ts';
 import { createDice } from './random.ts';

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { folderOutside } from '../../src/code-isolation.ts';
+import { folderOutside } from '../../src/server/code-isolation.ts';
 import { BARE_ENV } from './bare-env.ts';
 import { databaseFor } from './database.ts';
 

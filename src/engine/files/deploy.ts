@@ -9,9 +9,9 @@ import type { Clock, Ids } from '../../ports.ts';
 import { stepBundles } from '../../runner/bundle-file.ts';
 import type { CodeProblem } from '../../runner/bundle-options.ts';
 import type { Described, Runner } from '../../runner/runner.ts';
-import { type Store, StoreUnavailable } from '../../store/store.ts';
-import { stepIdOf } from '../step-ids.ts';
-import type { Workflows } from '../workflows.ts';
+import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
+import { stepIdOf } from '../resources/step-ids.ts';
+import type { Workflows } from '../resources/workflows.ts';
 import {
   digestOf,
   type Mark,

@@ -12,7 +12,7 @@ import { parseEnv } from 'node:util';
 import type { Log, Random } from '../../ports.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundle-file.ts';
 import { placed } from '../../runner/bundle-options.ts';
-import { StoreUnavailable } from '../../store/store.ts';
+import { StoreUnavailable } from '../../store/contract/store.ts';
 import { Loop } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';

@@ -1,6 +1,6 @@
 // /docs: the OpenAPI document as a page, grouped by noun. Rendered here, so that it needs no script in the browser.
 
-import type { ApiDocument, ApiOperation, MediaType } from '../document.ts';
+import type { ApiDocument, ApiOperation, MediaType } from '../openapi/document.ts';
 import { faultTable } from './errors-page.ts';
 import { gettingStarted } from './getting-started.ts';
 import { escapeHtml, htmlPage, inlineHtml, proseHtml } from './html.ts';

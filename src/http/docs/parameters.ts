@@ -1,6 +1,6 @@
 // The parameters of an operation as one table: path, query, and members of the body.
 
-import type { ApiDocument, ApiOperation } from '../document.ts';
+import type { ApiDocument, ApiOperation } from '../openapi/document.ts';
 import { escapeHtml, inlineHtml } from './html.ts';
 
 interface Row {

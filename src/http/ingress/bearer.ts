@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { bearerOf } from '../auth.ts';
+import { bearerOf } from '../access/auth.ts';
 
 /** Whether the header carries the token with this SHA-256 (hex). Takes the same time wherever they differ. */
 export function isBearer(authorization: string | undefined, tokenHash: string): boolean {

@@ -2,9 +2,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { clientIp } from '../client-ip.ts';
-import { jsonDepth } from '../json-text.ts';
-import { checkDepth } from '../nesting.ts';
+import { jsonDepth } from '../body/json-text.ts';
+import { checkDepth } from '../body/nesting.ts';
+import { clientIp } from '../server/client-ip.ts';
 import { formJson } from './form.ts';
 
 export interface EventOptions {

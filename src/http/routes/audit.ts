@@ -1,10 +1,10 @@
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import type { AuditLog } from '../access/audit-log.ts';
 import type { App } from '../app.ts';
-import type { AuditLog } from '../audit-log.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { idIn, operation } from '../operation.ts';
+import { idIn, operation } from '../openapi/operation.ts';
 import { AUDIT_QUERY, AUDIT_RECORD, auditQuery, auditToWire } from '../wire/audit.ts';
 
 export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): void {

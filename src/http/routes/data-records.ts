@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf, selectFields } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { jsonOf } from '../params.ts';
 import {
   checkedKey,

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { DATA_STORE, DATA_STORE_INPUT, dataStoreToWire } from '../wire/data-stores.ts';
 
 const PARAMS = idIn(PREFIX.dataStore, 'The data store.');

@@ -3,8 +3,8 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
-import { id } from '../schema.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { id } from '../openapi/schema.ts';
 import { DEPLOYMENT, deploymentToWire, WORKFLOW_WHOLE, workflowWholeToWire } from '../wire/workflows.ts';
 
 export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: HttpDeps): void {

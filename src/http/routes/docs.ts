@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { PUBLIC_PAGE } from '../access.ts';
+import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import { sendHtml } from '../docs/html.ts';
 import { docsPage } from '../docs/page.ts';
-import { documentOf } from '../document.ts';
-import { operation } from '../operation.ts';
+import { documentOf } from '../openapi/document.ts';
+import { operation } from '../openapi/operation.ts';
 
 export function addDocsRoutes(app: App, { publicUrl }: HttpDeps): void {
   const schema = operation({

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import { entryOf } from '../../domain/ids.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/contract/store.ts';
 import { notFound } from '../found.ts';
 
 export const EXPAND = Type.Optional(

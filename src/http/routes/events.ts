@@ -4,13 +4,13 @@ import { Type } from 'typebox';
 import { WAITING } from '../../domain/emission.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { EmissionRecord } from '../../store/records.ts';
+import type { EmissionRecord } from '../../store/contract/records.ts';
+import { maySeeSecrets } from '../access/auth.ts';
 import type { App } from '../app.ts';
-import { maySeeSecrets } from '../auth.ts';
 import type { HttpDeps } from '../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../list.ts';
-import { idIn, operation } from '../operation.ts';
-import { text } from '../schema.ts';
+import { idIn, operation } from '../openapi/operation.ts';
+import { text } from '../openapi/schema.ts';
 import { EVENT_RECORD, emissionToWire, laterToWire } from '../wire/emissions.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 

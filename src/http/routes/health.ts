@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { operation } from '../operation.ts';
-import { text } from '../schema.ts';
+import { operation } from '../openapi/operation.ts';
+import { text } from '../openapi/schema.ts';
 
 const STATUS = Type.Object({ status: text({ example: 'ok' }) });
 const READINESS = Type.Object({

@@ -2,7 +2,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { KEY, KEY_CREATE, keyInput, keyToWire, NEW_KEY } from '../wire/owners.ts';
 
 export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {

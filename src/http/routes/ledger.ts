@@ -3,7 +3,7 @@ import { DELIVERY_STATES } from '../../domain/delivery.ts';
 import { RUN_STATES } from '../../domain/run.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { dataOf, operation } from '../operation.ts';
+import { dataOf, operation } from '../openapi/operation.ts';
 
 const COUNT = Type.Integer({ examples: [0] });
 

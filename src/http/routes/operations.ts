@@ -5,8 +5,8 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
-import { text } from '../schema.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { text } from '../openapi/schema.ts';
 import { OPERATION, operationToWire, RESEND, resendInput } from '../wire/operations.ts';
 
 const PARAMS = idIn(PREFIX.operation, 'The operation.');

@@ -3,8 +3,8 @@ import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
-import { id } from '../schema.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { id } from '../openapi/schema.ts';
 import {
   KEY,
   KEY_CREATE,

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { PUBLIC_PAGE } from '../access.ts';
+import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app.ts';
 import { htmlPage, sendHtml } from '../docs/html.ts';
 

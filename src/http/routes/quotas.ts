@@ -1,7 +1,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { QUOTAS, QUOTAS_SET, quotasFromWire, quotasToWire } from '../wire/quotas.ts';
 
 export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {

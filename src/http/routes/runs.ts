@@ -5,9 +5,9 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, numberCursor, pageOf } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { id } from '../openapi/schema.ts';
 import { eventOf } from '../params.ts';
-import { id } from '../schema.ts';
 import { RUN, RUN_STATE, RUN_WHOLE, runToWire, runWholeToWire, STARTED, startedToWire } from '../wire/runs.ts';
 import { exists } from './emitters.ts';
 

@@ -5,12 +5,12 @@ import { ERRORS, WAITING } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { ALL_EVENTS } from '../../store/resources.ts';
+import { ALL_EVENTS } from '../../store/contract/resources.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found, notFound } from '../found.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
-import { RECORD_ID, text } from '../schema.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { RECORD_ID, text } from '../openapi/schema.ts';
 import { exists } from './emitters.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');

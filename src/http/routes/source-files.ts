@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { dataOf, operation } from '../operation.ts';
+import { dataOf, operation } from '../openapi/operation.ts';
 import { SOURCE_FILE_ANSWER, SOURCE_FILE_INPUT } from '../wire/source-files.ts';
 import { sourceWholeToWire } from '../wire/sources.ts';
 

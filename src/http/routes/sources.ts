@@ -6,7 +6,7 @@ import type { SourceInput } from '../../domain/requests.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
 import { STARTED, startedToWire } from '../wire/runs.ts';
 import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '../wire/sources.ts';

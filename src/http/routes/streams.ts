@@ -8,12 +8,12 @@ import { entryOf, PREFIX } from '../../domain/ids.ts';
 import { isGood } from '../../domain/keys.ts';
 import { KIB, LIMITS } from '../../domain/limits.ts';
 import type { StreamSink } from '../../domain/stream.ts';
+import { bearerOf, sha256Hex } from '../access/auth.ts';
 import type { App } from '../app.ts';
-import { bearerOf, sha256Hex } from '../auth.ts';
 import type { HttpDeps } from '../deps.ts';
 import { notFound } from '../found.ts';
-import { idIn, operation } from '../operation.ts';
-import { text } from '../schema.ts';
+import { idIn, operation } from '../openapi/operation.ts';
+import { text } from '../openapi/schema.ts';
 
 const EMITTERS = /^(p|dc|wh)_/;
 /** In parts, so that it shows whether a reader takes any of it. */

@@ -4,8 +4,8 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
-import { oneOf, text } from '../schema.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { oneOf, text } from '../openapi/schema.ts';
 import { EVENT_NAME_INPUT, LISTENER_ID, SUBSCRIPTION, subscriptionToWire, TRIPLE } from '../wire/subscriptions.ts';
 
 const PARAMS = idIn(PREFIX.subscription, 'The subscription.');

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
-import { dataOf, operation } from '../operation.ts';
+import { dataOf, operation } from '../openapi/operation.ts';
 import { OWNER, OWNER_UPDATE, ownerToWire } from '../wire/owners.ts';
 
 export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {

@@ -3,7 +3,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
 import { PROBE, probeToWire } from '../wire/probes.ts';
 

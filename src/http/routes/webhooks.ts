@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
-import { dataOf, idIn, operation } from '../operation.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookInput } from '../wire/webhook-input.ts';
 import { NEW_WEBHOOK, newWebhookToWire, type Sight, WEBHOOK, webhookToWire } from '../wire/webhooks.ts';
 

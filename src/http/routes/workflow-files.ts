@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { dataOf, operation } from '../operation.ts';
+import { dataOf, operation } from '../openapi/operation.ts';
 import { FILE_ANSWER, FILE_INPUT } from '../wire/workflow-files.ts';
 import { workflowWholeToWire } from '../wire/workflows.ts';
 

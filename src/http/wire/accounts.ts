@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { Account } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { AccountInput } from '../../domain/requests.ts';
-import { id, SECONDS, text, toSeconds } from '../schema.ts';
+import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 
 const APP = text({
   description: 'The app’s name, as components spell it.',

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import type { AuditQuery, AuditRecord } from '../../domain/audit.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { id, MILLISECONDS, nullable, text } from '../schema.ts';
+import { id, MILLISECONDS, nullable, text } from '../openapi/schema.ts';
 import { TIME_WANTED, timeOf, wrong } from './times.ts';
 
 export const AUDIT_RECORD = Type.Object(

@@ -1,7 +1,7 @@
 // Our own components, as they are shown.
 
 import { type Static, Type } from 'typebox';
-import { text } from '../schema.ts';
+import { text } from '../openapi/schema.ts';
 
 export interface ListedComponent {
   readonly key: string;

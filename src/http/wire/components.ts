@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { PropDefinitions } from '../../domain/props.ts';
 import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
-import { count, nullable, text } from '../schema.ts';
+import { count, nullable, text } from '../openapi/schema.ts';
 
 const CODE = `export default {
   props: { city: { type: 'string', options: ({ page }) => (page === 0 ? ['Oslo', 'Rome'] : []) } },

@@ -6,8 +6,8 @@ import type { DataRecord, DataStore } from '../../domain/data.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { RecordInput } from '../../domain/requests.ts';
-import { Verbatim } from '../json.ts';
-import { id, mostlyNull, nullable, SECONDS, text, toSeconds } from '../schema.ts';
+import { Verbatim } from '../body/json.ts';
+import { id, mostlyNull, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Seen orders' });
 

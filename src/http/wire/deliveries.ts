@@ -4,8 +4,8 @@ import { type Static, Type } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../domain/delivery.ts';
 import { msOf, numberedId, PREFIX } from '../../domain/ids.ts';
 import { originOfListener, readRequest, withoutSecrets } from '../../domain/request.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/records.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../schema.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../store/contract/records.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../openapi/schema.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);

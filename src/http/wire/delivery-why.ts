@@ -2,7 +2,7 @@
 
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryWhole, Standing } from '../../store/records.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole, Standing } from '../../store/contract/records.ts';
 import { countOf, instant, lengthOf } from './words.ts';
 
 /** Between the end of an attempt and the reckoning of the next one. */

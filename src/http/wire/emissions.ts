@@ -4,10 +4,10 @@ import { Type } from 'typebox';
 import { HTTP, WAITING } from '../../domain/emission.ts';
 import { msOf, recordId } from '../../domain/ids.ts';
 import { hiddenBody } from '../../domain/request.ts';
-import type { EmissionRecord } from '../../store/records.ts';
-import type { LaterRecord } from '../../store/resources.ts';
-import { Verbatim } from '../json.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../schema.ts';
+import type { EmissionRecord } from '../../store/contract/records.ts';
+import type { LaterRecord } from '../../store/contract/resources.ts';
+import { Verbatim } from '../body/json.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../openapi/schema.ts';
 
 const ORIGINAL_CONTEXT = Type.Object(
   {

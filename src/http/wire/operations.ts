@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../domain/operation.ts';
 import type { ResendInput } from '../../domain/requests.ts';
-import { id, MILLISECONDS, nullable, oneOf, text } from '../schema.ts';
+import { id, MILLISECONDS, nullable, oneOf, text } from '../openapi/schema.ts';
 import { TIME_WANTED, timeOf, wrong } from './times.ts';
 
 const COUNT = Type.Integer({ minimum: 0, examples: [120] });

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Probe } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { text } from '../schema.ts';
+import { text } from '../openapi/schema.ts';
 import { ATTEMPT, attemptToWire } from './deliveries.ts';
 import { lengthOf } from './words.ts';
 

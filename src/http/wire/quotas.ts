@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Quotas, QuotaUse } from '../../domain/quota.ts';
-import { id, nullable } from '../schema.ts';
+import { id, nullable } from '../openapi/schema.ts';
 
 interface Bound {
   readonly minimum: number;

@@ -7,9 +7,9 @@ import { originOfListener } from '../../domain/request.ts';
 import { RUN_STATES } from '../../domain/run.ts';
 import { memberOf } from '../../domain/slice.ts';
 import { WAIT_KINDS } from '../../domain/waiting.ts';
-import type { Receipt, RunRecord, RunWhole } from '../../store/records.ts';
-import { Verbatim } from '../json.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../schema.ts';
+import type { Receipt, RunRecord, RunWhole } from '../../store/contract/records.ts';
+import { Verbatim } from '../body/json.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../openapi/schema.ts';
 import { ERROR } from './emissions.ts';
 
 export const RUN_STATE = oneOf(RUN_STATES);

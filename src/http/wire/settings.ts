@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/retry.ts';
-import { nullable, oneOf } from '../schema.ts';
+import { nullable, oneOf } from '../openapi/schema.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';

@@ -3,8 +3,8 @@
 
 import { recordId } from '../../domain/ids.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
-import type { EmissionRecord } from '../../store/records.ts';
-import { encodeJson } from '../json.ts';
+import type { EmissionRecord } from '../../store/contract/records.ts';
+import { encodeJson } from '../body/json.ts';
 import { emissionToWire } from './emissions.ts';
 
 /** How long a reader waits before it connects again. */

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
-import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../schema.ts';
+import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 
 export const SUBSCRIPTION = Type.Object(
   {

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
-import { id, nullable, text } from '../schema.ts';
+import { id, nullable, text } from '../openapi/schema.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT } from './subscriptions.ts';
 
 const MAX_INTERVAL_S = 366 * 86_400;

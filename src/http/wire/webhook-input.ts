@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
-import { nullable, text } from '../schema.ts';
+import { nullable, text } from '../openapi/schema.ts';
 import { WEBHOOK_SETTINGS_INPUT, webhookSettingsInput } from './webhook-settings.ts';
 
 const URL_WANTED = `an http or https address without credentials, at most ${LIMITS.urlChars} characters`;

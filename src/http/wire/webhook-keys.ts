@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import type { Webhook } from '../../domain/resource.ts';
-import { id, mostlyNull, text } from '../schema.ts';
+import { id, mostlyNull, text } from '../openapi/schema.ts';
 
 const PUBLIC_KEY = text({
   description: '`whpk_` and the base64 of the 32 bytes of an ed25519 public key.',

@@ -10,7 +10,7 @@ import {
   type WebhookSettings,
 } from '../../domain/resource.ts';
 import { faultOfHeaders } from '../../domain/webhook-headers.ts';
-import { nullable, oneOf } from '../schema.ts';
+import { nullable, oneOf } from '../openapi/schema.ts';
 
 const MIN_TIMEOUT_MS = 100;
 /** Stands for the values of headers where the caller's key may not change them. */

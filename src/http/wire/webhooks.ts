@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { WebhookHealth } from '../../domain/health.ts';
 import type { Scope } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../schema.ts';
+import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { publicKeysOf, SHOWN_KEY } from './webhook-keys.ts';
 import { WEBHOOK_SETTINGS, webhookSettingsToWire } from './webhook-settings.ts';
 

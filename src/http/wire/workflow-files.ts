@@ -3,7 +3,7 @@
 
 import { type Static, Type } from 'typebox';
 import type { WorkflowInput } from '../../domain/requests.ts';
-import { oneOf, text } from '../schema.ts';
+import { oneOf, text } from '../openapi/schema.ts';
 import { validatorOf } from '../validation.ts';
 import { SETTINGS_INPUT } from './settings.ts';
 import { WORKFLOW_CREATE, WORKFLOW_WHOLE, workflowInput } from './workflows.ts';

@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
-import { id, SECONDS, text, toSeconds } from '../schema.ts';
+import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
 

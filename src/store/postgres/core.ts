@@ -1,17 +1,17 @@
 // What the store's files share, built once by open.ts.
 
-import type { Seal } from '../seal.ts';
-import type { Batch } from './batch.ts';
-import type { DatabaseClock } from './clock.ts';
-import type { Held } from './held.ts';
-import type { Lane } from './lane.ts';
-import type { Node } from './node.ts';
-import type { Notices } from './notify.ts';
-import type { Pool } from './pool.ts';
-import type { Routes } from './routes.ts';
-import type { Shares } from './shares.ts';
-import type { Sweep } from './sweep.ts';
-import type { Turns } from './turn-runs.ts';
+import type { Seal } from '../seal/seal.ts';
+import type { Turns } from './claims/claim-runs.ts';
+import type { Held } from './claims/held-leases.ts';
+import type { Node } from './claims/node.ts';
+import type { Shares } from './claims/retry-share.ts';
+import type { DatabaseClock } from './connection/clock.ts';
+import type { Notices } from './connection/notify.ts';
+import type { Pool } from './connection/pool.ts';
+import type { Lane } from './connection/transaction-connection.ts';
+import type { Batch } from './log/batch.ts';
+import type { Routes } from './log/routes.ts';
+import type { Sweep } from './maintenance/vacuum.ts';
 
 export interface Core {
   /** Reads. */

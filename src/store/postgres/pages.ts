@@ -1,8 +1,8 @@
 // Pages: newest first, exclusive cursors. One builder for every list, so that they all walk alike.
 
-import type { Page, PageQuery } from '../records.ts';
-import type { Pool } from './pool.ts';
-import type { Row, Value } from './values.ts';
+import type { Page, PageQuery } from '../contract/records.ts';
+import type { Pool } from './connection/pool.ts';
+import type { Row, Value } from './connection/values.ts';
 
 export interface Listing {
   /** e.g. `all_runs AS r JOIN emissions AS e ON e.entry = r.entry`. */

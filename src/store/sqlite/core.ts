@@ -1,13 +1,13 @@
 // What the store's files share, built once by open.ts.
 
 import type { Clock } from '../../ports.ts';
-import type { Seal } from '../seal.ts';
-import type { Batch } from './batch.ts';
+import type { Seal } from '../seal/seal.ts';
 import type { Connection } from './database.ts';
-import type { Routes } from './routes.ts';
-import type { Throttles } from './throttles.ts';
-import type { Numbers, OpenRuns } from './transaction.ts';
-import type { Turns } from './turns.ts';
+import type { Turns } from './deliveries/round-robin.ts';
+import type { Batch } from './log/batch.ts';
+import type { Routes } from './log/routes.ts';
+import type { Throttles } from './log/throttles.ts';
+import type { Numbers, OpenRuns } from './log/transaction.ts';
 
 export interface Core {
   readonly writer: Connection;

@@ -3,8 +3,7 @@
 // system drops when the process dies, however it dies. A pid file would need guessing whether its process still lives.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StoreUnavailable } from '../store.ts';
-import { primaryCode } from './codes.ts';
+import { StoreUnavailable } from '../contract/store.ts';
 import { FIRST } from './migrations/001-first.ts';
 import { DELIVERY } from './migrations/002-delivery.ts';
 import { WAITS } from './migrations/003-waits.ts';
@@ -18,6 +17,7 @@ import { ACCESS } from './migrations/010-access.ts';
 import { REQUEST_HASHES } from './migrations/011-request-hashes.ts';
 import { QUOTAS } from './migrations/012-quotas.ts';
 import { TICKS } from './migrations/014-ticks.ts';
+import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
 
 const MIGRATIONS: readonly string[] = [

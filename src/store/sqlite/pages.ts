@@ -1,6 +1,6 @@
 // Pages: newest first, exclusive cursors. One builder for every list, so that they all walk alike.
 
-import type { Page, PageQuery } from '../records.ts';
+import type { Page, PageQuery } from '../contract/records.ts';
 import type { Connection, Row, Value } from './database.ts';
 
 export interface Listing {

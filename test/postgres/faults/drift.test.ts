@@ -4,8 +4,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, none, TestClock, times } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { type Cutter, startCutter } from '../../support/postgres/cut.ts';

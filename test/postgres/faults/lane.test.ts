@@ -3,7 +3,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { it } from 'node:test';
 import postgres from 'postgres';
-import { Lane, OutcomeUnknown } from '../../../src/store/postgres/lane.ts';
+import { Lane, OutcomeUnknown } from '../../../src/store/postgres/connection/transaction-connection.ts';
 import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, none, times } from '../../contract/fixtures.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { claimed, end, type Stores, send, storesOn } from './stores.ts';

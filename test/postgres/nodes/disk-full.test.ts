@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Pool } from '../../../src/store/postgres/pool.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { Pool } from '../../../src/store/postgres/connection/pool.ts';
 import { TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';

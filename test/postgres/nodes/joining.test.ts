@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createFolder } from '../../support/folder.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';

@@ -4,9 +4,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { FIRST } from '../../../src/store/postgres/migrations/001-first.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { all, anAttempt, defined, only, START_MS, TestClock } from '../../contract/fixtures.ts';
 import { assertOldKeys, OLD_KEYS } from '../../contract/old-keys.ts';
 import { queryOn } from '../../support/postgres/databases.ts';

@@ -5,8 +5,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Throttle } from '../../../src/domain/resource.ts';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
-import type { Admission, Store } from '../../../src/store/store.ts';
+import type { Admission, Store } from '../../../src/store/contract/store.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { at, only, type TestClock } from '../../contract/fixtures.ts';
 import { claimed, end, type Stores, send, storesOn } from './stores.ts';
 

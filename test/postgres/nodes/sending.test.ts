@@ -9,7 +9,7 @@ import { failureOfDelivery } from '../../../src/domain/failure.ts';
 import { HEALTHY } from '../../../src/domain/health.ts';
 import { DAY_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { all, anAttempt, at, defined, Hands, none, only, START_MS, times } from '../../contract/fixtures.ts';
 import type { WebhookChanges } from '../../contract/maker.ts';
 import { claimed, end, type Stores, send, storesOn } from './stores.ts';

@@ -2,7 +2,7 @@
 
 import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
-import type { Admission, AttemptEnd, Attempted, Store } from '../../../src/store/store.ts';
+import type { Admission, AttemptEnd, Attempted, Store } from '../../../src/store/contract/store.ts';
 import { all, anAttempt, at, none, TestClock } from '../../contract/fixtures.ts';
 import type { WebhookChanges } from '../../contract/maker.ts';
 import { Stage } from '../../contract/stage.ts';

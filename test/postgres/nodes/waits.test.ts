@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { endOf } from '../../../src/domain/end.ts';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { ClaimedRun, RunOutcome } from '../../../src/domain/run.ts';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
-import type { Admission, Finished, Store } from '../../../src/store/store.ts';
+import type { Admission, Finished, Store } from '../../../src/store/contract/store.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { assertLedgerAddsUp } from '../../contract/counting.ts';
 import {
   all,

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderOutside } from '../../../src/code-isolation.ts';
+import { folderOutside } from '../../../src/server/code-isolation.ts';
 import { createClient } from '../../support/client.ts';
 import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
 import { settle } from '../api-check.ts';
@@ -51,7 +51,7 @@ const SETTLE_MS = 300_000;
 const PACE = { senders: 6, pauseMs: 60 };
 
 export async function mixedOnFile(options: MixedOptions): Promise<MixedResult> {
-  const { checkSqlite } = await import('../../../src/store/sqlite/check.ts');
+  const { checkSqlite } = await import('../../../src/store/sqlite/maintenance/check.ts');
   const dataDir = await mkdtemp(join(tmpdir(), 'errand-prove-'));
   try {
     const server = await Server.on({ name: 'server', dataDir });
@@ -65,7 +65,7 @@ export async function mixedOnFile(options: MixedOptions): Promise<MixedResult> {
 
 /** Each node has a network of its own to the database. */
 export async function mixedOnPostgres(options: MixedOptions): Promise<MixedResult> {
-  const { checkPostgres } = await import('../../../src/store/postgres/check.ts');
+  const { checkPostgres } = await import('../../../src/store/postgres/maintenance/check.ts');
   const { DATABASE, startDatabase } = await import('../postgres/database.ts');
   await using parts = new AsyncDisposableStack();
   const { server: database, directUrl } = await startDatabase();

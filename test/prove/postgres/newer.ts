@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const SCHEMA = 'src/store/postgres/schema.ts';
+const SCHEMA = 'src/store/postgres/maintenance/schema.ts';
 const LIST = /(const MIGRATIONS: readonly string\[\] = \[)([^\]]*)\]/;
 
 /** What a release would do: columns with a default on tables that are hot and on those that are long, and an index. */

@@ -1,10 +1,10 @@
 // The rows of a store on Postgres, read when all nodes have ended.
 
 import { join } from 'node:path';
-import { Session } from '../../../src/store/postgres/session.ts';
+import { Session } from '../../../src/store/postgres/connection/session.ts';
 import type { DeliveryRow, EmissionRow, Rows, RunRow } from '../rows.ts';
 
-type CheckPostgres = typeof import('../../../src/store/postgres/check.ts').checkPostgres;
+type CheckPostgres = typeof import('../../../src/store/postgres/maintenance/check.ts').checkPostgres;
 
 export interface Source {
   readonly url: string;
@@ -65,7 +65,7 @@ async function openEnds(all: <T>(sql: string) => Promise<T[]>): Promise<string[]
 }
 
 async function checked(url: string, program: string): Promise<string[]> {
-  const { checkPostgres } = (await import(join(program, 'src/store/postgres/check.ts'))) as {
+  const { checkPostgres } = (await import(join(program, 'src/store/postgres/maintenance/check.ts'))) as {
     checkPostgres: CheckPostgres;
   };
   const { findings } = await checkPostgres(url);

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/ports.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import type { Harness, Opened, Writer } from '../../contract/fixtures.ts';
 import { type Databases, queryOn } from './databases.ts';
 import { newDatabaseOn } from './fresh.ts';

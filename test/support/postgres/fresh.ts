@@ -51,8 +51,8 @@ async function exists(databases: Databases, name: string): Promise<boolean> {
 
 /** Nothing but the schema: a store that was opened would leave its node and its tag in every copy. */
 async function writeSchema(url: string): Promise<void> {
-  const { Lane } = await import('../../../src/store/postgres/lane.ts');
-  const { migrate } = await import('../../../src/store/postgres/schema.ts');
+  const { Lane } = await import('../../../src/store/postgres/connection/transaction-connection.ts');
+  const { migrate } = await import('../../../src/store/postgres/maintenance/schema.ts');
   const lane = new Lane({ url, name: 'errand template' });
   try {
     await migrate(lane);

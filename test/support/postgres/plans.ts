@@ -1,7 +1,7 @@
 // How Postgres would execute a statement for any values: which tables it would read whole.
 
 import postgres from 'postgres';
-import { driverOptions } from '../../../src/store/postgres/connection.ts';
+import { driverOptions } from '../../../src/store/postgres/connection/connection.ts';
 
 const GROWING = new Set([
   'emissions',

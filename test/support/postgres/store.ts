@@ -1,8 +1,8 @@
 // A store on a database, opened as a node of its own.
 
 import type { Clock, Log } from '../../../src/ports.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { openInspectable } from '../../../src/store/postgres/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { strongRandom } from '../../contract/fixtures.ts';
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

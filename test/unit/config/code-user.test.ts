@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFolder } from '../../support/folder.ts';
 
-const FILE = join(import.meta.dirname, '../../../src/code-user.ts');
+const FILE = join(import.meta.dirname, '../../../src/server/code-user.ts');
 const ASK = `import { obstacleTo, passableTmp } from ${JSON.stringify(FILE)};
   console.log(JSON.stringify([obstacleTo({ uid: 65534, gid: 65534 }), passableTmp()]));`;
 const skip = process.getuid?.() !== 0 && 'needs root';

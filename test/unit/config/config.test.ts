@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import test from 'node:test';
-import { ConfigError, readConfig, SETTINGS } from '../../../src/config.ts';
+import { ConfigError, readConfig, SETTINGS } from '../../../src/server/config.ts';
 
 test('an empty environment gives documented defaults', () => {
   const config = readConfig({});

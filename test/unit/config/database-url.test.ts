@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { databaseLabel, readDatabaseUrl } from '../../../src/database-url.ts';
+import { databaseLabel, readDatabaseUrl } from '../../../src/server/database-url.ts';
 
 const RIGHT: readonly [string, string][] = [
   ['postgres://localhost/errand', 'localhost/errand'],

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { ConfigError, dataPaths, readConfig } from '../../../src/config.ts';
-import { createOwners, hashKey } from '../../../src/engine/owners.ts';
-import { ensureFirstOwner, type FirstOwner } from '../../../src/first-owner.ts';
-import { clock, createIds, random } from '../../../src/real-ports.ts';
+import { createOwners, hashKey } from '../../../src/engine/resources/owners.ts';
+import { ConfigError, dataPaths, readConfig } from '../../../src/server/config.ts';
+import { ensureFirstOwner, type FirstOwner } from '../../../src/server/first-owner.ts';
+import { clock, createIds, random } from '../../../src/server/real-ports.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { createFolder, type Folder } from '../../support/folder.ts';
 
 const ids = createIds(clock, random);

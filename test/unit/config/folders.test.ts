@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeDataDir, warnOfOpenDataDir } from '../../../src/folders.ts';
 import type { Log } from '../../../src/ports.ts';
+import { makeDataDir, warnOfOpenDataDir } from '../../../src/server/folders.ts';
 
 type Warning = { readonly fields: unknown; readonly name: string };
 

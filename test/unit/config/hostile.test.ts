@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { complaintOf } from '../../../src/complaint.ts';
-import { ConfigError, readConfig, SETTINGS } from '../../../src/config.ts';
+import { ConfigError, readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { complaintOf } from '../../../src/server/startup-error.ts';
 import { createAddresses } from '../../../src/webhook/address.ts';
 
 const LONGEST_LINE = 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isResourceId, PREFIX } from '../../../src/domain/ids.ts';
-import { createIds, random } from '../../../src/real-ports.ts';
+import { createIds, random } from '../../../src/server/real-ports.ts';
 
 test('ids made within a millisecond sort as made', () => {
   const ids = createIds({ nowMs: () => 1_790_000_000_000 }, random);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../../src/config.ts';
-import { type OwnPorts, ownServices, servicesOfNoEvents } from '../../../src/own-services.ts';
+import { readConfig } from '../../../src/server/config.ts';
+import { type OwnPorts, ownServices, servicesOfNoEvents } from '../../../src/server/own-services.ts';
 
 const NOWHERE: OwnPorts = { api: null, metrics: null };
 const placesOf = (env: Record<string, string>, ports = NOWHERE) =>

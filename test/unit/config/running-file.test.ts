@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readRunning, removeRunning, writeRunning } from '../../../src/running-file.ts';
+import { readRunning, removeRunning, writeRunning } from '../../../src/server/running-file.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const FIRST = { pid: 1, url: 'http://127.0.0.1:1' };

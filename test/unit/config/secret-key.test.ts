@@ -4,9 +4,9 @@ import { deepEqual, equal, match, throws } from 'node:assert/strict';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, dataPaths, readConfig } from '../../../src/config.ts';
-import { random } from '../../../src/real-ports.ts';
-import { makeSecretKeyFile, secretKeysOf } from '../../../src/secret-key.ts';
+import { ConfigError, dataPaths, readConfig } from '../../../src/server/config.ts';
+import { random } from '../../../src/server/real-ports.ts';
+import { makeSecretKeyFile, secretKeysOf } from '../../../src/server/secret-key.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const SETTING = 'correct-horse-battery-staple-and-more';

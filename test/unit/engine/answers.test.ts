@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Answered } from '../../../src/domain/requests.ts';
 import type { Fault, HttpAnswer, RunState } from '../../../src/domain/run.ts';
-import { Answers } from '../../../src/engine/answers.ts';
-import { Waiters } from '../../../src/engine/waiters.ts';
-import type { Awaited } from '../../../src/store/nodes.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { Answers } from '../../../src/engine/accept/answers.ts';
+import { Waiters } from '../../../src/engine/accept/waiters.ts';
+import type { Awaited } from '../../../src/store/contract/nodes.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { createLog, random } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };

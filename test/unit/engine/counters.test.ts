@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HOUR_MS, LIMITS } from '../../../src/domain/limits.ts';
-import { Counters } from '../../../src/engine/counters.ts';
-import { Lines } from '../../../src/engine/lines.ts';
+import { Slots } from '../../../src/engine/capacity/slots.ts';
+import { Counters } from '../../../src/engine/counter-checks.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Metrics } from '../../../src/engine/metrics.ts';
-import { Slots } from '../../../src/engine/slots.ts';
-import { REPAIR_KINDS, type Repair } from '../../../src/store/counters.ts';
+import { REPAIR_KINDS, type Repair } from '../../../src/store/contract/counters.ts';
 import { START_MS, TestClock } from '../../contract/fixtures.ts';
 import { createLog, random } from './parts.ts';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { answerData, dataStoresIn } from '../../../src/engine/data-asks.ts';
+import { answerData, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
 import type { Question, Reply } from '../../../src/runner/runner.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 
 const ID = 'ds_0000000000000001';
 

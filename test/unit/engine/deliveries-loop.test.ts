@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { answered, claimedDelivery, NOTHING, webhook } from './parts.ts';
 import { busy, create, MAX, settled } from './sending.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { AttemptEnd, Attempted } from '../../../src/store/store.ts';
+import type { AttemptEnd, Attempted } from '../../../src/store/contract/store.ts';
 import { answered } from './parts.ts';
 import { busy, create, MAX, numbersOf, RECORDED, settled } from './sending.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
-import { Deployments } from '../../../src/engine/deployments.ts';
+import { Deployments } from '../../../src/engine/resources/deployments.ts';
 
 const deployment = (id: string, bundle: string): Deployment => ({
   id,

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
-import { createEmit } from '../../../src/engine/emit.ts';
-import { Lines } from '../../../src/engine/lines.ts';
-import { Slots } from '../../../src/engine/slots.ts';
-import { Waiters } from '../../../src/engine/waiters.ts';
-import type { RunWhole } from '../../../src/store/records.ts';
-import type { Appended, AppendOptions, Claims, Store } from '../../../src/store/store.ts';
+import { createEmit } from '../../../src/engine/accept/emit.ts';
+import { Waiters } from '../../../src/engine/accept/waiters.ts';
+import { Slots } from '../../../src/engine/capacity/slots.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import type { RunWhole } from '../../../src/store/contract/records.ts';
+import type { Appended, AppendOptions, Claims, Store } from '../../../src/store/contract/store.ts';
 import { appended, claimedRun, emission, NOTHING } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { MAIL } from '../../../src/domain/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookSettings } from '../../../src/domain/resource.ts';
-import { type Joined, Lines } from '../../../src/engine/lines.ts';
+import { type Joined, Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { claimedDelivery, webhook } from './parts.ts';
 
 const MAX = LIMITS.inFlightPerWebhook;

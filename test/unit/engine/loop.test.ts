@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Loop } from '../../../src/engine/loop.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const random = { bytes: (count: number) => new Uint8Array(count), fraction: () => 0.5 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearest } from '../../../src/engine/nearest.ts';
+import { nearest } from '../../../src/engine/components/suggestions.ts';
 
 test('the likest names come first', () => {
   const names = [

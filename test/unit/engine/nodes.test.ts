@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Lines } from '../../../src/engine/lines.ts';
+import { Slots } from '../../../src/engine/capacity/slots.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Nodes } from '../../../src/engine/nodes.ts';
-import { Slots } from '../../../src/engine/slots.ts';
-import type { Beat } from '../../../src/store/nodes.ts';
-import type { Claims } from '../../../src/store/store.ts';
+import type { Beat } from '../../../src/store/contract/nodes.ts';
+import type { Claims } from '../../../src/store/contract/store.ts';
 import { claimedRun, createLog, NOTHING, random } from './parts.ts';
 
 const QUIET: Beat = { cancel: [], isRescueDue: false };

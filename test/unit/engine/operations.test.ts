@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Operation } from '../../../src/domain/operation.ts';
 import type { ResendInput } from '../../../src/domain/requests.ts';
-import { createOperationActions, Operations } from '../../../src/engine/operations.ts';
-import { createResends } from '../../../src/engine/resends.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { createOperationActions, Operations } from '../../../src/engine/deliveries/operations.ts';
+import { createResends } from '../../../src/engine/deliveries/resends.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { createLog, random, webhook } from './parts.ts';
 
 const DELIVERY = 1_900_000_000_000 * 1024;

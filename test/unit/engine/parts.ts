@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../../src/domain/run.ts';
 import type { Log, Random } from '../../../src/ports.ts';
-import type { Appended, Claims } from '../../../src/store/store.ts';
+import type { Appended, Claims } from '../../../src/store/contract/store.ts';
 
 /** Jitter in the middle: none. */
 export const random: Random = { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 };

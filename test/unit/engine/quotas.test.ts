@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../../../src/domain/fault.ts';
 import { NO_QUOTAS, type Quotas } from '../../../src/domain/quota.ts';
-import { OwnerQuotas } from '../../../src/engine/quotas.ts';
-import { RequestRate } from '../../../src/engine/request-rate.ts';
-import type { Measured, MeasuringPlace, StoredBytes } from '../../../src/store/quotas.ts';
+import { OwnerQuotas } from '../../../src/engine/capacity/quotas.ts';
+import { RequestRate } from '../../../src/engine/capacity/token-bucket.ts';
+import type { Measured, MeasuringPlace, StoredBytes } from '../../../src/store/contract/quotas.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

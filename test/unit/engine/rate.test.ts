@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Lines } from '../../../src/engine/lines.ts';
-import { Starts } from '../../../src/engine/rate.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { Starts } from '../../../src/engine/deliveries/sliding-window.ts';
 import { claimedDelivery, webhook } from './parts.ts';
 
 function create(limit: number, intervalMs: number) {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../../../src/domain/fault.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { checkSchedule, dueTick, firstTickMs, tickEvent } from '../../../src/engine/schedule.ts';
+import { checkSchedule, dueTick, firstTickMs, tickEvent } from '../../../src/engine/schedule/cron.ts';
 
 const NOW = Date.UTC(2026, 2, 28, 12, 0, 0);
 const every = (intervalMs: number) => ({ cron: null, intervalMs, timezone: 'UTC' });

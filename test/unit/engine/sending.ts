@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookSettings } from '../../../src/domain/resource.ts';
-import { Deliveries } from '../../../src/engine/deliveries.ts';
-import { Lines } from '../../../src/engine/lines.ts';
-import { Slots } from '../../../src/engine/slots.ts';
-import { type AttemptEnd, type Attempted, type Store, StoreUnavailable } from '../../../src/store/store.ts';
+import { Slots } from '../../../src/engine/capacity/slots.ts';
+import { Deliveries } from '../../../src/engine/deliveries/deliveries.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { type AttemptEnd, type Attempted, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { answered, claimedDelivery, createLog, NOTHING, random, webhook } from './parts.ts';
 
 export const MAX = LIMITS.inFlightPerWebhook;

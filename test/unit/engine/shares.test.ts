@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Lines } from '../../../src/engine/lines.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { claimedDelivery, webhook } from './parts.ts';
 
 const ALL = 512;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Lines } from '../../../src/engine/lines.ts';
-import { Slots } from '../../../src/engine/slots.ts';
+import { Slots } from '../../../src/engine/capacity/slots.ts';
+import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { runnable, webhook } from './parts.ts';
 
 function opened(hands: { runs: boolean; deliveries: boolean }): Slots {

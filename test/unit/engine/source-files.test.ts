@@ -5,7 +5,7 @@ import test from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
 import type { WholeSource } from '../../../src/domain/requests.ts';
 import { DEFAULT_SETTINGS, type Source } from '../../../src/domain/resource.ts';
-import { createSourceFiles } from '../../../src/engine/source-files.ts';
+import { createSourceFiles } from '../../../src/engine/sources/source-files.ts';
 
 const FILE = { path: 'a.ts', source: 'export default {}', bundle: '', sourceMap: '' };
 

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
-import { propStoresOf } from '../../../src/engine/prop-stores.ts';
-import { failedBefore } from '../../../src/engine/runs.ts';
-import { SourceChanges } from '../../../src/engine/source-changes.ts';
-import { createSources } from '../../../src/engine/sources.ts';
-import type { SourceWrite } from '../../../src/store/resources.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
+import { failedBefore } from '../../../src/engine/runs/runs.ts';
+import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
+import { createSources } from '../../../src/engine/sources/sources.ts';
+import type { SourceWrite } from '../../../src/store/contract/resources.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 
 const CODE = 'export default {}';
 const SOURCE: Source = {

@@ -7,8 +7,8 @@ import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../../src/domain/limits.ts';
 import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
 import { Streams } from '../../../src/engine/streams/streams.ts';
-import type { EmissionRecord } from '../../../src/store/records.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
+import type { EmissionRecord } from '../../../src/store/contract/records.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 
 const NOW_MS = 1_782_000_000_000;
 const FIRST = NOW_MS * NUMBERS_PER_MS;

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { type HttpAnswer, NO_OUTCOME } from '../../../src/domain/run.ts';
-import { Waiters } from '../../../src/engine/waiters.ts';
+import { Waiters } from '../../../src/engine/accept/waiters.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
 const SUCCEEDED = { ...NO_OUTCOME, end: { kind: 'succeeded' } } as const;

@@ -6,8 +6,8 @@ import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
 import { HOUR_MS, LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookInput } from '../../../src/domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type SigningSecret, type Webhook } from '../../../src/domain/resource.ts';
-import { createWebhookTests } from '../../../src/engine/webhook-tests.ts';
-import { createWebhooks } from '../../../src/engine/webhooks.ts';
+import { createWebhookTests } from '../../../src/engine/deliveries/webhook-tests.ts';
+import { createWebhooks } from '../../../src/engine/resources/webhooks.ts';
 import { answered, webhook } from './parts.ts';
 
 const URL = 'https://example.com/hook';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Settings } from '../../../src/domain/resource.ts';
-import { propStoresOf } from '../../../src/engine/prop-stores.ts';
-import { createWorkflows } from '../../../src/engine/workflows.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
+import { createWorkflows } from '../../../src/engine/resources/workflows.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { runnable } from './parts.ts';
 
 test('looser settings wake what waits, once written', async () => {

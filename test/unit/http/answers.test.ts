@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HttpAnswer } from '../../../src/domain/run.ts';
-import { buildDocument } from '../../../src/http/openapi.ts';
+import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { trigger } from './fake-store.ts';
 import { appended, connect, type Harness, KEY, startServer } from './harness.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditRecord } from '../../../src/domain/audit.ts';
 import type { ApiKey } from '../../../src/domain/keys.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { OTHER_ID, OWNER_ID, sha256, webhook } from './fake-store.ts';
 import { addReadKey, connect, KEY, startServer } from './harness.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '../../../src/domain/keys.ts';
-import { bearerOf } from '../../../src/http/auth.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { bearerOf } from '../../../src/http/access/auth.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { OTHER_ID, OWNER_ID, sha256, webhook } from './fake-store.ts';
 import { type Harness, KEY, OTHER_KEY, startServer } from './harness.ts';
 

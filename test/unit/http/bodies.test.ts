@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Scope } from '../../../src/domain/keys.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { hasMoreValues } from '../../../src/http/json-count.ts';
-import { buildDocument } from '../../../src/http/openapi.ts';
+import { hasMoreValues } from '../../../src/http/body/json-count.ts';
+import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { trigger } from './fake-store.ts';
 import { type Harness, startServer } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DeliveryState } from '../../../src/domain/delivery.ts';
 import { Refusal } from '../../../src/domain/fault.ts';
 import { HEALTHY } from '../../../src/domain/health.ts';
-import type { AttemptRecord } from '../../../src/store/records.ts';
+import type { AttemptRecord } from '../../../src/store/contract/records.ts';
 import { entryAt, type FakeData, idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { addReadKey, startServer } from './harness.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { FAULTS } from '../../../src/domain/fault.ts';
-import { buildDocument } from '../../../src/http/openapi.ts';
+import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { inlined, startServer } from './harness.ts';
 
 const OPEN = { key: null } as const;

@@ -26,8 +26,8 @@ import type {
   Receipt,
   RunWhole,
   Standing,
-} from '../../../src/store/records.ts';
-import type { Store } from '../../../src/store/store.ts';
+} from '../../../src/store/contract/records.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 
 export const OWNER_ID = 'u_0000001aaaaaaaaa';
 export const OTHER_ID = 'u_0000002bbbbbbbbb';

@@ -5,8 +5,8 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { BOUNDS } from '../../../src/http/bounds.ts';
-import { boundConnections, networkOf } from '../../../src/http/connections.ts';
+import { BOUNDS } from '../../../src/http/server/bounds.ts';
+import { boundConnections, networkOf } from '../../../src/http/server/connections.ts';
 import { OWNER_ID, sha256, trigger } from './fake-store.ts';
 import { connect, type Harness, KEY, type Overrides, startServer } from './harness.ts';
 

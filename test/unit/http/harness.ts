@@ -6,12 +6,12 @@ import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
 import { OWNER_SCOPES, type Scope } from '../../../src/domain/keys.ts';
-import type { HttpBounds } from '../../../src/http/bounds.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
-import type { ApiDocument } from '../../../src/http/document.ts';
-import { buildDocument } from '../../../src/http/openapi.ts';
-import { createHttpServer } from '../../../src/http/server.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { ApiDocument } from '../../../src/http/openapi/document.ts';
+import { buildDocument } from '../../../src/http/openapi/openapi.ts';
+import type { HttpBounds } from '../../../src/http/server/bounds.ts';
+import { createHttpServer } from '../../../src/http/server/server.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { type FakeData, fakeStore, OTHER_ID, OWNER_ID, sha256, T0_MS } from './fake-store.ts';
 
 export const KEY = 'a-key-for-reading-and-writing';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonDepth } from '../../../src/http/json-text.ts';
+import { jsonDepth } from '../../../src/http/body/json-text.ts';
 
 /** JSON.parse says whether it is JSON; the depth is counted in what is left without the strings. */
 function depthOf(text: string): number | null {

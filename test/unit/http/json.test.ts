@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeJson, Verbatim } from '../../../src/http/json.ts';
+import { encodeJson, Verbatim } from '../../../src/http/body/json.ts';
 
 test('verbatim bytes are spliced in unchanged', () => {
   const odd = '{"n":12345678901234567890, "a":1,"a":2}';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FAULTS, type FaultCode, Refusal } from '../../../src/domain/fault.ts';
 import { FAULT_MEANINGS } from '../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../src/http/problem.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { startServer } from './harness.ts';
 
 const CODES = Object.keys(FAULTS) as FaultCode[];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordId } from '../../../src/domain/ids.ts';
-import type { RunWhole } from '../../../src/store/records.ts';
+import type { RunWhole } from '../../../src/store/contract/records.ts';
 import { entryAt, idOf, OTHER_ID, OWNER_ID, T0_MS, workflow } from './fake-store.ts';
 import { appended, connect, KEY, startServer } from './harness.ts';
 

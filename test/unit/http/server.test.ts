@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answered } from '../../../src/domain/requests.ts';
-import { createHttpServer } from '../../../src/http/server.ts';
+import { createHttpServer } from '../../../src/http/server/server.ts';
 import { trigger } from './fake-store.ts';
 import { appended, connect, startServer } from './harness.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WholeSource } from '../../../src/domain/requests.ts';
 import { DEFAULT_SETTINGS, type Source } from '../../../src/domain/resource.ts';
-import type { RunWhole } from '../../../src/store/records.ts';
+import type { RunWhole } from '../../../src/store/contract/records.ts';
 import { entryAt, idOf, OWNER_ID, T0_MS, trigger } from './fake-store.ts';
 import { appended, startServer } from './harness.ts';
 

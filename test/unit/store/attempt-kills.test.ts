@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DELIVERY_STATES } from '../../../src/domain/delivery.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { DAY_MS } from '../../../src/domain/limits.ts';
-import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { all, at, defined, none } from '../../contract/fixtures.ts';
 import { createFolder } from '../../support/folder.ts';
 import { type Cast, openAt, prepare, SCENES, sceneOf, type World } from './kill-scenes.ts';

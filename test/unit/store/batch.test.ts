@@ -2,9 +2,9 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { test } from 'node:test';
-import { Batch } from '../../../src/store/sqlite/batch.ts';
 import { Connection } from '../../../src/store/sqlite/database.ts';
-import type { Transaction } from '../../../src/store/sqlite/transaction.ts';
+import { Batch } from '../../../src/store/sqlite/log/batch.ts';
+import type { Transaction } from '../../../src/store/sqlite/log/transaction.ts';
 
 const CROWD = 1500;
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { all, none, strongRandom, TestClock, times } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { DatabaseClock } from '../../../src/store/postgres/clock.ts';
+import { DatabaseClock } from '../../../src/store/postgres/connection/clock.ts';
 
 const START_MS = Date.UTC(2026, 2, 28, 12);
 

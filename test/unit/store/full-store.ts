@@ -7,8 +7,8 @@ import { PREFIX } from '../../../src/domain/ids.ts';
 import { SCOPES } from '../../../src/domain/keys.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { NO_QUOTAS } from '../../../src/domain/quota.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { auditRecordOn } from '../../contract/audit.ts';
 import {
   all,

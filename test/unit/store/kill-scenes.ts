@@ -2,8 +2,8 @@
 // is killed and in the one that looks at what is left.
 
 import { DAY_MS } from '../../../src/domain/limits.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { all, at, CountingIds, defined, START_MS, strongRandom, TestClock } from '../../contract/fixtures.ts';
 import { Maker, type WebhookChanges } from '../../contract/maker.ts';
 import { exhaustAll, FAILED, pendingFor, putOff, record } from '../../contract/sending.ts';

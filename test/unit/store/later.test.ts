@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { Later } from '../../../src/store/sqlite/later.ts';
+import { Later } from '../../../src/store/sqlite/log/due-heap.ts';
 import { times } from '../../contract/fixtures.ts';
 
 function emptied(later: Later<string>): number[] {

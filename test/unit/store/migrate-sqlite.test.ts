@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { endOf } from '../../../src/domain/end.ts';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
-import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { FIRST } from '../../../src/store/sqlite/migrations/001-first.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import {
   all,
   anAttempt,

@@ -4,10 +4,10 @@ import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
-import { refuseUnfinishedMove } from '../../../src/store/postgres/import-mark.ts';
-import { Pool } from '../../../src/store/postgres/pool.ts';
-import { refuseMoved } from '../../../src/store/sqlite/moved.ts';
+import { Pool } from '../../../src/store/postgres/connection/pool.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
+import { refuseUnfinishedMove } from '../../../src/store/postgres/move/import-progress.ts';
+import { refuseMoved } from '../../../src/store/sqlite/maintenance/moved.ts';
 import { at, defined, none } from '../../contract/fixtures.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { openTestStore } from '../../support/postgres/store.ts';

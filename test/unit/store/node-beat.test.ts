@@ -3,9 +3,9 @@
 import { equal, rejects } from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { DatabaseClock } from '../../../src/store/postgres/clock.ts';
-import { Node } from '../../../src/store/postgres/node.ts';
-import type { Pool } from '../../../src/store/postgres/pool.ts';
+import { Node } from '../../../src/store/postgres/claims/node.ts';
+import { DatabaseClock } from '../../../src/store/postgres/connection/clock.ts';
+import type { Pool } from '../../../src/store/postgres/connection/pool.ts';
 import { START_MS, TestClock } from '../../contract/fixtures.ts';
 
 /** A node whose database answers a beat after so long, by a clock that the test moves. */

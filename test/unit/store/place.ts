@@ -3,8 +3,8 @@
 import { deepEqual } from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
-import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
+import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { TestClock } from '../../contract/fixtures.ts';
 import { createFolder } from '../../support/folder.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { DELIVERY_STATES } from '../../../src/domain/delivery.ts';
 import { RUN_STATES } from '../../../src/domain/run.ts';
-import type { Page, PageQuery } from '../../../src/store/records.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Page, PageQuery } from '../../../src/store/contract/records.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { walk } from '../../contract/fixtures.ts';
 import type { Stage } from '../../contract/stage.ts';
 import type { Full } from './full-store.ts';

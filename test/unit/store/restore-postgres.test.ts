@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { checkPostgres } from '../../../src/store/postgres/check.ts';
+import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { createClient } from '../../support/client.ts';
 import { createErrandOn } from '../../support/flows.ts';
 import { createFolder } from '../../support/folder.ts';

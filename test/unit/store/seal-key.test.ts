@@ -11,7 +11,7 @@ import {
   type SecretKey,
   SecretKeyRefused,
   spellSecretKey,
-} from '../../../src/store/seal-key.ts';
+} from '../../../src/store/seal/seal-key.ts';
 
 const SETTING = of('ERRAND_SECRET_KEY', 'correct-horse-battery-staple-and-more');
 const FILE = of('/data/secret-key', spellSecretKey(randomBytes(32)));

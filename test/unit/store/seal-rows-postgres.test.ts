@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Webhook } from '../../../src/domain/resource.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { defined, TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { queryOn } from '../../support/postgres/databases.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Webhook } from '../../../src/domain/resource.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { defined, TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, notEqual, ok, throws } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { createSeal, isSealed } from '../../../src/store/seal.ts';
+import { createSeal, isSealed } from '../../../src/store/seal/seal.ts';
 
 const KEY = randomBytes(32);
 const PLACE = 'webhook secrets wh_1';

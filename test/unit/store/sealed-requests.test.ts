@@ -4,7 +4,7 @@ import { deepEqual, match } from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { checkSqlite } from '../../../src/store/sqlite/check.ts';
+import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { http, none, succeeded, TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { createFolder } from '../../support/folder.ts';

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readConfig } from '../../../src/config.ts';
-import { openStore } from '../../../src/open-store.ts';
 import type { Log } from '../../../src/ports.ts';
-import { clock, random } from '../../../src/real-ports.ts';
-import { startService } from '../../../src/service.ts';
+import { readConfig } from '../../../src/server/config.ts';
+import { openStore } from '../../../src/server/open-store.ts';
+import { clock, random } from '../../../src/server/real-ports.ts';
+import { startService } from '../../../src/server/service.ts';
 import { createClient } from '../../support/client.ts';
 import { spawnErrand } from '../../support/process.ts';
 

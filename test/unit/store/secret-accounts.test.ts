@@ -2,10 +2,10 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../../src/config.ts';
-import { openStore } from '../../../src/open-store.ts';
-import { clock, random } from '../../../src/real-ports.ts';
-import { startService } from '../../../src/service.ts';
+import { readConfig } from '../../../src/server/config.ts';
+import { openStore } from '../../../src/server/open-store.ts';
+import { clock, random } from '../../../src/server/real-ports.ts';
+import { startService } from '../../../src/server/service.ts';
 import { createClient } from '../../support/client.ts';
 import { createFolder } from '../../support/folder.ts';
 import { call } from './command.ts';

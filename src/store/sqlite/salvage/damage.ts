@@ -2,8 +2,8 @@
 // SQLite itself is asked over a connection that cannot write, and only when the file is not so large that nobody waits for
 // the answer.
 
-import { primaryCode } from '../codes.ts';
 import { Connection } from '../database.ts';
+import { primaryCode } from '../result-codes.ts';
 import { PAGE_BYTES, readHeader } from './header.ts';
 import { sizeOf } from './reading.ts';
 import { readWal } from './wal.ts';

@@ -4,7 +4,7 @@
 import { DELIVERY_STATES } from '../../../domain/delivery.ts';
 import { ERRORS } from '../../../domain/emission.ts';
 import { RUN_STATES } from '../../../domain/run.ts';
-import { FURTHER_ERRORS } from '../../checks.ts';
+import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Connection } from '../database.ts';
 import type { Repair } from './repairs.ts';
 

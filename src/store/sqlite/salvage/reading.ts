@@ -3,7 +3,7 @@
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { SEAL_KEY } from '../../seal-key.ts';
+import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
 import { mendHeader } from './header.ts';
 import { type Repair, repair } from './repairs.ts';

@@ -6,11 +6,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Finding } from '../../checks.ts';
-import type { SecretKey } from '../../seal-key.ts';
-import { StoreUnavailable } from '../../store.ts';
-import { checkSqlite } from '../check.ts';
+import type { Finding } from '../../check/checks.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import type { SecretKey } from '../../seal/seal-key.ts';
 import { SCHEMA_VERSION, withLock } from '../database.ts';
+import { checkSqlite } from '../maintenance/check.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
 import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';

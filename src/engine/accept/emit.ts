@@ -1,0 +1,113 @@
+// Accepting events: one append, and what it claimed is started.
+
+import type { NewEmission } from '../../domain/emission.ts';
+import { hadNoRoom, Refusal } from '../../domain/fault.ts';
+import type { Answered } from '../../domain/requests.ts';
+import type { RunOutcome } from '../../domain/run.ts';
+import type { RunWhole } from '../../store/contract/records.ts';
+import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
+import type { Slots } from '../capacity/slots.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Answers } from './answers.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { Waiters } from './waiters.ts';
+
+export interface EmitDeps {
+  readonly store: Pick<Store, 'append' | 'getRun'>;
+  readonly slots: Slots;
+  readonly dispatch: Pick<Dispatch, 'take'>;
+  readonly waiters: Waiters;
+  readonly answers: Pick<Answers, 'watch'>;
+  readonly metrics: Pick<Metrics, 'accepted'>;
+}
+
+export interface EmitOptions {
+  readonly idempotency?: Idempotency;
+  /** Wait for what the first run answers its caller. */
+  readonly wantsAnswer?: boolean;
+  /** Nobody waits for that answer any more. */
+  readonly gone?: AbortSignal | undefined;
+  /** Wait for the first run's end. */
+  readonly wantsEnd?: boolean;
+  /** The first run goes on where another one failed. */
+  readonly goingOn?: AppendOptions['goingOn'];
+}
+
+export interface Emitted {
+  readonly appended: Appended;
+  readonly answer: Promise<Answered> | null;
+  /** Null also when there is no such run, or its queue was full. */
+  readonly ended: Promise<RunOutcome> | null;
+}
+
+export type Emit = ReturnType<typeof createEmit>;
+
+export function createEmit(deps: EmitDeps) {
+  const { store, slots, dispatch, waiters, answers, metrics } = deps;
+
+  /** Durable when it resolves. */
+  async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
+    const { idempotency, goingOn, wantsAnswer = false, wantsEnd = false } = options;
+    const isAwaited = wantsAnswer || wantsEnd;
+    const appended = await store.append(emission, slots, {
+      ...(idempotency && { idempotency }),
+      ...(goingOn && { goingOn }),
+      isAwaited,
+    });
+    const { firstRun, claims, repeated } = appended;
+    if (repeated && !repeated.isSameRequest) {
+      dispatch.take(claims);
+      throw keyReused();
+    }
+    metrics.accepted.inc();
+    // Both register before anything is awaited, so that no end is missed.
+    const answer = wantsAnswer ? answerTo(emission, appended, options) : null;
+    const hasRun = firstRun !== null && !appended.firstRunRefused;
+    const ended = wantsEnd && hasRun ? waiters.endOf(firstRun) : null;
+    if (isAwaited && hasRun && !claims.runs.some(({ run }) => run === firstRun)) answers.watch(firstRun);
+    dispatch.take(claims);
+    return { appended, answer, ended };
+  }
+
+  async function answerTo(emission: NewEmission, appended: Appended, options: EmitOptions): Promise<Answered> {
+    const { idempotency, gone } = options;
+    const { repeated, firstRun } = appended;
+    if (repeated?.answer) return { kind: 'answer', answer: repeated.answer };
+    if (firstRun === null) return { kind: 'none' };
+    if (appended.firstRunRefused) return { kind: 'full' };
+    if (!repeated || !idempotency) return waiters.answerOf(firstRun, gone).answered;
+    return answerOfRepeat(emission, firstRun, { idempotency, gone });
+  }
+
+  /** A repeat waits with the first call; what that one got is kept with the key from the run's end on. */
+  async function answerOfRepeat(
+    emission: NewEmission,
+    run: number,
+    { idempotency, gone }: { idempotency: Idempotency; gone: AbortSignal | undefined },
+  ): Promise<Answered> {
+    const waiting = waiters.answerOf(run, gone);
+    const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
+    const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
+    if (!isOpen) waiting.leave();
+    else if (record.waiting) waiters.wait(run, record.waiting, null);
+    const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };
+    if (answered.kind === 'answer' || gone?.aborted) return answered;
+    const again = await store.append(emission, slots, { idempotency }).catch(() => null);
+    if (again) dispatch.take(again.claims);
+    return again?.repeated?.answer ? { kind: 'answer', answer: again.repeated.answer } : answered;
+  }
+
+  return emit;
+}
+
+function keyReused(): Refusal {
+  const message = 'came with another request before; send the same request again, or another key';
+  const errors = [{ parameter: 'Idempotency-Key', message }];
+  return new Refusal('key_reused', `This Idempotency-Key ${message}`, { errors });
+}
+
+/** What the first call was told of a run that ended without an answer. */
+function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'none' {
+  if (record?.errorCode === 'Timeout') return 'timeout';
+  return record?.startedAtMs === null && hadNoRoom(record.errorCode) ? 'full' : 'none';
+}

@@ -1,0 +1,123 @@
+// Who waits for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
+
+import { msOf } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Answered } from '../../domain/requests.ts';
+import type { HttpAnswer, RunOutcome } from '../../domain/run.ts';
+import type { Wait } from '../../domain/waiting.ts';
+
+interface Waiting {
+  readonly answered: Set<(answered: Answered) => void>;
+  readonly ended: Set<(outcome: RunOutcome) => void>;
+  /** Another node may execute it: what becomes of it is asked of the store. */
+  isElsewhere: boolean;
+}
+
+export interface AwaitedAnswer {
+  readonly answered: Promise<Answered>;
+  /** Nobody waits for it any more. */
+  leave(): void;
+}
+
+export class Waiters {
+  readonly #byRun = new Map<number, Waiting>();
+
+  /**
+   * Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. `gone`: the caller went
+   * away, and whatever the run answers has nobody to go to.
+   */
+  answerOf(run: number, gone?: AbortSignal): AwaitedAnswer {
+    const { promise: answered, resolve } = Promise.withResolvers<Answered>();
+    const leave = (): void => {
+      clearTimeout(timer);
+      this.#byRun.get(run)?.answered.delete(settle);
+      this.#forgetIdle(run);
+    };
+    const settle = (answer: Answered): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const timer = setTimeout(() => {
+      leave();
+      resolve({ kind: 'timeout' });
+    }, LIMITS.callerMs).unref();
+    const onGone = (): void => {
+      leave();
+      resolve({ kind: 'none' });
+    };
+    this.#of(run).answered.add(settle);
+    if (gone?.aborted) onGone();
+    else gone?.addEventListener('abort', onGone, { once: true });
+    return { answered, leave };
+  }
+
+  endOf(run: number): Promise<RunOutcome> {
+    return new Promise((resolve) => this.#of(run).ended.add(resolve));
+  }
+
+  /** The answer goes out now; later ones are ignored. False: nobody waited for it. */
+  answer(run: number, answered: Answered): boolean {
+    const waiting = this.#byRun.get(run);
+    if (!waiting || waiting.answered.size === 0) return false;
+    for (const resolve of waiting.answered) resolve(answered);
+    waiting.answered.clear();
+    this.#forgetIdle(run);
+    return true;
+  }
+
+  /**
+   * The run waits, and that is durable: callers get what it has answered by now. Without an answer they go on waiting when
+   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: nobody was told anything.
+   */
+  wait(run: number, wait: Wait, answer: HttpAnswer | null): boolean {
+    if (answer) return this.answer(run, { kind: 'answer', answer });
+    const isSoon = wait.kind !== 'suspend' && wait.dueAtMs <= msOf(run) + LIMITS.answerWaitMs;
+    return !isSoon && this.answer(run, { kind: 'none' });
+  }
+
+  /** The run has ended, and that is durable. */
+  end(run: number, outcome: RunOutcome): void {
+    const waiting = this.#byRun.get(run);
+    if (!waiting) return;
+    this.#byRun.delete(run);
+    const answered = finalAnswer(outcome);
+    for (const resolve of waiting.answered) resolve(answered);
+    for (const resolve of waiting.ended) resolve(outcome);
+  }
+
+  /** Those that somebody waits for. */
+  runs(): number[] {
+    return [...this.#byRun.keys()];
+  }
+
+  /** False: nobody waits for it. */
+  place(run: number, at: 'here' | 'elsewhere'): boolean {
+    const waiting = this.#byRun.get(run);
+    if (waiting) waiting.isElsewhere = at === 'elsewhere';
+    return waiting !== undefined;
+  }
+
+  /** Those that somebody waits for, and that are not executed here. */
+  elsewhere(): number[] {
+    return [...this.#byRun].filter(([, { isElsewhere }]) => isElsewhere).map(([run]) => run);
+  }
+
+  #of(run: number): Waiting {
+    const known = this.#byRun.get(run);
+    if (known) return known;
+    const made: Waiting = { answered: new Set(), ended: new Set(), isElsewhere: false };
+    this.#byRun.set(run, made);
+    return made;
+  }
+
+  #forgetIdle(run: number): void {
+    const waiting = this.#byRun.get(run);
+    if (waiting && waiting.answered.size + waiting.ended.size === 0) this.#byRun.delete(run);
+  }
+}
+
+function finalAnswer(outcome: RunOutcome): Answered {
+  if (outcome.answer) return { kind: 'answer', answer: outcome.answer };
+  if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'Timeout') return { kind: 'timeout' };
+  return { kind: 'none' };
+}

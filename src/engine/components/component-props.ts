@@ -1,0 +1,127 @@
+// From a component and what was configured to its props: checked, secrets that were left out kept, additional props asked
+// for where they may have changed.
+
+import { Refusal } from '../../domain/fault.ts';
+import {
+  type ComponentProps,
+  givenValue,
+  mergedDefinitions,
+  type PropDefinition,
+  type PropDefinitions,
+  type PropValues,
+} from '../../domain/props.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import type { ComponentShape, PropsInput, Runner } from '../../runner/runner.ts';
+import { checkGiven, checkProps, type PropsPlace } from './prop-checks.ts';
+import { accountsOf, type PropStores } from './prop-stores.ts';
+
+export interface PropsDeps {
+  readonly runner: Runner;
+  readonly propStores: PropStores;
+}
+
+/** The component: the first step of the deployment. */
+export interface Asked {
+  readonly place: PropsPlace;
+  readonly deployment: Deployment;
+  readonly shape: ComponentShape;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Configuration {
+  /** Undefined: as before. */
+  readonly given: PropValues | undefined;
+  readonly before: ComponentProps | null;
+  /** Other code may answer something else. */
+  readonly isSameCode: boolean;
+}
+
+export interface PlannedProps extends ComponentProps {
+  /** The component's own, and what was added to them. */
+  readonly definitions: PropDefinitions;
+}
+
+/** Throws `Refusal` (422) naming the prop that is wrong, or what `additionalProps` threw. */
+export async function planProps(deps: PropsDeps, asked: Asked, configuration: Configuration): Promise<PlannedProps> {
+  const { place, shape } = asked;
+  const { given, before } = configuration;
+  const kept = given === undefined || before === null ? {} : secretsOf(before, given);
+  const all = { ...(given ?? before?.configured ?? {}), ...kept };
+  checkGiven(place, { definitions: shape.props, configured: all });
+  const additional = shape.hasAdditionalProps ? await additionalOf(deps, asked, { ...configuration, all }) : {};
+  const definitions = mergedDefinitions(shape.props, additional);
+  // A secret that nobody asks for any more was not sent by the caller, who could not take it out either.
+  const configured = withoutUnknown(all, { kept, definitions });
+  await checkProps(deps.propStores, place, { definitions, configured });
+  return { configured, additional, secret: secretNames(definitions, configured), definitions };
+}
+
+/** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */
+function secretsOf({ configured, secret }: ComponentProps, given: PropValues): PropValues {
+  const kept = secret.filter((prop) => Object.hasOwn(configured, prop) && !Object.hasOwn(given, prop));
+  return Object.fromEntries(kept.map((prop) => [prop, configured[prop]]));
+}
+
+function withoutUnknown(
+  all: PropValues,
+  { kept, definitions }: { kept: PropValues; definitions: PropDefinitions },
+): PropValues {
+  const isKnown = (prop: string): boolean => Object.hasOwn(definitions, prop) || !Object.hasOwn(kept, prop);
+  return Object.fromEntries(Object.entries(all).filter(([prop]) => isKnown(prop)));
+}
+
+function secretNames(definitions: PropDefinitions, configured: PropValues): string[] {
+  const names = Object.keys(definitions);
+  return names.filter((prop) => isSecret(definitions[prop] as PropDefinition, configured[prop]));
+}
+
+/** An account's fields, and the credentials of a request, are secret whatever the code says of them. */
+function isSecret({ secret, type }: PropDefinition, configured: unknown): boolean {
+  if (secret === true) return true;
+  if (typeof configured !== 'object' || configured === null) return false;
+  return (type === 'app' && '$auth' in configured) || (type === 'http_request' && 'auth' in configured);
+}
+
+async function additionalOf(
+  deps: PropsDeps,
+  asked: Asked,
+  { before, isSameCode, all }: Configuration & { all: PropValues },
+): Promise<PropDefinitions> {
+  const known = before?.additional ?? {};
+  if (before && isSameCode && !isReloaded(mergedDefinitions(asked.shape.props, known), [before.configured, all])) {
+    return known;
+  }
+  return askAdditional(deps, asked, { configuredProps: all, additionalProps: known });
+}
+
+function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropValues, PropValues]): boolean {
+  return Object.entries(definitions).some(([prop, definition]) => {
+    if (definition.reloadProps !== true) return false;
+    const values = [before, now].map((configured) => JSON.stringify(givenValue(definition, configured[prop])));
+    return values[0] !== values[1];
+  });
+}
+
+/** What `additionalProps` answers now. */
+export async function askAdditional(
+  { runner, propStores }: PropsDeps,
+  { place, deployment, env }: Asked,
+  input: PropsInput,
+): Promise<PropDefinitions> {
+  const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);
+  const told = await runner.ask(deployment, { what: 'props', props: { ...input, accounts } }, env);
+  if (told.ok) return (told.answer.props ?? {}) as PropDefinitions;
+  throw new Refusal('impossible', `additionalProps threw: ${told.message}`, {
+    errors: [{ parameter: place.parameter, message: `${told.message}\n${told.stack}`.trim() }],
+  });
+}
+
+/** What a run's code needs of them. */
+export async function propsInput(
+  stores: PropStores,
+  ownerId: string,
+  { configured, additional }: Pick<ComponentProps, 'configured' | 'additional'>,
+): Promise<PropsInput> {
+  const accounts = await accountsOf(stores, ownerId, configured);
+  return { configuredProps: configured, additionalProps: additional, accounts };
+}

@@ -1,0 +1,151 @@
+// Components that are files of the server's: below the folder of the operator's (ERRAND_COMPONENTS_DIR), by path, and
+// ours (sources/), by name.
+
+import { createHash } from 'node:crypto';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { markedCode, type Origin } from '../../domain/origin.ts';
+import type { BundledCode } from '../../domain/requests.ts';
+import { type FileSource, readSource } from '../../runner/bundle.ts';
+import type { Bundler } from '../../runner/bundler.ts';
+import type { ComponentShape, Runner } from '../../runner/runner.ts';
+import { refusalOf } from '../resources/bundle.ts';
+import { nearest } from './suggestions.ts';
+
+export interface ComponentDeps {
+  readonly bundler: Bundler;
+  readonly componentsDir: string | null;
+  readonly runner: Pick<Runner, 'describe'>;
+}
+
+/** Code that is bundled already. */
+export interface ReadyCode extends BundledCode {
+  /** As it is kept. */
+  readonly code: string;
+}
+
+/** One of ours. */
+export interface ListedComponent {
+  readonly key: string;
+  readonly shape: ComponentShape;
+}
+
+/** The same place in the checkout and in the published package. */
+const OURS = fileURLToPath(new URL('../../../sources/', import.meta.url));
+/** Of a process that only tells what they are: it may share its user of the system with no owner. */
+const OURS_OWNER = `${PREFIX.owner}errand`;
+const HIDDEN = /\/(node_modules|\.[^/]*)\//;
+const CODE = /\.[mc]?[jt]s$/;
+const KEY = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+export type Components = ReturnType<typeof createComponents>;
+
+export function createComponents({ bundler, componentsDir, runner }: ComponentDeps) {
+  /** Throws `Refusal` (422) naming the parameter: for what is not there, is not below the folder, or does not compile. */
+  async function fromPath(path: string, at: { namespace: string; parameter: string }): Promise<ReadyCode> {
+    const { namespace, parameter } = at;
+    const dir = await dirOf(componentsDir, parameter);
+    await checkPath(dir, path, parameter);
+    return await ready({ namespace, dir, path }, { kind: 'component_path', name: path }, parameter);
+  }
+
+  async function fromKey(key: string): Promise<ReadyCode> {
+    const keys = await listKeys();
+    if (!keys.includes(key)) {
+      refuse('component', `names ${JSON.stringify(key)}, and there is no such component; there are ${keys.join(', ')}`);
+    }
+    return await ready(fileOf(key), { kind: 'component', name: key }, 'component');
+  }
+
+  async function ready(file: FileSource, origin: Origin, parameter: string): Promise<ReadyCode> {
+    const bundled = await bundler.bundle(file);
+    if (!bundled.ok) throw refusalOf(bundled.problems, () => parameter);
+    const source = await readSource(file);
+    if (Buffer.byteLength(source) > LIMITS.codeBytes) {
+      refuse(parameter, `the file has more than the ${LIMITS.codeBytes} bytes that are taken`);
+    }
+    const { bundle, sourceMap } = bundled;
+    return { code: markedCode(origin, digestOf(bundled), source), bundle, sourceMap };
+  }
+
+  /** Sorted by name. Each is loaded in a process of its own, like any component. */
+  async function listComponents(): Promise<ListedComponent[]> {
+    return await Promise.all((await listKeys()).map(describe));
+  }
+
+  /** Throws `Refusal` (not_found). */
+  async function getComponent(key: string): Promise<ListedComponent> {
+    if (!(await listKeys()).includes(key)) throw new Refusal('not_found', `there is no component ${key}`);
+    return await describe(key);
+  }
+
+  async function describe(key: string): Promise<ListedComponent> {
+    const { code, bundle, sourceMap } = await fromKey(key);
+    const steps = [{ id: PREFIX.step, namespace: fileOf(key).namespace, code, bundle, sourceMap }];
+    const deployment = { id: PREFIX.deployment, ownerId: OURS_OWNER, runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const described = await runner.describe(deployment);
+    if (!described.ok) throw new Error(`component ${key} cannot be loaded: ${described.message}`);
+    return { key, shape: described.shape };
+  }
+
+  return { bundle: bundler.bundle, fromPath, fromKey, listComponents, getComponent };
+}
+
+/** Of all that is deployed. */
+export function digestOf({ bundle, sourceMap }: BundledCode): string {
+  return createHash('sha256')
+    .update(JSON.stringify([bundle, sourceMap]))
+    .digest('hex');
+}
+
+function fileOf(key: string): FileSource {
+  return { namespace: 'source', dir: OURS, path: `${key}/${key}.mjs`, isTrusted: true };
+}
+
+async function listKeys(): Promise<string[]> {
+  const files = await readdir(OURS, { recursive: true });
+  return files
+    .map((file) => file.split(sep))
+    .filter(([key = '', file]) => KEY.test(key) && file === `${key}.mjs`)
+    .map(([key = '']) => key)
+    .sort();
+}
+
+async function dirOf(componentsDir: string | null, parameter: string): Promise<string> {
+  if (componentsDir === null) refuse(parameter, 'this server has no folder of components (ERRAND_COMPONENTS_DIR)');
+  return await realpath(componentsDir).catch((error: Error) => {
+    throw new Error(`the folder of components cannot be read: ${error.message}`);
+  });
+}
+
+async function checkPath(dir: string, path: string, parameter: string): Promise<void> {
+  const names = path.split('/');
+  if (names.some((name) => name === '' || name === '.' || name === '..') || /[\\\0]/.test(path)) {
+    refuse(parameter, `must be a path below the folder of components, like "shop/orders.mjs", but was ${show(path)}`);
+  }
+  const real = await realpath(join(dir, ...names)).catch(() => null);
+  const found = real === null ? null : await stat(real);
+  if (real === null || !found?.isFile()) return refuse(parameter, await whatIsThere(dir, path));
+  if (!real.startsWith(dir + sep)) refuse(parameter, `${show(path)} leads out of the folder of components`);
+  if (!CODE.test(real)) refuse(parameter, `${show(path)} is no file of JavaScript or TypeScript`);
+}
+
+async function whatIsThere(dir: string, path: string): Promise<string> {
+  const all = (await readdir(dir, { recursive: true })).map((file) => file.replaceAll(sep, '/'));
+  const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
+  const near = nearest(files, path);
+  const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
+  return `names ${show(path)}, and there is no such file in the folder of components; ${end}`;
+}
+
+function show(path: string): string {
+  return JSON.stringify(path.slice(0, 200));
+}
+
+function refuse(parameter: string, message: string): never {
+  throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}

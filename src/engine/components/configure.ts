@@ -1,0 +1,116 @@
+// What a form asks of a component before it is deployed, or while it is changed: the options of a prop, and which props
+// there are.
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { mergedDefinitions, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { type CodeDeps, makeDeployment } from '../resources/bundle.ts';
+import { codeOf } from '../sources/source-code.ts';
+import { endpointsOf } from '../sources/source-run.ts';
+import { askAdditional, type PropsDeps, propsInput } from './component-props.ts';
+
+const NAMESPACE = 'component';
+
+export interface ConfigureDeps extends CodeDeps, PropsDeps {
+  readonly store: Store;
+  readonly publicUrl: () => string;
+}
+
+/** A component that is being configured. */
+interface Found {
+  readonly deployment: Deployment;
+  readonly env: Readonly<Record<string, string>>;
+  readonly configured: PropValues;
+  readonly additional: PropDefinitions;
+  readonly sourceId: string | null;
+}
+
+export function createConfigure(deps: ConfigureDeps) {
+  const { store, runner, propStores } = deps;
+
+  async function propOptions(ownerId: string, input: OptionsInput): Promise<PropOptions> {
+    const { propName: prop, page, prevContext, query } = input;
+    const found = await find(ownerId, input);
+    const props = await propsInput(propStores, ownerId, found);
+    const more = found.sourceId === null ? {} : await surroundings(ownerId, found.sourceId);
+    const told = await runner.ask(
+      found.deployment,
+      { what: 'options', prop, page, prevContext: prevContext ?? {}, query, props, ...more },
+      found.env,
+    );
+    if (!told.ok) {
+      throw new Refusal('impossible', `the options of prop "${prop}" cannot be told: ${told.message}`, {
+        errors: [{ parameter: `configured_props.${prop}`, message: `${told.message}\n${told.stack}`.trim() }],
+      });
+    }
+    const { options, context } = told.answer;
+    if (Array.isArray(options)) return { options, context: context ?? null };
+    const message = `the options of prop "${prop}" are no array`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: `configured_props.${prop}`, message }] });
+  }
+
+  /** All props, in the order of the component, with what it adds to them for what is configured. */
+  async function reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions> {
+    const found = await find(ownerId, input);
+    const shape = await describe(found);
+    if (!shape.hasAdditionalProps) return shape.props;
+    const place = { ownerId, parameter: 'configured_props' };
+    const asked = { place, deployment: found.deployment, shape, env: found.env };
+    const props: PropsInput = { configuredProps: found.configured, additionalProps: found.additional };
+    return mergedDefinitions(shape.props, await askAdditional(deps, asked, props));
+  }
+
+  async function describe({ deployment, env }: Found): Promise<ComponentShape> {
+    const described = await runner.describe(deployment, env);
+    if (described.ok) return described.shape;
+    throw new Refusal('code_invalid', `the component cannot be loaded: ${described.message}`, {
+      errors: [{ parameter: 'component_code', message: `${described.message}\n${described.stack}`.trim() }],
+    });
+  }
+
+  async function find(ownerId: string, input: ComponentInput): Promise<Found> {
+    if (input.sourceId !== undefined) return findSource(ownerId, input.sourceId, input.configuredProps);
+    if (input.workflowId !== undefined) return findStep(ownerId, input.workflowId, input);
+    const runnable = { ownerId, id: PREFIX.source, previous: null, parameter: 'component_code' };
+    const code = await codeOf(deps.components, input, { namespace: NAMESPACE, before: null });
+    const deployment = await makeDeployment(deps, runnable, [{ namespace: NAMESPACE, ...code }]);
+    return { deployment, env: {}, configured: input.configuredProps, additional: {}, sourceId: null };
+  }
+
+  async function findSource(ownerId: string, id: string, given: PropValues): Promise<Found> {
+    const source = await store.getSource(ownerId, id);
+    const deployment = source && (await store.getDeployment(ownerId, source.deploymentId));
+    if (!source || !deployment) throw notFound('source_id', `there is no source ${id}`);
+    const configured = { ...source.configuredProps, ...given };
+    return { deployment, env: {}, configured, additional: source.additionalProps, sourceId: id };
+  }
+
+  async function findStep(ownerId: string, id: string, input: ComponentInput): Promise<Found> {
+    const workflow = await store.getWorkflow(ownerId, id);
+    const whole = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
+    if (!workflow || !whole) throw notFound('workflow_id', `there is no workflow ${id}`);
+    const { namespace, configuredProps } = input;
+    const step = namespace === undefined ? whole.steps[0] : whole.steps.find((one) => one.namespace === namespace);
+    if (!step) throw notFound('namespace', `workflow ${id} has no step "${namespace}"`);
+    const { configured = {}, additional = {} } = step.props ?? {};
+    const deployment = { ...whole, steps: [step] };
+    const { env } = workflow.settings;
+    return { deployment, env, configured: { ...configured, ...configuredProps }, additional, sourceId: null };
+  }
+
+  async function surroundings(ownerId: string, sourceId: string) {
+    const source = await store.getSource(ownerId, sourceId);
+    if (!source) return {};
+    return { endpoints: await endpointsOf(store, source, deps.publicUrl()), db: await store.readSourceDb(sourceId) };
+  }
+
+  return { propOptions, reloadProps };
+}
+
+function notFound(parameter: string, message: string): Refusal {
+  return new Refusal('not_found', message, { errors: [{ parameter, message }] });
+}

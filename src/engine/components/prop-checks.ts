@@ -1,0 +1,212 @@
+// What a component asks for, held against what was configured. Names the prop in everything that it refuses.
+
+import { hasExpression } from '../../domain/expressions.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { coerced, givenValue, type PropDefinition, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import { accountIdOf } from '../resources/accounts.ts';
+import type { PropStores } from './prop-stores.ts';
+import { dataStoreIdOf, hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
+
+/** Whose props they are, and what a caller calls them: `configured_props`, `steps.charge.configured_props`. */
+export interface PropsPlace {
+  readonly ownerId: string;
+  readonly parameter: string;
+  /** Whether expressions stand for what a run will have there. */
+  readonly ofStep?: boolean;
+}
+
+interface Checked {
+  readonly definitions: PropDefinitions;
+  readonly configured: PropValues;
+}
+
+type Check = (value: unknown) => boolean;
+
+const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const JSON_TYPES: Readonly<Record<string, Check>> = {
+  string: (value) => typeof value === 'string',
+  integer: (value) => Number.isSafeInteger(coerced('integer', value)),
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+  any: () => true,
+};
+
+const SHOWN_PROPS = 20;
+
+/** What the service itself provides, whatever is configured, and what only a form shows. */
+const GIVEN = new Set(['$.service.db', '$.interface.http', '$.interface.timer', 'alert', 'dir']);
+
+/** Throws `Refusal` (422) naming the prop that is missing, wrong, unknown or not supported. */
+export async function checkProps(stores: PropStores, place: PropsPlace, checked: Checked): Promise<void> {
+  const { definitions, configured } = checked;
+  for (const prop of Object.keys(configured)) {
+    if (!Object.hasOwn(definitions, prop)) refuse(place, prop, unknownProp(prop, Object.keys(definitions)));
+  }
+  for (const [prop, definition] of Object.entries(definitions)) {
+    const value = checkOne(place, { prop, definition, configured: ownValue(configured, prop) });
+    if (value !== undefined) await checkNamed(stores, place, { prop, definition, value });
+  }
+}
+
+function unknownProp(prop: string, known: readonly string[]): string {
+  const shown = known.slice(0, SHOWN_PROPS).join(', ');
+  const has = known.length === 0 ? 'it has none' : `it has ${shown}${known.length > SHOWN_PROPS ? ', …' : ''}`;
+  return `the component has no prop "${prop}"; ${has}`;
+}
+
+/** The same of what was given alone: what is missing may come to be, or cease to be asked for. */
+export function checkGiven(place: PropsPlace, { definitions, configured }: Checked): void {
+  for (const [prop, definition] of Object.entries(definitions)) {
+    const own = ownValue(configured, prop);
+    if (own !== undefined && own !== null) checkOne(place, { prop, definition, configured: own });
+  }
+}
+
+function ownValue(configured: PropValues, prop: string): unknown {
+  return Object.hasOwn(configured, prop) ? configured[prop] : undefined;
+}
+
+interface One {
+  readonly prop: string;
+  readonly definition: PropDefinition;
+  readonly configured: unknown;
+}
+
+/** The value that stands for it; undefined: none does, and none is needed. */
+function checkOne(place: PropsPlace, { prop, definition, configured }: One): unknown {
+  const type = definition.type ?? 'any';
+  if (definition.disabled === true || GIVEN.has(type)) return undefined;
+  if (type === '$.interface.apphook') {
+    refuse(place, prop, `prop "${prop}" is an $.interface.apphook, which needs the app's vendor: it cannot run here`);
+  }
+  const base = type.endsWith('[]') ? type.slice(0, -2) : type;
+  const check = SHAPES[type] ?? JSON_TYPES[base];
+  if (!check) refuse(place, prop, `prop "${prop}" has type ${type}, which is not known: see docs/components.md`);
+  if (hasStatic(definition) && configured !== undefined && !isSame(configured, definition.static)) {
+    refuse(place, prop, `prop "${prop}" has a value of its own (static), and takes no other`);
+  }
+  const value = valueFor(type, definition, configured);
+  if (value === undefined) {
+    const isNeeded = definition.optional !== true && definition.hidden !== true;
+    if (isNeeded && (type !== 'app' || definition.usesAuth === true)) refuseMissing(place, prop, type);
+    return undefined;
+  }
+  const isPlain = Object.hasOwn(JSON_TYPES, base);
+  // What an expression gives is known when the step runs.
+  const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
+  // A default of another type is what the author's code expects, and nobody else can mend it.
+  const isAuthors = isPlain && (configured === undefined || configured === null);
+  if (isLater(value)) return value;
+  const isList = type !== base;
+  const isTyped: Check = (item) => isLater(item) || check(item);
+  const isRight = isAuthors || (isList ? Array.isArray(value) && value.every(isTyped) : check(value));
+  if (!isRight) refuse(place, prop, `prop "${prop}" ${whyWrong(type, definition, value)}`);
+  checkBounds(place, { prop, definition, configured: value });
+  return value;
+}
+
+function whyWrong(type: string, definition: PropDefinition, value: unknown): string {
+  if (type === 'app') return `is no account: ${whyNotApp(value)}`;
+  return `is ${shown(definition, value)}; ${NEEDED[type] ?? `a value of type ${type}`} is needed`;
+}
+
+function refuseMissing(place: PropsPlace, prop: string, type: string): never {
+  const how = type === 'app' ? ': {"authProvisionId": "apn_…"} names an account, {"$auth": {…}} gives its fields' : '';
+  return refuse(place, prop, `prop "${prop}" (${type}) is required and was not configured${how}`);
+}
+
+function hasStatic({ static: own }: PropDefinition): boolean {
+  return own !== undefined && own !== null;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function valueFor(type: string, definition: PropDefinition, configured: unknown): unknown {
+  const value = givenValue(definition, configured);
+  if (type !== 'http_request' || !isObject(value) || !isObject(definition.default)) return value;
+  return { ...(definition.default as object), ...(value as object) };
+}
+
+/** Types whose values have a shape of their own. */
+const SHAPES: Readonly<Record<string, Check>> = {
+  app: (value) => whyNotApp(value) === null,
+  data_store: (value) => whyNotDataStore(value) === null,
+  http_request: isRequest,
+  sql: isSql,
+};
+
+const NEEDED: Readonly<Record<string, string>> = {
+  data_store: 'the id of a data store ("ds_…")',
+  http_request: '{"url": "https://…", "method", "headers": [{"name", "value"}], "params", "auth", "body"}',
+  sql: '{"value": "SELECT …", "params": […]}, with expressions in "params" alone,',
+};
+
+/** Values in the text of a query would be executed as part of it. */
+function isSql(given: unknown): boolean {
+  const { value, query } = (isObject(given) ? given : { value: given }) as { value?: unknown; query?: unknown };
+  return typeof (query ?? value) === 'string' && ![value, query].some(hasExpression);
+}
+
+function isRequest(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { url, method, headers, params, auth, body } = value as Record<string, unknown>;
+  const isAbsent: Check = (part) => part === undefined || part === null;
+  const isFields: Check = (part) => isAbsent(part) || typeof part === 'object';
+  const isMethod = isAbsent(method) || (typeof method === 'string' && /^[a-z]+$/i.test(method));
+  const isBody = isAbsent(body) || typeof body === 'string' || isObject(body);
+  if (!isMethod || !isBody || ![headers, params].every(isFields) || !(isAbsent(auth) || isObject(auth))) return false;
+  return typeof url === 'string' && (hasExpression(url) || /^https?:$/.test(URL.parse(url)?.protocol ?? ''));
+}
+
+function checkBounds(place: PropsPlace, { prop, definition, configured }: One): void {
+  const { type, min, max } = definition;
+  if (type !== 'integer' && type !== 'integer[]') return;
+  for (const item of [configured].flat()) {
+    const value = coerced('integer', item) as number;
+    const text = shown(definition, item);
+    if (typeof min === 'number' && value < min)
+      refuse(place, prop, `prop "${prop}" is ${text}; at least ${min} is needed`);
+    if (typeof max === 'number' && value > max)
+      refuse(place, prop, `prop "${prop}" is ${text}; at most ${max} is allowed`);
+  }
+}
+
+const SHOWN_CHARS = 200;
+
+function shown({ secret, type }: PropDefinition, value: unknown): string {
+  // Accounts' fields and requests' credentials are secrets in all but name.
+  if (secret || type === 'app' || type === 'http_request' || hasInlineAuth(value))
+    return `a secret of type ${Array.isArray(value) ? 'array' : typeof value}`;
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
+
+/** Accounts and data stores must be there, and be the owner's. */
+async function checkNamed(
+  { accounts, dataStores }: PropStores,
+  place: PropsPlace,
+  { prop, definition, value }: { prop: string; definition: PropDefinition; value: unknown },
+): Promise<void> {
+  if (definition.type === 'app') {
+    const id = accountIdOf(value);
+    if (id === null || (await accounts.fieldsOf(place.ownerId, id)) !== undefined) return;
+    refuse(place, prop, `prop "${prop}" names the account ${id}, which there is not: POST /v1/accounts makes one`);
+  }
+  if (definition.type === 'data_store') {
+    const id = dataStoreIdOf(value) as string;
+    if (await dataStores.exists(place.ownerId, id)) return;
+    refuse(
+      place,
+      prop,
+      `prop "${prop}" names the data store ${id}, which there is not: POST /v1/data_stores makes one`,
+    );
+  }
+}
+
+/** Throws `Refusal` (422) that names the prop. */
+export function refuse({ parameter }: PropsPlace, prop: string, message: string): never {
+  throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${prop}`, message }] });
+}

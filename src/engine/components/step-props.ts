@@ -1,0 +1,103 @@
+// Props of a workflow's steps: an action of the component API is a step as it is, configured beside its code.
+
+import { Refusal } from '../../domain/fault.ts';
+import type { PropValues } from '../../domain/props.ts';
+import type { StepInput } from '../../domain/requests.ts';
+import type { Deployment, Step } from '../../domain/resource.ts';
+import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
+import { type PropsDeps, planProps, propsInput } from './component-props.ts';
+import type { PropStores } from './prop-stores.ts';
+
+interface Planned {
+  readonly inputs: readonly StepInput[];
+  readonly previous: Deployment | null;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The deployment with its steps' props. Throws `Refusal` (422) naming `steps.<namespace>.configured_props.<prop>`. */
+export async function withStepProps(deps: PropsDeps, made: Deployment, planned: Planned): Promise<Deployment> {
+  const steps: Step[] = [];
+  for (const step of made.steps) steps.push(await withProps(deps, made, { step, planned }));
+  return { ...made, steps };
+}
+
+async function withProps(
+  deps: PropsDeps,
+  made: Deployment,
+  { step, planned }: { step: Step; planned: Planned },
+): Promise<Step> {
+  const { namespace } = step;
+  const given = planned.inputs.find((input) => input.namespace === namespace)?.configuredProps;
+  const previous = planned.previous?.steps.find((known) => known.namespace === namespace);
+  // A process is started only for code that may have props, or be no step: most have none and are one.
+  const isPlain = given === undefined && previous?.props === undefined;
+  if (isPlain && !/\bprops\b|\btype: "app"/.test(step.bundle)) return step;
+  const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props`, ofStep: true };
+  const deployment = { ...made, steps: [step] };
+  const described = await deps.runner.describe(deployment, planned.env);
+  if (!described.ok) {
+    // It shows on the first run, as with code that has no props.
+    if (given === undefined || isEmpty(given)) return step;
+    throw new Refusal('code_invalid', `step ${namespace} cannot be loaded: ${described.message}`, {
+      errors: [{ parameter: `steps.${namespace}.code`, message: `${described.message}\n${described.stack}`.trim() }],
+    });
+  }
+  const { shape } = described;
+  const whyNot = whyNoStep(shape);
+  if (whyNot !== null) {
+    const message = `step ${namespace} ${whyNot}`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: `steps.${namespace}.code`, message }] });
+  }
+  const before = previous?.props ?? null;
+  const isSameCode = previous?.code === step.code;
+  const { configured, additional, secret } = await planProps(
+    deps,
+    { place, deployment, shape, env: planned.env },
+    { given, before, isSameCode },
+  );
+  const hasProps = Object.keys(shape.props).length + Object.keys(additional).length > 0;
+  return hasProps ? { ...step, props: { configured, additional, secret } } : step;
+}
+
+const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
+
+/** Components are of several kinds, and those of the public registry lie side by side. */
+function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
+  if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
+  const prop = Object.keys(props).find((name) => INTERFACES.has(props[name]?.type ?? ''));
+  if (prop !== undefined) return `is a source, since its prop "${prop}" is an interface: POST /v1/sources takes it`;
+  return hasRun ? null : 'is a component without run()';
+}
+
+function isEmpty(values: PropValues): boolean {
+  return Object.keys(values).length === 0;
+}
+
+/** Whether what is configured is what stands: what is not given, and secrets that are left out, stay. */
+export function isSameProps(deployment: Deployment, inputs: readonly StepInput[]): boolean {
+  return inputs.every(({ namespace, configuredProps: given }) => {
+    if (given === undefined) return true;
+    const { configured = {}, secret = [] } = deployment.steps.find((step) => step.namespace === namespace)?.props ?? {};
+    const isLeftOut = (prop: string): boolean => secret.includes(prop) && !Object.hasOwn(given, prop);
+    const standing = Object.entries(configured).filter(([prop]) => !isLeftOut(prop));
+    return sortedJson(standing) === sortedJson(Object.entries(given));
+  });
+}
+
+function sortedJson(entries: [string, unknown][]): string {
+  return JSON.stringify([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What is configured, of all that have props. */
+export function configuredIn(stepProps: readonly (PropsInput | null)[] | null): PropValues[] {
+  return (stepProps ?? []).flatMap((props) => (props ? [props.configuredProps] : []));
+}
+
+/** What a run's code gets, step by step; null when no step has props. */
+export async function stepPropsInput(
+  stores: PropStores,
+  { ownerId, steps }: Deployment,
+): Promise<(PropsInput | null)[] | null> {
+  if (steps.every(({ props }) => props === undefined)) return null;
+  return Promise.all(steps.map(async ({ props }) => (props ? await propsInput(stores, ownerId, props) : null)));
+}

@@ -1,0 +1,80 @@
+// Compares the store's counters with its rows: once an hour, a little after nodes were taken for gone, and when a counter
+// was seen to be wrong. What had to be put right is a fault of this program or of its storage: it is counted and told.
+
+import { LIMITS } from '../domain/limits.ts';
+import type { Clock, Log, Random } from '../ports.ts';
+import type { Store } from '../store/contract/store.ts';
+import { Loop } from './loop.ts';
+import type { Metrics } from './metrics.ts';
+
+interface CountersDeps {
+  readonly store: Pick<Store, 'repairCounters'>;
+  readonly metrics: Pick<Metrics, 'repairs'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Repairs that one look tells one by one; the others are in the sum. */
+const TOLD = 20;
+
+export class Counters {
+  readonly #deps: CountersDeps;
+  readonly #loop: Loop;
+  #isAsked = false;
+
+  constructor(deps: CountersDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    const maxWaitMs = LIMITS.countersEveryMs;
+    this.#loop = new Loop({ name: 'counters', tick: () => this.tick(), maxWaitMs, random, log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Soon, so that of many reasons at once one look comes. */
+  wake(): void {
+    this.#isAsked = true;
+    this.#loop.wake(LIMITS.countersSoonMs);
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  async tick(): Promise<number> {
+    const { store, clock } = this.#deps;
+    // Half: whoever looks first among several nodes, the others are not much behind it.
+    const isAsked = this.#isAsked;
+    this.#isAsked = false;
+    let isDone = false;
+    try {
+      const everyMs = isAsked ? LIMITS.countersSoonMs : LIMITS.countersEveryMs / 2;
+      const { isChecked, repairs } = await store.repairCounters(clock.nowMs() - everyMs);
+      this.#tell(repairs);
+      isDone = isChecked || !isAsked;
+    } finally {
+      // Who looked a moment ago may have looked before the reason came.
+      if (!isDone) this.#isAsked ||= isAsked;
+    }
+    return isDone ? Number.POSITIVE_INFINITY : LIMITS.countersSoonMs;
+  }
+
+  #tell(repairs: Awaited<ReturnType<Store['repairCounters']>>['repairs']): void {
+    const { metrics, log } = this.#deps;
+    if (repairs.length === 0) return;
+    for (const { kind } of repairs) metrics.repairs.inc({ kind });
+    for (const { kind, ownerId, of, counted, found } of repairs.slice(0, TOLD)) {
+      log.warn(
+        { kind, owner_id: ownerId, of, counted, found },
+        'a counter was not what its rows say, and was put right',
+      );
+    }
+    log.warn(
+      { repairs: repairs.length },
+      'counters were put right: keep this log, run errand store check, and report it, since this should not happen',
+    );
+  }
+}

@@ -1,0 +1,240 @@
+// Deliveries: what is claimed is attempted, and what the attempt came to becomes one transaction.
+
+import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../../domain/delivery.ts';
+import { failureOfDelivery } from '../../domain/failure.ts';
+import { numberedId, PREFIX } from '../../domain/ids.ts';
+import type { Probe } from '../../domain/requests.ts';
+import type { Log, Random, StoreClock } from '../../ports.ts';
+import type { AttemptEnd, Store } from '../../store/contract/store.ts';
+import type { Dispatch } from '../accept/dispatch.ts';
+import type { Slots } from '../capacity/slots.ts';
+import { Loop } from '../loop.ts';
+import type { Metrics } from '../metrics.ts';
+import { insist } from '../storage-retry.ts';
+import type { Lines } from './delivery-limiter.ts';
+
+/** Makes one attempt. Promise: never throws; aborted means the attempt may be worthless. */
+export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempt>;
+
+/** The same, and what was sent. */
+export type Prober = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Pick<Probe, 'attempt' | 'request'>>;
+
+export interface DeliveriesDeps {
+  readonly store: Store;
+  readonly slots: Slots;
+  readonly lines: Lines;
+  readonly dispatch: Dispatch;
+  /** Of a webhook's deliveries, and of requests that code asked for. */
+  readonly post: Attempter;
+  readonly mail: Attempter;
+  readonly probe: Prober;
+  /** One that was sent again by hand or by an operation has come to an end, or to its next retry. */
+  readonly wakeOperations: () => void;
+  readonly metrics: Metrics;
+  readonly clock: StoreClock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const CLAIMED_AT_ONCE = 128;
+const POLL_MS = 1000;
+
+export class Deliveries {
+  readonly #deps: DeliveriesDeps;
+  readonly #loop: Loop;
+  readonly #underWay = new Set<Promise<void>>();
+  /** Ends attempts under way; what they were sending goes back. */
+  readonly #cut = new AbortController();
+  /** Something is due, and not for want of a hand; so it is worth another look soon. */
+  #isLeft = false;
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'deliveries', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** There may be due deliveries in the store. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Attempts a claimed delivery when it is its turn. Never throws. */
+  attempt(delivery: ClaimedDelivery): void {
+    const turn = this.#deps.lines.join(listenerOf(delivery), delivery);
+    if (turn === 'send') this.#send(delivery);
+    else if (turn === 'back') this.#handBack([delivery]);
+  }
+
+  /** An attempt that is no delivery, and waits for nobody. Undefined: it was cut off by our stop. */
+  async probe(delivery: ClaimedDelivery): Promise<Pick<Probe, 'attempt' | 'request'> | undefined> {
+    const { signal } = this.#cut;
+    if (signal.aborted) return undefined;
+    const made = this.#deps.probe(delivery, signal);
+    this.#track(made.then(nothing, nothing));
+    const probed = await made;
+    return isCutOff(signal, probed.attempt) ? undefined : probed;
+  }
+
+  /** The webhook was disabled, changed or deleted: what is claimed for it and not sent yet goes back to the store. */
+  letGo(listenerId: string): void {
+    const { lines } = this.#deps;
+    this.#handBack(lines.stop(listenerId));
+    lines.resume(listenerId);
+  }
+
+  #handBack(unsent: readonly ClaimedDelivery[]): void {
+    if (unsent.length > 0) this.#track(this.#release(unsent));
+  }
+
+  #send(delivery: ClaimedDelivery): void {
+    const done = this.#attempt(delivery).catch((error) => {
+      const id = numberedId(PREFIX.delivery, delivery.delivery);
+      this.#deps.log.error({ err: error, delivery: id }, 'attempt could not be recorded');
+    });
+    this.#track(done);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+
+  async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    const leases = deliveries.map(({ delivery, fence }) => ({ delivery, fence }));
+    const { store, log } = this.#deps;
+    const told = { deliveries: leases.length };
+    try {
+      const done = await insist(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
+      // Storage is away while we stop: what stays leased is rescued.
+      if (!done) log.warn(told, 'deliveries could not be handed back');
+    } catch (error) {
+      log.error({ err: error, ...told }, 'deliveries could not be handed back');
+    }
+    // They are due again.
+    this.wake();
+  }
+
+  /** Waits up to `graceMs` for attempts under way, then cuts them off and hands them back. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#loop.stop();
+    const timer = setTimeout(() => this.#cut.abort(), graceMs);
+    // What ends calls the next in line.
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
+    clearTimeout(timer);
+  }
+
+  async #tick(): Promise<number> {
+    const { store, slots, lines, dispatch, clock } = this.#deps;
+    this.#handBack(lines.sweep());
+    lines.beginTurn();
+    const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots.inTurn);
+    lines.endTurn();
+    this.#isLeft = claims.deliveriesWaiting && !lines.hasRefused;
+    dispatch.take({ ...claims, deliveriesWaiting: false });
+    if (claims.deliveries.length > 0 && claims.deliveriesWaiting) return 0;
+    const dueInMs = claims.nextDueAtMs === null ? Number.POSITIVE_INFINITY : claims.nextDueAtMs - clock.nowMs();
+    return Math.min(dueInMs, lines.freeInMs);
+  }
+
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { lines } = this.#deps;
+    const listenerId = listenerOf(delivery);
+    const made = await this.#made(delivery);
+    const end = made && this.#endOf(delivery, made);
+    // Before anything else may leave: what the receiver said holds from now on, and not from the commit on.
+    const isStop = end !== undefined && (end.disableWebhook || end.pauseUntilMs !== null);
+    if (end) lines.came(listenerId, { tookMs: end.made.tookMs, isDelivered: isDelivered(end) });
+    this.#handBack(isStop ? lines.stop(listenerId) : lines.stale(listenerId));
+    const next = lines.done(listenerId);
+    if (next) this.#send(next);
+    // Not at every end: a dead webhook always has some waiting, and to look at them costs the others time.
+    if (this.#isLeft || lines.isWanted(listenerId)) this.#loop.wake();
+    if (!end) return this.#release([delivery]);
+    try {
+      await this.#record(end);
+    } finally {
+      if (isStop) lines.resume(listenerId);
+    }
+  }
+
+  async #record(end: AttemptEnd): Promise<void> {
+    const { slots, lines, store, dispatch, wakeOperations } = this.#deps;
+    const { delivery } = end;
+    const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
+    if (!finished) return;
+    this.#tell(delivery, end, finished.held);
+    if (!finished.held) return;
+    if (finished.isDisabled) {
+      this.letGo(listenerOf(delivery));
+      lines.beginAnew(listenerOf(delivery));
+    }
+    dispatch.take(finished.claims);
+    if (end.state === 'retrying') this.#loop.wake();
+    if (delivery.trigger === 'resend') wakeOperations();
+  }
+
+  /** Undefined: nothing was sent that counts. */
+  async #made(delivery: ClaimedDelivery): Promise<Attempt | undefined> {
+    const { post, mail } = this.#deps;
+    const { signal } = this.#cut;
+    if (signal.aborted || (delivery.kind === 'webhook' && !delivery.webhook)) return undefined;
+    const made = await (delivery.kind === 'mail' ? mail : post)(delivery, signal);
+    return isCutOff(signal, made) ? undefined : made;
+  }
+
+  #endOf(delivery: ClaimedDelivery, made: Attempt): AttemptEnd {
+    const { clock, random } = this.#deps;
+    const decision = decide(delivery, made, random.fraction());
+    const dueAtMs = decision.state === 'retrying' ? clock.latestMs() + decision.inMs : null;
+    return {
+      delivery,
+      made,
+      state: decision.state,
+      nextAttemptAtMs: dueAtMs,
+      pauseUntilMs: decision.state === 'retrying' && decision.isPause ? dueAtMs : null,
+      error: decision.state === 'exhausted' ? failureOfDelivery(delivery, made, { code: decision.code }) : null,
+      disableWebhook: decision.state === 'exhausted' && decision.code === 'WebhookGone',
+    };
+  }
+
+  #tell(delivery: ClaimedDelivery, end: AttemptEnd, held: boolean): void {
+    const { metrics, log } = this.#deps;
+    const { made, state } = end;
+    metrics.attempts.inc({ kind: delivery.kind, outcome: made.outcome });
+    metrics.attemptSeconds.observe(made.tookMs / 1000);
+    const fields = {
+      delivery: numberedId(PREFIX.delivery, delivery.delivery),
+      listener: listenerOf(delivery),
+      owner: delivery.emission.ownerId,
+      attempt: delivery.attempt,
+      outcome: made.outcome,
+      status: made.status,
+      took_ms: made.tookMs,
+      state: held ? state : 'lease_lost',
+      trace: delivery.emission.traceId,
+    };
+    if (held && state === 'delivered') log.debug(fields, 'delivery attempted');
+    else log.info({ ...fields, detail: made.detail }, 'delivery attempted');
+  }
+}
+
+/** By our own stop: that is not a failed attempt, unless the receiver had already answered. */
+function isCutOff({ aborted }: AbortSignal, made: Attempt): boolean {
+  return aborted && made.outcome !== 'answered';
+}
+
+function isDelivered({ state, pauseUntilMs }: AttemptEnd): boolean | null {
+  return pauseUntilMs === null ? state === 'delivered' : null;
+}
+
+function nothing(): void {}
+
+function listenerOf({ webhook, emission, kind }: ClaimedDelivery): string {
+  if (kind === 'mail') return MAIL;
+  return (kind === 'http' ? emission.onlyListenerId : webhook?.id) ?? emission.emitterId;
+}

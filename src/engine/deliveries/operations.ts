@@ -1,0 +1,113 @@
+// Operations: sending again what a webhook was sent, many deliveries, in bounded steps in the background. Where each stands is
+// in the store, so that none is lost with the process; this only goes on with them.
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { NewOperation, Operation, OperationOrder } from '../../domain/operation.ts';
+import type { ResendInput } from '../../domain/requests.ts';
+import type { Clock, Ids, Log, Random } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { Loop } from '../loop.ts';
+import { checkUrl, noWebhook, type WebhookDeps } from '../resources/webhooks.ts';
+
+export interface OperationsDeps {
+  readonly store: Pick<Store, 'stepOperation'>;
+  readonly wakeDeliveries: () => void;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const POLL_MS = 2000;
+/** Between two steps, so that they never hold up the work that users wait for. */
+const STEP_PAUSE_MS = 10;
+/** After the end of a delivery: its place is given to the next together with those of others that end meanwhile. */
+const REFILL_MS = 50;
+
+export class Operations {
+  readonly #deps: OperationsDeps;
+  readonly #loop: Loop;
+
+  constructor(deps: OperationsDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'operations', tick: () => this.tick(), maxWaitMs: POLL_MS, random, log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** One was made or resumed, or what it waited for has come. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** A delivery that was sent again has come to an end: there may be room for another one. At any rate. */
+  refill(): void {
+    this.#loop.wake(REFILL_MS);
+  }
+
+  /** Waits for a step under way. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+  }
+
+  /** One bounded step. */
+  async tick(): Promise<number> {
+    const { isResent, isMore } = await this.#deps.store.stepOperation();
+    if (isResent) this.#deps.wakeDeliveries();
+    return isMore ? STEP_PAUSE_MS : Number.POSITIVE_INFINITY;
+  }
+}
+
+export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst' | 'wakeOperations'> {
+  readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export function createOperationActions(deps: OperationActionDeps) {
+  const { store, clock, ids, wakeOperations } = deps;
+
+  async function resendWebhook(ownerId: string, webhookId: string, input: ResendInput): Promise<Operation> {
+    const webhook = await store.getWebhook(ownerId, webhookId);
+    if (!webhook) throw noWebhook(webhookId);
+    checkUrl(deps, webhook.url);
+    const nowMs = clock.nowMs();
+    // What is accepted from now on is not sent again: there would be no end to it.
+    const untilMs = Math.min(input.untilMs ?? nowMs, nowMs);
+    checkSpan(input.sinceMs, untilMs);
+    const operation: NewOperation = {
+      id: ids.next(PREFIX.operation),
+      ownerId,
+      kind: 'resend',
+      webhookId,
+      sinceMs: input.sinceMs,
+      untilMs,
+      states: input.states,
+      createdAtMs: nowMs,
+    };
+    if (!(await store.createOperation(operation))) throw noWebhook(webhookId);
+    wakeOperations();
+    const begun = { state: 'running', total: null, resent: 0, passedOver: 0, endedAtMs: null, reason: null } as const;
+    return { ...operation, ...begun, updatedAtMs: nowMs };
+  }
+
+  async function orderOperation(ownerId: string, id: string, order: OperationOrder): Promise<Operation> {
+    const ordered = await store.orderOperation(ownerId, id, order);
+    if (!ordered) throw new Refusal('not_found', `there is no operation ${id}`);
+    const { operation, refused } = ordered;
+    if (refused) throw new Refusal('conflict', `operation ${id} is over (${operation.state}): it cannot ${order}`);
+    if (order === 'resume') wakeOperations();
+    return operation;
+  }
+
+  return { resendWebhook, orderOperation };
+}
+
+function checkSpan(sinceMs: number, untilMs: number): void {
+  if (sinceMs < untilMs) return;
+  const [since, until] = [new Date(sinceMs).toISOString(), new Date(untilMs).toISOString()];
+  const message = `since (${since}) lies not before until (${until}, which is now at the latest)`;
+  throw new Refusal('malformed', message, { errors: [{ parameter: 'since', message }] });
+}

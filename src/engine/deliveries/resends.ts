@@ -1,0 +1,38 @@
+// Sending one delivery again by hand.
+
+import { Refusal } from '../../domain/fault.ts';
+import { numberedId, PREFIX } from '../../domain/ids.ts';
+import type { DeliveryRecord, NotResendable } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface ResendDeps {
+  readonly store: Pick<Store, 'resendDelivery'>;
+  /** One is due. */
+  readonly wakeDeliveries: () => void;
+}
+
+export function createResends({ store, wakeDeliveries }: ResendDeps) {
+  async function resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord> {
+    const id = numberedId(PREFIX.delivery, delivery);
+    const resent = await store.resendDelivery(ownerId, delivery);
+    if (resent === undefined) throw new Refusal('not_found', `there is no delivery ${id}`);
+    if (typeof resent === 'string') throw refusal(id, resent);
+    wakeDeliveries();
+    return resent;
+  }
+
+  return { resendDelivery };
+}
+
+function refusal(id: string, why: NotResendable): Refusal {
+  if (why === 'sending') {
+    return new Refusal('conflict', `${id} is being sent right now: wait for what comes of it, then send it again`);
+  }
+  if (why === 'held') {
+    return new Refusal(
+      'conflict',
+      `the webhook of ${id} is not active: enable it, and what is held goes out by itself`,
+    );
+  }
+  return new Refusal('impossible', `${id} cannot be sent again: its webhook was deleted`);
+}

@@ -1,0 +1,104 @@
+// Steps as asked for → a deployment, bundled; or a refusal that says where the code is wrong.
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { StepInput } from '../../domain/requests.ts';
+import type { Deployment, Step } from '../../domain/resource.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import { bundleStep } from '../../runner/bundle.ts';
+import type { CodeProblem } from '../../runner/bundle-options.ts';
+import type { Components } from '../components/components.ts';
+import { stepIdOf } from './step-ids.ts';
+
+interface Bundling {
+  readonly ownerId: string;
+  readonly id: string;
+  readonly previous: Deployment | null;
+  /** Where the caller gave the code, when not as a step. */
+  readonly parameter?: string;
+}
+
+export interface CodeDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** None: there are no packages, and no files. */
+  readonly components?: Components;
+}
+
+/** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
+export async function makeDeployment(
+  deps: CodeDeps,
+  runnable: Bundling,
+  inputs: readonly StepInput[],
+): Promise<Deployment> {
+  const bundle = deps.components?.bundle ?? ((input: StepInput) => bundleStep(input));
+  const bundled = await Promise.all(
+    inputs.map(async ({ namespace, code, ready }) => {
+      if (ready) return { ok: true as const, ...ready };
+      return isAddress(code) ? notCode(namespace) : await bundle({ namespace, code });
+    }),
+  );
+  const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));
+  if (problems.length > 0) {
+    throw refusalOf(problems, (file) => runnable.parameter ?? `steps.${file.replace(/\.[a-z]+$/, '')}.code`);
+  }
+  const steps = inputs.map((input, i): Step => {
+    const result = bundled[i] as Extract<(typeof bundled)[number], { ok: true }>;
+    const known = runnable.previous?.steps.find((step) => step.namespace === input.namespace);
+    return {
+      id: known?.id ?? stepIdOf(runnable.id, input.namespace),
+      namespace: input.namespace,
+      code: input.code,
+      bundle: result.bundle,
+      sourceMap: result.sourceMap,
+    };
+  });
+  const { ownerId, id: runnableId } = runnable;
+  return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+}
+
+/** Whoever knows services that fetch code gives them a link. */
+function isAddress(code: string): boolean {
+  return /^\s*(https?:\/\/|git@)\S+\s*$/.test(code);
+}
+
+function notCode(namespace: string): { ok: false; problems: readonly CodeProblem[] } {
+  const text =
+    'here is an address, where the code itself is expected: send what the file contains, deploy the file with "errand deploy", or name a file of the server with component_path';
+  return { ok: false, problems: [{ file: `${namespace}.ts`, line: 1, column: 1, text }] };
+}
+
+/** `parameterOf`: what of the request a file stands for. */
+export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
+  const errors = problems.map(({ file, line, column, text }) => ({
+    parameter: parameterOf(file),
+    message: text,
+    file,
+    line,
+    column,
+  }));
+  const { file, line, column, text } = problems[0] as CodeProblem;
+  return new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
+}
+
+/** Those that are files of the server's, with their code. */
+export async function readSteps({ components }: CodeDeps, inputs: readonly StepInput[]): Promise<StepInput[]> {
+  return await Promise.all(
+    inputs.map(async (input, i) => {
+      const { componentPath, ...rest } = input;
+      if (componentPath === undefined || components === undefined) return input;
+      const parameter = `steps[${i}].component_path`;
+      const { code, ...ready } = await components.fromPath(componentPath, { namespace: rest.namespace, parameter });
+      return { ...rest, code, ready };
+    }),
+  );
+}
+
+/** Whether these steps are the deployment's own, so that no new one is made for unchanged code. */
+export function isSameCode(deployment: Deployment, inputs: readonly StepInput[]): boolean {
+  if (deployment.steps.length !== inputs.length) return false;
+  return inputs.every(({ namespace, code }, i) => {
+    const step = deployment.steps[i];
+    return step?.namespace === namespace && step.code === code;
+  });
+}

@@ -1,0 +1,73 @@
+// Data stores: making, renaming, deleting, and their records as callers of the API change them.
+
+import type { DataRecord, DataStore } from '../../domain/data.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { RecordInput } from '../../domain/requests.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { DataPlace, SetRecord } from '../../store/contract/data.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface DataStoreDeps {
+  readonly store: Pick<
+    Store,
+    'createDataStore' | 'renameDataStore' | 'deleteDataStore' | 'setRecord' | 'deleteRecord' | 'clearRecords'
+  >;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** There are records to delete. */
+  readonly wakeSweep: () => void;
+}
+
+export function createDataStores({ store, clock, ids, wakeSweep }: DataStoreDeps) {
+  async function createDataStore(ownerId: string, { name }: { name: string }): Promise<DataStore> {
+    const nowMs = clock.nowMs();
+    const id = ids.next(PREFIX.dataStore);
+    const dataStore = { id, ownerId, name, size: 0, createdAtMs: nowMs, updatedAtMs: nowMs };
+    await store.createDataStore(dataStore);
+    return dataStore;
+  }
+
+  async function updateDataStore(ownerId: string, id: string, { name }: { name: string }): Promise<DataStore> {
+    const renamed = await store.renameDataStore(ownerId, id, { name, atMs: clock.nowMs() });
+    return found(renamed, id);
+  }
+
+  async function deleteDataStore(ownerId: string, id: string): Promise<DataStore> {
+    const deleted = found(await store.deleteDataStore(ownerId, id), id);
+    wakeSweep();
+    return deleted;
+  }
+
+  async function setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord> {
+    const answer = found(await store.setRecord(place, input), place.storeId);
+    if ('record' in answer) return answer.record;
+    throw new Refusal('impossible', whyFull(place.storeId, answer));
+  }
+
+  async function deleteRecord(place: DataPlace, key: string): Promise<DataRecord> {
+    const { record } = found(await store.deleteRecord(place, key), place.storeId);
+    if (record) return record;
+    throw new Refusal('not_found', `there is no record ${JSON.stringify(key)} in ${place.storeId}`);
+  }
+
+  async function clearRecords(place: DataPlace): Promise<void> {
+    found(await store.clearRecords(place), place.storeId);
+    wakeSweep();
+  }
+
+  return { createDataStore, updateDataStore, deleteDataStore, setRecord, deleteRecord, clearRecords };
+}
+
+function found<T>(thing: T | undefined, id: string): T {
+  if (thing === undefined) throw new Refusal('not_found', `there is no data store ${id}`);
+  return thing;
+}
+
+/** In words. */
+export function whyFull(storeId: string, { full }: Extract<SetRecord, { full: unknown }>): string {
+  const most =
+    full === 'records' ? `${LIMITS.recordsPerDataStore} records` : `${LIMITS.dataStoreBytes} bytes of keys and values`;
+  return `the data store ${storeId} is full: it has at most ${most}`;
+}

@@ -1,0 +1,98 @@
+// Deployments are immutable, so what was read once is right for good. Bounded by what they take: they carry their code, which
+// those of many sources of one component have in common and is kept once. With each goes the key to the addresses that
+// resume its runs.
+
+import { createHash } from 'node:crypto';
+import type { Deployment, Runnable, Step } from '../../domain/resource.ts';
+import { resumeKeyOf } from '../../runner/child/resume-token.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface KeptDeployment {
+  readonly deployment: Deployment;
+  /** Hex. */
+  readonly resumeKey: string;
+}
+
+type Code = Pick<Step, 'code' | 'bundle' | 'sourceMap'>;
+
+interface KeptCode {
+  readonly code: Code;
+  readonly chars: number;
+  /** Steps that have it. */
+  users: number;
+}
+
+interface Entry extends KeptDeployment {
+  /** Of its steps. */
+  readonly hashes: readonly string[];
+}
+
+const MAX_KEPT = 20_000;
+const MAX_CODE_CHARS = 128 * 1024 * 1024;
+
+export class Deployments {
+  readonly #store: Pick<Store, 'getDeployment' | 'deriveKey'>;
+  readonly #maxCodeChars: number;
+  /** By id; the one used last comes last. */
+  readonly #kept = new Map<string, Entry>();
+  /** By hash. */
+  readonly #codes = new Map<string, KeptCode>();
+  #chars = 0;
+
+  constructor(store: Pick<Store, 'getDeployment' | 'deriveKey'>, maxCodeChars = MAX_CODE_CHARS) {
+    this.#store = store;
+    this.#maxCodeChars = maxCodeChars;
+  }
+
+  async get(runnable: Pick<Runnable, 'id' | 'ownerId' | 'deploymentId'>): Promise<KeptDeployment> {
+    const { id, ownerId, deploymentId } = runnable;
+    const known = this.#kept.get(deploymentId);
+    if (known) {
+      this.#kept.delete(deploymentId);
+      this.#kept.set(deploymentId, known);
+      return known;
+    }
+    const found = await this.#store.getDeployment(ownerId, deploymentId);
+    if (!found) throw new Error(`deployment ${deploymentId} of ${id} is not in the store`);
+    return this.#kept.get(deploymentId) ?? this.#keep(found);
+  }
+
+  #keep(found: Deployment): KeptDeployment {
+    const hashes = found.steps.map(hashOf);
+    const steps = found.steps.map((step, i) => ({ ...step, ...this.#shared(hashes[i] as string, step) }));
+    const resumeKey = resumeKeyOf(this.#store.deriveKey('resume'), found.id);
+    const entry = { deployment: { ...found, steps }, resumeKey, hashes };
+    this.#kept.set(found.id, entry);
+    for (const [oldest, { hashes: dropped }] of this.#kept) {
+      if (this.#kept.size === 1 || (this.#kept.size <= MAX_KEPT && this.#chars <= this.#maxCodeChars)) break;
+      this.#kept.delete(oldest);
+      for (const hash of dropped) this.#drop(hash);
+    }
+    return entry;
+  }
+
+  #shared(hash: string, { code, bundle, sourceMap }: Step): Code {
+    let kept = this.#codes.get(hash);
+    if (kept === undefined) {
+      const chars = code.length + bundle.length + sourceMap.length;
+      kept = { code: { code, bundle, sourceMap }, chars, users: 0 };
+      this.#codes.set(hash, kept);
+      this.#chars += chars;
+    }
+    kept.users++;
+    return kept.code;
+  }
+
+  #drop(hash: string): void {
+    const kept = this.#codes.get(hash);
+    if (kept === undefined || --kept.users > 0) return;
+    this.#codes.delete(hash);
+    this.#chars -= kept.chars;
+  }
+}
+
+function hashOf({ code, bundle, sourceMap }: Step): string {
+  const hash = createHash('sha256');
+  for (const text of [code, bundle, sourceMap]) hash.update(`${text.length} `).update(text);
+  return hash.digest('base64');
+}

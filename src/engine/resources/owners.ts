@@ -1,0 +1,167 @@
+// Owners, their keys, and the global error workflow that each of them begins with.
+
+import { createHash } from 'node:crypto';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { type ApiKey, above, beyond, isoOf, type KeyInput, OWNER_SCOPES, type Scope } from '../../domain/keys.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { OwnerWrite } from '../../store/contract/resources.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { makeDeployment } from './bundle.ts';
+import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
+
+export interface OwnerInput {
+  readonly name: string;
+  readonly email: string | null;
+  /** The key to use instead of a made one. */
+  readonly apiKey?: string;
+  readonly scopes?: readonly Scope[];
+  /** The key that asks for it; null or none: the service itself. */
+  readonly by?: ApiKey | null;
+}
+
+export interface MadeOwner {
+  readonly owner: Owner;
+  readonly key: ApiKey;
+  /** In the clear; the store has its hash alone. */
+  readonly apiKey: string;
+}
+
+export interface OwnerUpdate {
+  readonly name?: string;
+  readonly email?: string | null;
+  readonly globalErrorWorkflowId?: string;
+  readonly digestWindowMs?: number;
+}
+
+export function hashKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}
+
+export interface OwnerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** How many owners there may be, for want of a jail; null: any number. */
+  readonly maxOwners: number | null;
+}
+
+export function createOwners(deps: OwnerDeps) {
+  const { store, clock, ids, maxOwners } = deps;
+
+  function makeKey(ownerId: string, made: KeyInput, by: ApiKey | null): ApiKey {
+    const times = { createdAtMs: clock.nowMs(), revokedAtMs: null, lastUsedAtMs: null };
+    return { id: ids.next(PREFIX.key), ownerId, ...made, createdBy: by?.id ?? null, ...times };
+  }
+
+  async function createOwner(input: OwnerInput): Promise<MadeOwner> {
+    const { write, apiKey } = await plan(input);
+    if (!(await store.createOwner(write, maxOwners))) throw new Refusal('impossible', tooManyOwners(maxOwners));
+    return { owner: write.owner, key: write.key, apiKey };
+  }
+
+  /** Null when the store has an owner already. */
+  async function createFirstOwner(input: OwnerInput): Promise<MadeOwner | null> {
+    const { write, apiKey } = await plan(input);
+    const isMade = await store.createFirstOwner(write);
+    return isMade ? { owner: write.owner, key: write.key, apiKey } : null;
+  }
+
+  async function plan(input: OwnerInput): Promise<{ write: OwnerWrite; apiKey: string }> {
+    const nowMs = clock.nowMs();
+    const ownerId = ids.next(PREFIX.owner);
+    const id = ids.next(PREFIX.workflow);
+    const steps = [{ namespace: 'notify', code: GLOBAL_ERROR_CODE }];
+    const deployment = await makeDeployment(deps, { ownerId, id, previous: null }, steps);
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+    const workflow: Workflow = {
+      id,
+      ownerId,
+      name: 'Global error workflow',
+      active: true,
+      deploymentId: deployment.id,
+      settings: { ...DEFAULT_SETTINGS, queueLimit: LIMITS.maxQueueLimit },
+      ...times,
+    };
+    const owner: Owner = {
+      id: ownerId,
+      name: input.name,
+      email: input.email,
+      globalErrorWorkflowId: id,
+      digestWindowMs: LIMITS.digestWindowMs,
+      ...times,
+    };
+    const apiKey = input.apiKey ?? newApiKey();
+    const { by = null, scopes = OWNER_SCOPES } = input;
+    // It does not outlast the key that made it, though it has scopes that one need not have: of an owner of its own.
+    const key = makeKey(ownerId, { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null }, by);
+    const whole = { workflow, deployment, triggers: [], subscriptions: [] };
+    return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
+  }
+
+  function newApiKey(): string {
+    return `ek_${ids.secret()}${ids.secret()}`;
+  }
+
+  async function updateOwner(ownerId: string, input: OwnerUpdate): Promise<Owner> {
+    const before = await store.getOwner(ownerId);
+    if (!before) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    const { globalErrorWorkflowId } = input;
+    if (globalErrorWorkflowId !== undefined && !(await store.getWorkflow(ownerId, globalErrorWorkflowId))) {
+      const message = `there is no workflow ${globalErrorWorkflowId}`;
+      throw new Refusal('not_found', message, { errors: [{ parameter: 'global_error_workflow_id', message }] });
+    }
+    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+    const owner = { ...before, ...given, updatedAtMs: clock.nowMs() };
+    await store.updateOwner(owner);
+    return owner;
+  }
+
+  /** `by`: the key that asks for it, which gives no more than it has; null: the command line. */
+  async function createKey(
+    ownerId: string,
+    input: KeyInput,
+    by: ApiKey | null,
+  ): Promise<{ key: ApiKey; apiKey: string }> {
+    if (!(await store.getOwner(ownerId))) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    const made = { ...input, expiresAtMs: input.expiresAtMs ?? by?.expiresAtMs ?? null };
+    const why = by && beyond(by, made);
+    if (why) throw new Refusal('forbidden', why);
+    refusePast(made.expiresAtMs, clock.nowMs());
+    const key = makeKey(ownerId, made, by);
+    const apiKey = newApiKey();
+    await store.createKey(key, hashKey(apiKey));
+    return { key, apiKey };
+  }
+
+  /** `by`: as above; it revokes none that has more. */
+  async function revokeKey(ownerId: string, keyId: string, by: ApiKey | null): Promise<ApiKey> {
+    const find = async () => (await store.listKeys(ownerId)).find(({ id }) => id === keyId);
+    const before = await find();
+    const why = before && by && above(by, before);
+    if (why) throw new Refusal('forbidden', why);
+    const revoked = before && (await store.revokeKey(ownerId, keyId, clock.nowMs()));
+    const key = revoked ? await find() : undefined;
+    if (!key) throw new Refusal('not_found', `there is no key ${keyId}`);
+    return key;
+  }
+
+  return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey };
+}
+
+function refusePast(expiresAtMs: number | null, nowMs: number): void {
+  if (expiresAtMs === null || expiresAtMs > nowMs) return;
+  const message = `must lie in the future, but was ${isoOf(expiresAtMs)}`;
+  throw new Refusal('impossible', `expires_at ${message}`, { errors: [{ parameter: 'expires_at', message }] });
+}
+
+function tooManyOwners(max: number | null): string {
+  const count = max === 1 ? 'one owner, and no more' : `${max} owners, and no more`;
+  return (
+    `this server may have ${count}: ERRAND_ISOLATION is process, which does not keep the code of owners who do not ` +
+    'trust each other apart. Set ERRAND_ISOLATION to jail; or, when all owners trust each other, set ' +
+    'ERRAND_OWNERS_WITHOUT_JAIL to the number of owners that there may be'
+  );
+}

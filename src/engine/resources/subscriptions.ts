@@ -1,0 +1,99 @@
+// Subscriptions: what may be linked, and to what.
+
+import { ERRORS, HEARD_BY_NAME } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX, prefixOf } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Subscription } from '../../domain/resource.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface Triple {
+  readonly emitterId: string;
+  readonly listenerId: string;
+  readonly eventName: string;
+}
+
+const EMITTERS = ['p_', 'dc_', 'wh_', 'hi_', 'ti_', 'u_'];
+const LISTENERS = ['p_', 'dc_', 'wh_'];
+const WILDCARDS = ['*', 'p_*', 'dc_*'];
+
+export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids }) {
+  const { store, clock, ids } = deps;
+
+  async function subscribe(ownerId: string, triple: Triple): Promise<Subscription> {
+    checkShape(triple);
+    const { emitterId, listenerId, eventName } = triple;
+    const subscription: Subscription = {
+      id: ids.next(PREFIX.subscription),
+      ownerId,
+      emitterId,
+      listenerId,
+      eventName,
+      via: 'subscription',
+      active: true,
+      createdAtMs: clock.nowMs(),
+    };
+    const made = await store.createSubscription(subscription);
+    if ('subscription' in made) return made.subscription;
+    const isEmitter = made.missing === 'emitter_id';
+    const message = `there is no ${isEmitter ? 'emitter' : 'listener'} ${isEmitter ? emitterId : listenerId}`;
+    throw new Refusal('not_found', message, { errors: [{ parameter: made.missing, message }] });
+  }
+
+  async function unsubscribe(ownerId: string, which: { id: string } | Triple): Promise<Subscription> {
+    const id = 'id' in which ? which.id : await idOf(ownerId, which);
+    const deleted = id === undefined ? undefined : await store.deleteSubscription(ownerId, id);
+    if (deleted) return deleted;
+    const standing = id === undefined ? undefined : await store.getSubscription(ownerId, id);
+    if (standing) {
+      throw new Refusal(
+        'conflict',
+        `${id} stands for a trigger of ${standing.listenerId}: change the workflow's triggers`,
+      );
+    }
+    throw new Refusal('not_found', 'id' in which ? `there is no subscription ${which.id}` : noSuch(which));
+  }
+
+  async function idOf(ownerId: string, triple: Triple): Promise<string | undefined> {
+    const page = await store.listSubscriptions({ ownerId, ...triple, via: 'subscription' }, { limit: 1 });
+    return page.items[0]?.id;
+  }
+
+  return { subscribe, unsubscribe };
+}
+
+function noSuch({ emitterId, listenerId, eventName }: Triple): string {
+  return `there is no subscription of ${listenerId} to ${emitterId} with event_name "${eventName}"`;
+}
+
+function checkShape({ emitterId, listenerId, eventName }: Triple): void {
+  const isEmitter = WILDCARDS.includes(emitterId) || EMITTERS.includes(prefixOf(emitterId));
+  if (!isEmitter) {
+    refuse(
+      'emitter_id',
+      `"${emitterId}" is no emitter: it begins with one of ${EMITTERS.join(' ')}, or is one of ${WILDCARDS.join(' ')}`,
+    );
+  }
+  if (!LISTENERS.includes(prefixOf(listenerId))) {
+    refuse('listener_id', `"${listenerId}" is no listener: it begins with one of ${LISTENERS.join(' ')}`);
+  }
+  if (eventName.length > LIMITS.eventNameChars) {
+    refuse('event_name', `event_name has ${eventName.length} characters; at most ${LIMITS.eventNameChars} are allowed`);
+  }
+  checkEventName(eventName);
+  if (emitterId === listenerId && eventName === ERRORS && listenerId.startsWith('p_')) {
+    throw new Refusal('impossible', `workflow ${listenerId} cannot listen to its own ${ERRORS}`);
+  }
+}
+
+/** Throws `Refusal`: what is misspelt would never be heard, and nobody would be told. */
+export function checkEventName(eventName: string, parameter = 'event_name'): void {
+  if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
+  const message = `nothing is heard as ${JSON.stringify(eventName)}: of the names that begin with $ there is ${ERRORS}`;
+  throw new Refusal('impossible', message, { errors: [{ parameter, message }] });
+}
+
+function refuse(parameter: string, message: string): never {
+  throw new Refusal('malformed', message, { errors: [{ parameter, message }] });
+}

@@ -1,0 +1,175 @@
+// From triggers as asked for to the triggers and subscriptions that stand for them. A trigger that was there before and
+// is asked for again keeps its id and address, so that an update does not break callers.
+
+import { createHash } from 'node:crypto';
+import { ERRORS } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
+import type { Subscription, Trigger } from '../../domain/resource.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { checkSchedule, firstTickMs } from '../schedule/cron.ts';
+import { checkEventName } from './subscriptions.ts';
+
+export interface TriggerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Whom the triggers start, and whether they do so now. */
+export interface Listener {
+  readonly ownerId: string;
+  readonly id: string;
+  readonly active: boolean;
+}
+
+/** One trigger of those that were asked for. `parameter`: where in the request. */
+interface Asked<T = TriggerInput> {
+  readonly input: T;
+  readonly parameter: string;
+}
+
+/** Throws `Refusal` for an emitter that is not there, or a schedule that cannot be. */
+export async function planTriggers(
+  deps: TriggerDeps,
+  listener: Listener,
+  plan: { inputs: readonly TriggerInput[]; standing: readonly ShownTrigger[] },
+): Promise<ShownTrigger[]> {
+  const left = [...plan.standing];
+  const planned: ShownTrigger[] = [];
+  for (const [i, input] of plan.inputs.entries()) {
+    const at = left.findIndex((shown) => isSame(shown, input));
+    const standing = at < 0 ? undefined : left.splice(at, 1)[0];
+    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, standing }));
+  }
+  return planned;
+}
+
+/** The same triggers for a listener that was switched on or off: schedules sleep while it is off. */
+export function reschedule(deps: TriggerDeps, listener: Listener, standing: readonly ShownTrigger[]): ShownTrigger[] {
+  return standing.map(({ subscription, trigger }) => {
+    if (!trigger?.schedule) return { subscription, trigger };
+    return { subscription, trigger: { ...trigger, nextAtMs: nextFor(deps, listener, trigger) } };
+  });
+}
+
+function nextFor(deps: TriggerDeps, listener: Listener, trigger: Trigger): number | null {
+  if (!listener.active || !trigger.schedule) return null;
+  return trigger.nextAtMs ?? firstTickMs(trigger.schedule, deps.clock.nowMs());
+}
+
+function isSame({ trigger, subscription }: ShownTrigger, input: TriggerInput): boolean {
+  if (input.type === 'http') return trigger?.kind === 'http';
+  if (input.type === 'schedule') return JSON.stringify(trigger?.schedule) === JSON.stringify(input.schedule);
+  if (trigger) return false;
+  const [emitterId, eventName] = emitterOf(input);
+  return subscription.emitterId === emitterId && subscription.eventName === eventName;
+}
+
+function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>): [string, string] {
+  return input.type === 'source' ? [input.sourceId, ''] : [input.emitterId, input.eventName];
+}
+
+async function planOne(
+  deps: TriggerDeps,
+  listener: Listener,
+  one: Asked & { readonly standing: ShownTrigger | undefined },
+): Promise<ShownTrigger> {
+  const { input, parameter, standing } = one;
+  if (input.type === 'http' || input.type === 'schedule') {
+    const trigger = ownTrigger(deps, listener, { input, parameter, standing: standing?.trigger ?? null });
+    return { trigger, subscription: standing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
+  }
+  await checkEmitter(deps.store, listener, { input, parameter });
+  const [emitterId, eventName] = emitterOf(input);
+  return {
+    trigger: null,
+    subscription: standing?.subscription ?? subscriptionTo(deps, listener, [emitterId, eventName]),
+  };
+}
+
+async function checkEmitter(
+  store: Store,
+  listener: Listener,
+  { input, parameter }: Asked<Extract<TriggerInput, { type: 'source' | 'emitter' }>>,
+): Promise<void> {
+  const [emitterId, eventName] = emitterOf(input);
+  const named = `${parameter}.${input.type === 'source' ? 'source_id' : 'emitter_id'}`;
+  if (emitterId === listener.id && eventName === ERRORS) {
+    const message = `workflow ${listener.id} cannot listen to its own ${ERRORS}`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: named, message }] });
+  }
+  checkEventName(eventName, `${parameter}.event_name`);
+  if (emitterId === listener.id || (await store.exists(listener.ownerId, emitterId))) return;
+  const message = `there is no emitter ${emitterId}`;
+  throw new Refusal('not_found', message, { errors: [{ parameter: named, message }] });
+}
+
+function ownTrigger(
+  deps: TriggerDeps,
+  listener: Listener,
+  one: Asked<Extract<TriggerInput, { type: 'http' | 'schedule' }>> & { readonly standing: Trigger | null },
+): Trigger {
+  const { input, parameter, standing } = one;
+  const nowMs = deps.clock.nowMs();
+  const prefix = input.type === 'http' ? PREFIX.httpTrigger : PREFIX.timerTrigger;
+  const base = {
+    id: standing?.id ?? deps.ids.next(prefix),
+    ownerId: listener.ownerId,
+    runnableId: listener.id,
+    kind: input.type,
+    createdAtMs: standing?.createdAtMs ?? nowMs,
+    skippedTicks: standing?.skippedTicks ?? 0,
+  };
+  if (input.type === 'http') {
+    const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');
+    const key = standing?.key ?? deps.ids.secret();
+    return { ...base, key, customResponse: input.customResponse, tokenHash, schedule: null, nextAtMs: null };
+  }
+  checkSchedule(input.schedule, { nowMs, parameter });
+  const { schedule } = input;
+  const trigger: Trigger = {
+    ...base,
+    key: null,
+    customResponse: false,
+    tokenHash: null,
+    schedule,
+    nextAtMs: standing?.nextAtMs ?? null,
+  };
+  return { ...trigger, nextAtMs: nextFor(deps, listener, trigger) };
+}
+
+function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, eventName]: [string, string]): Subscription {
+  return {
+    id: deps.ids.next(PREFIX.subscription),
+    ownerId: listener.ownerId,
+    emitterId,
+    listenerId: listener.id,
+    eventName,
+    via: 'trigger',
+    active: true,
+    createdAtMs: deps.clock.nowMs(),
+  };
+}
+
+/** The triggers of a workflow or source as they stand. */
+export async function standingTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
+  const [triggers, subscriptions] = await Promise.all([
+    store.listTriggers(ownerId, listenerId),
+    store.listSubscriptions({ ownerId, listenerId, via: 'trigger' }, { limit: 100 }),
+  ]);
+  const byId = new Map(triggers.map((trigger) => [trigger.id, trigger]));
+  return subscriptions.items
+    .map((subscription) => ({ subscription, trigger: byId.get(subscription.emitterId) ?? null }))
+    .reverse();
+}
+
+/** Halves of what the store writes. */
+export function partsOf(shown: readonly ShownTrigger[]): { triggers: Trigger[]; subscriptions: Subscription[] } {
+  return {
+    triggers: shown.flatMap(({ trigger }) => (trigger ? [trigger] : [])),
+    subscriptions: shown.map(({ subscription }) => subscription),
+  };
+}

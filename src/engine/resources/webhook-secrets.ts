@@ -1,0 +1,67 @@
+// What a webhook signs with: one secret for `v1` always, and one for `v1a` while it is asked for; after a rotation those before
+// sign for a while, too.
+
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { SignatureScheme, SigningSecret, Webhook } from '../../domain/resource.ts';
+import type { Random } from '../../ports.ts';
+
+export interface SecretDeps {
+  readonly random: Random;
+  /** `whsec_…`, of 32 bytes. */
+  readonly newSecret: (bytes: Uint8Array) => string;
+  /** `whsk_…` and its `whpk_…`, of 32 bytes. */
+  readonly newSigningKey: (seed: Uint8Array) => { readonly secret: string; readonly publicKey: string };
+}
+
+const SECRET_BYTES = 32;
+
+/** Those of a webhook that had `before`, and signs like this from now on. */
+export function secretsFor(
+  deps: SecretDeps,
+  signature: readonly SignatureScheme[],
+  before: readonly SigningSecret[],
+): readonly SigningSecret[] {
+  const shared = before.filter((known) => !isSigningKey(known));
+  const keys = before.filter(isSigningKey);
+  return [
+    ...(shared.length > 0 ? shared : [madeSecret(deps)]),
+    ...(signature.includes('v1a') ? (keys.length > 0 ? keys : [madeSigningKey(deps)]) : []),
+  ];
+}
+
+/** A new secret for each scheme; those before are over at `nowMs + overlapMs` at the latest. Throws `Refusal` when too many still sign. */
+export function rotated(
+  deps: SecretDeps,
+  webhook: Webhook,
+  { nowMs, overlapMs }: { nowMs: number; overlapMs: number },
+): readonly SigningSecret[] {
+  const untilMs = nowMs + overlapMs;
+  const left = webhook.secrets
+    .map((secret) => ({ ...secret, untilMs: Math.min(secret.untilMs ?? untilMs, untilMs) }))
+    .filter((secret) => secret.untilMs > nowMs);
+  const keys = left.filter(isSigningKey);
+  const shared = left.filter((known) => !isSigningKey(known));
+  const newKeys = webhook.settings.signature.includes('v1a') ? [madeSigningKey(deps)] : [];
+  const secrets = [madeSecret(deps), ...shared, ...newKeys, ...keys];
+  if (secrets.length > LIMITS.secretsPerWebhook) {
+    const first = new Date(Math.min(...left.map((secret) => secret.untilMs))).toISOString();
+    throw new Refusal(
+      'conflict',
+      `${left.length} earlier secrets of ${webhook.id} would still sign, and with new ones there would be more than ${LIMITS.secretsPerWebhook}; the oldest ends at ${first}: rotate after that, or with a shorter overlap`,
+    );
+  }
+  return secrets;
+}
+
+function isSigningKey({ publicKey }: SigningSecret): boolean {
+  return publicKey !== null;
+}
+
+function madeSecret({ newSecret, random }: SecretDeps): SigningSecret {
+  return { secret: newSecret(random.bytes(SECRET_BYTES)), publicKey: null, untilMs: null };
+}
+
+function madeSigningKey({ newSigningKey, random }: SecretDeps): SigningSecret {
+  return { ...newSigningKey(random.bytes(SECRET_BYTES)), untilMs: null };
+}

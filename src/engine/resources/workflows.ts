@@ -1,0 +1,139 @@
+// Workflows: making, changing, rolling back, deleting.
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
+import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
+import type { Runner } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import type { PropsDeps } from '../components/component-props.ts';
+import { isSameProps, withStepProps } from '../components/step-props.ts';
+import { releaseCallers } from '../runs/manual-runs.ts';
+import type { Warm } from '../runs/warm.ts';
+import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
+import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
+
+export interface WorkflowDeps extends CodeDeps, PropsDeps {
+  readonly store: Store;
+  readonly runner: Runner;
+  /** A schedule was made or changed. */
+  readonly wakeTimes: () => void;
+  /** More of its runs may begin, or sooner. */
+  readonly wakeRuns: () => void;
+  readonly waiters: Waiters;
+  readonly warm: Warm;
+}
+
+export type Workflows = ReturnType<typeof createWorkflows>;
+
+export function createWorkflows(deps: WorkflowDeps) {
+  const { store, clock, ids, runner } = deps;
+
+  async function getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow> {
+    const workflow = await store.getWorkflow(ownerId, id);
+    const deployment = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
+    if (!workflow || !deployment) throw new Refusal('not_found', `there is no workflow ${id}`);
+    return { workflow, deployment, triggers: await standingTriggers(store, ownerId, id) };
+  }
+
+  async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
+    const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
+    const steps = await readSteps(deps, input.steps ?? []);
+    const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, { ...input, steps }));
+    const nowMs = clock.nowMs();
+    const workflow: Workflow = {
+      id,
+      ownerId,
+      name: input.name ?? id,
+      active: input.active ?? true,
+      deploymentId: deployment.id,
+      settings: { ...DEFAULT_SETTINGS, ...input.settings },
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], standing: [] });
+    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
+    deps.warm(workflow, deployment);
+    deps.wakeTimes();
+    return { workflow, deployment, triggers };
+  }
+
+  async function deployed(
+    of: { ownerId: string; id: string; previous: Deployment | null },
+    { steps = [], settings }: Pick<WorkflowInput, 'steps' | 'settings'>,
+  ): Promise<Deployment> {
+    const made = await makeDeployment(deps, of, steps);
+    return withStepProps(deps, made, { inputs: steps, previous: of.previous, env: settings?.env });
+  }
+
+  async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
+    const before = await getWorkflow(ownerId, id);
+    const steps = input.steps && (await readSteps(deps, input.steps));
+    const isNew =
+      steps !== undefined && !(isSameCode(before.deployment, steps) && isSameProps(before.deployment, steps));
+    const env = before.workflow.settings.env;
+    const made = isNew
+      ? await deployed({ ownerId, id, previous: before.deployment }, { steps, settings: { env, ...input.settings } })
+      : (input.ready ?? null);
+    const deployment = made ?? before.deployment;
+    const workflow: Workflow = {
+      ...before.workflow,
+      name: input.name ?? before.workflow.name,
+      active: input.active ?? before.workflow.active,
+      deploymentId: deployment.id,
+      settings: { ...before.workflow.settings, ...input.settings },
+      updatedAtMs: clock.nowMs(),
+    };
+    const planned =
+      input.triggers === undefined
+        ? before.triggers
+        : await planTriggers(deps, workflow, { inputs: input.triggers, standing: before.triggers });
+    const triggers = reschedule(deps, workflow, planned);
+    await write(before, { workflow, deployment, triggers }, made);
+    return { workflow, deployment, triggers };
+  }
+
+  async function write(before: WholeWorkflow, after: WholeWorkflow, made: Deployment | null): Promise<void> {
+    const { workflow, triggers } = after;
+    const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers) });
+    if (!written) {
+      const { id, deploymentId } = workflow;
+      throw new Refusal('not_found', `there is no workflow ${id}, or no deployment ${deploymentId} of it, any more`);
+    }
+    // Environment and memory are given to a process when it starts, so it is replaced with either of them too.
+    const isSameProcess =
+      before.deployment.id === workflow.deploymentId &&
+      JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
+    if (!isSameProcess) runner.retire(before.deployment.id);
+    if (!isSameProcess || !before.workflow.active) deps.warm(workflow, after.deployment);
+    deps.wakeTimes();
+    deps.wakeRuns();
+  }
+
+  async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {
+    const before = await getWorkflow(ownerId, id);
+    const deployment = await store.getDeployment(ownerId, deploymentId);
+    if (deployment?.runnableId !== id) {
+      throw new Refusal('not_found', `workflow ${id} has no deployment ${deploymentId}`);
+    }
+    const workflow = { ...before.workflow, deploymentId, updatedAtMs: clock.nowMs() };
+    const after = { workflow, deployment, triggers: before.triggers };
+    await write(before, after, null);
+    return after;
+  }
+
+  async function deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow> {
+    const whole = await getWorkflow(ownerId, id);
+    const owner = await store.getOwner(ownerId);
+    if (owner?.globalErrorWorkflowId === id) {
+      throw new Refusal('conflict', `${id} is the global error workflow: name another one first (PUT /v1/users/me)`);
+    }
+    if (!(await store.deleteWorkflow(ownerId, id))) throw new Refusal('not_found', `there is no workflow ${id}`);
+    runner.retire(whole.deployment.id);
+    await releaseCallers(deps, ownerId);
+    return whole;
+  }
+
+  return { getWorkflow, createWorkflow, updateWorkflow, activateDeployment, deleteWorkflow };
+}

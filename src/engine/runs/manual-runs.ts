@@ -1,0 +1,106 @@
+// Runs that somebody asks for by hand: of a workflow with an event, of a source, a replay of an error, a hook.
+
+import { text } from '../../domain/bytes.ts';
+import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
+import { NO_OUTCOME, type RunOutcome, type RunState } from '../../domain/run.ts';
+import type { Runner } from '../../runner/runner.ts';
+import type { Appended, Store } from '../../store/contract/store.ts';
+import type { Emit } from '../accept/emit.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import { hooksOf } from '../sources/hooks.ts';
+
+/** The outcome of a run that was cancelled before it began. */
+export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
+
+export interface DirectDeps {
+  readonly store: Store;
+  readonly emit: Emit;
+  readonly runner: Runner;
+  readonly waiters: Waiters;
+}
+
+/** Whoever waits for a run that was cancelled with its workflow or source gets no answer, and must not wait for one. */
+export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>, ownerId: string): Promise<void> {
+  for (const run of deps.waiters.runs()) {
+    const record = await deps.store.getRun(ownerId, run);
+    if (record?.state === 'cancelled') deps.waiters.end(run, CANCELLED);
+  }
+}
+
+export function createDirects(deps: DirectDeps) {
+  const { store, emit, runner } = deps;
+
+  /** Of one kind: what is asked for as a workflow is no source, though both are run alike. */
+  function runsOf(noun: 'workflow' | 'source') {
+    return async (ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> => {
+      if (!listenerId.startsWith(PREFIX[noun]) || !(await store.exists(ownerId, listenerId))) {
+        throw new Refusal('not_found', `there is no ${noun} ${listenerId}`);
+      }
+      return (await emit(directEmission(ownerId, listenerId, event))).appended;
+    };
+  }
+
+  async function replay(
+    ownerId: string,
+    listenerId: string,
+    entry: number,
+    edited: Uint8Array | null,
+  ): Promise<Appended> {
+    const error = await store.getEmission(ownerId, entry);
+    if (!error || error.name !== ERRORS || error.emitterId !== listenerId || error.originalStart === null) {
+      throw new Refusal('not_found', `${nounOf(listenerId)} ${listenerId} has no error ${recordId(entry)}`);
+    }
+    if (!(await store.exists(ownerId, listenerId))) {
+      throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
+    }
+    await mustBeNoHook(error);
+    const end = error.originalStart + (error.originalLength ?? 0);
+    const original = error.body.subarray(error.originalStart, end);
+    const context = contextBehind(error.body.subarray(end));
+    const emission = {
+      ...directEmission(ownerId, listenerId, edited ?? original),
+      name: REPLAY,
+      sourceType: context.source_type,
+      originId: context.emitter_id,
+      verified: context.verified,
+      replay: true,
+      traceId: error.traceId,
+      summary: edited ? `replay of ${recordId(entry)}, edited` : `replay of ${recordId(entry)}`,
+    };
+    return (await emit(emission)).appended;
+  }
+
+  async function mustBeNoHook({ ownerId, causeRun, entry }: Emission): Promise<void> {
+    const failed = causeRun === null ? undefined : await store.getRun(ownerId, causeRun);
+    if (!failed || hooksOf({ name: failed.eventName, body: failed.event }) === null) return;
+    const why = 'was of a hook, which runs again when the source is changed; there is no event to replay';
+    throw new Refusal('impossible', `error ${recordId(entry)} ${why}`);
+  }
+
+  async function cancelRun(ownerId: string, run: number): Promise<RunState> {
+    const state = await store.cancelRun(ownerId, run);
+    if (state === undefined) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
+    if (state === 'running') runner.cancel(run);
+    else if (state === 'cancelled') deps.waiters.end(run, CANCELLED);
+    return state;
+  }
+
+  return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
+}
+
+function nounOf(listenerId: string): string {
+  return listenerId.startsWith(PREFIX.source) ? 'source' : 'workflow';
+}
+
+interface OriginalContext {
+  readonly source_type: SourceType;
+  readonly emitter_id: string;
+  readonly verified: boolean;
+}
+
+/** `,"original_context":{…},"error":{…}}`: the part of an error's body that we wrote. */
+function contextBehind(rest: Uint8Array): OriginalContext {
+  return (JSON.parse(`{${text(rest).slice(1)}`) as { original_context: OriginalContext }).original_context;
+}

@@ -1,0 +1,90 @@
+// Ending waits of runs from outside: whoever has the address of a wait ends it, by resuming the run or by cancelling it.
+
+import { keptBytes, resumeBytes } from '../../domain/carry.ts';
+import { stepsIn } from '../../domain/detail.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { WaitAddress, WaitOrder } from '../../domain/requests.ts';
+import type { RunState } from '../../domain/run.ts';
+import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/child/resume-token.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { WaitingRun } from '../../store/contract/waits.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import { CANCELLED } from './manual-runs.ts';
+
+export interface ResumeDeps {
+  readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'getRun' | 'deriveKey'>;
+  readonly waiters: Pick<Waiters, 'end'>;
+  /** A run is queued again. */
+  readonly wakeRuns: () => void;
+}
+
+/** Stands for a deployment where there is no run, so that the answer takes as long. */
+const NO_DEPLOYMENT = 'd_';
+
+/** What became of a run whose wait is not to be ended any more. */
+const BECAME: Readonly<Record<RunState, string>> = {
+  queued: 'it goes on already',
+  running: 'it goes on already',
+  waiting: 'this wait of it is over, and it waits for something else',
+  succeeded: 'it went on, and has succeeded',
+  failed: 'it went on, and has failed',
+  cancelled: 'it was cancelled, by somebody or because its time was up',
+};
+
+export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
+  /** A run that is not there and a wrong token are refused alike. */
+  async function waitingRun({ run, waits, token }: WaitAddress): Promise<WaitingRun> {
+    const known = await store.waitingRun(run);
+    const key = resumeKeyOf(store.deriveKey('resume'), known?.deploymentId ?? NO_DEPLOYMENT);
+    if (!isResumeToken(token, resumeToken(key, run, waits)) || !known) throw notThere();
+    return known;
+  }
+
+  async function findWait(address: WaitAddress): Promise<string> {
+    return (await waitingRun(address)).ownerId;
+  }
+
+  /** The run's state after that. */
+  async function endWait({ request, ...address }: WaitOrder): Promise<RunState> {
+    const { run, waits, order } = address;
+    const known = await waitingRun(address);
+    if (order === 'resume') await mustFit(known, run, request);
+    const taken = await store.resumeRun({ run, waits }, order, order === 'resume' ? request : null);
+    const now = await store.waitingRun(run);
+    if (taken === undefined || !now) throw notThere();
+    if (taken === 'over') throw over(run, now);
+    if (now.state === 'cancelled') waiters.end(run, CANCELLED);
+    else wakeRuns();
+    return now.state;
+  }
+
+  /**
+   * What is kept must not be more than the steps to come could leave, too: refused here, it is told to whoever sent it. (Of
+   * a request that comes before its wait has begun, what the step that runs leaves is counted when the run goes on.)
+   */
+  async function mustFit({ ownerId }: WaitingRun, run: number, request: string): Promise<void> {
+    const whole = await store.getRun(ownerId, run);
+    const steps = whole?.detail ? stepsIn(whole.detail).filter((step) => !step.isAgain) : [];
+    const [kept, bytes] = [keptBytes(steps), resumeBytes(request)];
+    if (kept + bytes <= LIMITS.resultBytes) return;
+    throw new Refusal(
+      'too_large',
+      `The run ${numberedId(PREFIX.run, run)} has kept ${kept} bytes of results; with this body of ${bytes} bytes it would be more than the ${LIMITS.resultBytes} that a run may keep. It still waits`,
+    );
+  }
+
+  return { findWait, endWait };
+}
+
+function notThere(): Refusal {
+  return new Refusal('not_found', 'No run waits at this address');
+}
+
+function over(run: number, { state }: WaitingRun): Refusal {
+  return new Refusal(
+    'conflict',
+    `The run ${numberedId(PREFIX.run, run)} does not wait here any more: ${BECAME[state]}`,
+  );
+}

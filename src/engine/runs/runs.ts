@@ -1,0 +1,273 @@
+// Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
+
+import { carriedOf, goingOnOf } from '../../domain/carry.ts';
+import { arrivedAtMs } from '../../domain/emission.ts';
+import { endOf, endOfAttempt, type RunEnd } from '../../domain/end.ts';
+import { contextOf } from '../../domain/failure.ts';
+import { PLATFORM_CODES } from '../../domain/fault.ts';
+import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import { retryInMs } from '../../domain/retry.ts';
+import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run.ts';
+import type { Clock, Log, Random, StoreClock } from '../../ports.ts';
+import type { Runner } from '../../runner/runner.ts';
+import type { Finished, Store } from '../../store/contract/store.ts';
+import type { Answers } from '../accept/answers.ts';
+import type { Dispatch } from '../accept/dispatch.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import type { Slots } from '../capacity/slots.ts';
+import type { PropStores } from '../components/prop-stores.ts';
+import { configuredIn, stepPropsInput } from '../components/step-props.ts';
+import { Loop } from '../loop.ts';
+import type { Metrics } from '../metrics.ts';
+import { Deployments } from '../resources/deployments.ts';
+import { hooksOf } from '../sources/hooks.ts';
+import { checkDedupe, sourceInput } from '../sources/source-run.ts';
+import { insist } from '../storage-retry.ts';
+import { answerData, dataStoresIn } from './data-requests.ts';
+import { checkTargets } from './trigger-targets.ts';
+
+export interface RunsDeps {
+  readonly store: Store;
+  readonly runner: Runner;
+  readonly slots: Slots;
+  readonly dispatch: Dispatch;
+  readonly waiters: Waiters;
+  readonly answers: Pick<Answers, 'watch'>;
+  readonly metrics: Metrics;
+  readonly clock: StoreClock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly publicUrl: () => string;
+  readonly propStores: PropStores;
+  /** There are records of data stores to delete. */
+  readonly wakeSweep: () => void;
+  /** A run waits, and that ends `inMs` from now. */
+  readonly wakeTimes: (inMs: number) => void;
+}
+
+const CLAIMED_AT_ONCE = 64;
+const POLL_MS = 1000;
+
+export class Runs {
+  readonly #deps: RunsDeps;
+  readonly #deployments: Deployments;
+  readonly #loop: Loop;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #aborted = new AbortController();
+  #waiting = true;
+
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
+    this.#deployments = new Deployments(deps.store);
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** There may be queued runs in the store. */
+  wake(): void {
+    this.#waiting = true;
+    this.#loop.wake();
+  }
+
+  /** Executes a claimed run. Never throws. */
+  execute(run: ClaimedRun): void {
+    const done = this.#execute(run).catch((error) => {
+      // Only a bug comes here. The lease stays, so that a restart rescues the run: it is not lost, and not silent.
+      this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be ended');
+    });
+    this.#underWay.add(done);
+    done.finally(() => this.#underWay.delete(done));
+  }
+
+  /** The runner has been stopped: waits until every outcome is written. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#loop.stop();
+    const timer = setTimeout(() => this.#aborted.abort(), graceMs);
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
+    clearTimeout(timer);
+  }
+
+  async #tick(): Promise<number> {
+    this.#waiting = false;
+    const claims = await this.#deps.store.claimRuns(CLAIMED_AT_ONCE, this.#deps.slots);
+    // What is left needs a free slot: the end of a run wakes us.
+    this.#waiting ||= claims.runsWaiting;
+    const full = claims.runs.length === CLAIMED_AT_ONCE;
+    this.#deps.dispatch.take({ ...claims, runsWaiting: false });
+    if (full) return 0;
+    const { nextDueAtMs } = claims;
+    return nextDueAtMs === null ? Number.POSITIVE_INFINITY : nextDueAtMs - this.#deps.clock.nowMs();
+  }
+
+  async #execute(run: ClaimedRun): Promise<void> {
+    const { slots, store, dispatch, waiters } = this.#deps;
+    waiters.place(run.run, 'here');
+    let given: HttpAnswer | null = null;
+    const outcome = await this.#outcomeOf(run, (answer) => {
+      given = answer;
+      this.#answer(run, answer);
+    });
+    slots.dropRun(run.runnable.id);
+    if (this.#waiting) this.#loop.wake();
+    // What was answered at once is kept, too, for whoever asks again or was not reached.
+    const whole = { ...outcome, answer: given ?? outcome.answer };
+    const end = await this.#endOf(run, whole);
+    const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));
+    if (!end || !finished) return;
+    this.#tell(run, { end, outcome, finished });
+    // Before what was claimed is started: a run whose wait is over already may be among it.
+    this.#tellCallers(end, whole, finished);
+    dispatch.take(finished.claims);
+  }
+
+  /** What follows from the outcome; undefined when storage, which has a say in it, is away for good. */
+  async #endOf(run: ClaimedRun, whole: RunOutcome): Promise<RunEnd | undefined> {
+    const { clock, random } = this.#deps;
+    const checked = await insist(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
+    if (!checked) return undefined;
+    const { outcome, isFinal } = checked;
+    const { end } = outcome;
+    const nowMs = clock.nowMs();
+    const unsureMs = clock.latestMs() - nowMs;
+    if (end.kind !== 'failed' || isFinal) return putOff(endOf(run, outcome, nowMs), unsureMs);
+    const inMs = retryInMs(run, end.fault, { retries: carriedOf(run)?.retries ?? 0, jitter: random.fraction() });
+    if (inMs === null) return endOf(run, outcome, nowMs);
+    return putOff(endOfAttempt(run, { ...outcome, end }, { nowMs, inMs }), unsureMs);
+  }
+
+  #tellCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
+    const { waiters, answers, clock, wakeTimes } = this.#deps;
+    if (held && isCancelled) waiters.end(run, { ...whole, end: { kind: 'cancelled' } });
+    else if (held && state !== 'queued' && state !== 'waiting') waiters.end(run, whole);
+    else {
+      if (held && wait) {
+        waiters.wait(run, wait, whole.answer);
+        wakeTimes(Math.max(0, wait.dueAtMs - clock.nowMs()));
+      }
+      // Who waits here for a run that waits, was lost or handed back hears of its end all the same, whoever executes it next.
+      answers.watch(run);
+    }
+  }
+
+  /** An answer that does not wait for the run's end. */
+  #answer(run: ClaimedRun, answer: HttpAnswer): void {
+    const { store, waiters, log } = this.#deps;
+    waiters.answer(run.run, { kind: 'answer', answer });
+    if (!run.isAwaitedElsewhere) return;
+    store.answerRun({ run: run.run, fence: run.fence }, answer).catch((error: unknown) => {
+      // The end brings it again.
+      log.warn({ err: error, run: numberedId(PREFIX.run, run.run) }, 'answer could not be handed over');
+    });
+  }
+
+  async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
+    const { runnable, emission, attempt } = run;
+    const { runner, propStores } = this.#deps;
+    try {
+      const { signal } = this.#aborted;
+      const kept = await insist(() => this.#deployments.get(runnable), signal);
+      if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const { deployment, resumeKey } = kept;
+      const isSource = runnable.id.startsWith('dc_');
+      const source = isSource ? await insist(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
+      if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const stepProps = isSource ? null : await insist(() => stepPropsInput(propStores, deployment), signal);
+      if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const outcome = await runner.run({
+        run: run.run,
+        deployment,
+        timeoutMs: timeoutOf(run),
+        memoryMb: runnable.settings.memoryMb,
+        env: runnable.settings.env,
+        alone: run.alone,
+        attempt,
+        event: emission.body,
+        context: {
+          ...contextOf(emission, runnable, attempt),
+          event_name: emission.name,
+          record_id: recordId(emission.entry),
+          original_ts: new Date(arrivedAtMs(emission)).toISOString(),
+          public_url: this.#deps.publicUrl(),
+        },
+        source: source?.input ?? null,
+        goingOn: goingOnOf(run),
+        resumeKey,
+        stepProps,
+        onAnswer,
+        ask: answerData(this.#deps, {
+          ownerId: runnable.ownerId,
+          storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
+        }),
+      });
+      return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
+    } catch (error) {
+      this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be started');
+      return failedBefore(
+        'Internal',
+        'The run could not be started because of a bug in the service; its log says more.',
+        this.#deps.clock,
+      );
+    }
+  }
+
+  #tell(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; finished: Finished }): void {
+    const { metrics, log } = this.#deps;
+    const { end, outcome, finished } = ended;
+    const state = stateAfter(end, finished);
+    const tookMs = outcome.steps.reduce((sum, step) => sum + step.tookMs, 0);
+    metrics.runs.inc({ state });
+    metrics.runSeconds.observe(tookMs / 1000);
+    // Of a failed attempt that is tried again, too.
+    const code = end.fault?.code ?? (outcome.end.kind === 'failed' ? outcome.end.fault.code : undefined);
+    if (code !== undefined) metrics.errors.inc({ code: isPlatformCode(code) ? code : 'user' });
+    const fields = {
+      run: numberedId(PREFIX.run, run.run),
+      runnable: run.runnable.id,
+      owner: run.runnable.ownerId,
+      deployment: run.runnable.deploymentId,
+      state,
+      code,
+      ...(end.wait ? { why: end.wait.kind, due: new Date(end.wait.dueAtMs).toISOString() } : {}),
+      attempt: run.attempt,
+      took_ms: tookMs,
+      emitted: end.emissions.length,
+      trace: run.emission.traceId,
+    };
+    const name = state === 'waiting' ? 'run waits' : 'run ended';
+    if (state === 'succeeded' || (state === 'waiting' && code === undefined)) log.debug(fields, name);
+    else log.info(fields, name);
+  }
+}
+
+/** The end with its wait counted from the latest time that it may be: a wait never ends before its time. */
+function putOff(end: RunEnd, unsureMs: number): RunEnd {
+  const { wait } = end;
+  return wait === null ? end : { ...end, wait: { ...wait, dueAtMs: wait.dueAtMs + unsureMs } };
+}
+
+function isPlatformCode(code: string): boolean {
+  return (PLATFORM_CODES as readonly string[]).includes(code);
+}
+
+function stateAfter(end: RunEnd, { held, isCancelled }: Finished): string {
+  if (!held) return 'lease_lost';
+  return isCancelled ? 'cancelled' : end.state;
+}
+
+function timeoutOf(run: ClaimedRun): number {
+  const own = run.runnable.settings.timeoutMs;
+  if (run.runnable.id.startsWith('dc_') && hooksOf(run.emission) !== null) return LIMITS.hooksTimeoutMs;
+  return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
+}
+
+/** Of a run that could not be given to the runner. */
+export function failedBefore(code: string, msg: string, clock: Clock, step?: Deployment['steps'][number]): RunOutcome {
+  const fault = { code, msg, cellId: step?.id ?? '', namespace: step?.namespace ?? '', tsMs: clock.nowMs(), stack: '' };
+  return { ...NO_OUTCOME, end: { kind: 'failed', fault } };
+}

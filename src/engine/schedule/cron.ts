@@ -1,0 +1,138 @@
+// When a schedule ticks, and the event that a tick is.
+
+import { Cron } from 'croner';
+import { utf8 } from '../../domain/bytes.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import type { Schedule } from '../../domain/resource.ts';
+
+/**
+ * Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that never comes.
+ * `parameter`: where in the request it stands.
+ */
+export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs: number; parameter: string }): void {
+  if (schedule.cron === null) return;
+  const { cron, timezone } = schedule;
+  const refuse = (name: string, message: string): never => {
+    throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${name}`, message }] });
+  };
+  if (!isTimezone(timezone)) {
+    refuse(
+      'timezone',
+      `timezone ${JSON.stringify(timezone)} is not known: it is a name like "Europe/Berlin", or "UTC"`,
+    );
+  }
+  let next: Date | null = null;
+  try {
+    next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(nowMs));
+  } catch (error) {
+    refuse('cron', `cron ${JSON.stringify(cron)} cannot be read: ${whyNoCron(cron, error as Error)}`);
+  }
+  if (!next) refuse('cron', `cron ${JSON.stringify(cron)} never comes`);
+}
+
+/** The library's own words about it name no such thing until a date is made of it, and then many others. */
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function whyNoCron(cron: string, { message }: Error): string {
+  const fields = cron.trim().split(/\s+/).length;
+  if (fields === 5 || fields === 6) return message.replace(/^Cron\w+: /, '');
+  return `it has five fields, like "0 9 * * 1-5", or six with seconds before them, but here are ${fields}`;
+}
+
+/** The first tick of a schedule, after `nowMs`. */
+export function firstTickMs(schedule: Schedule, nowMs: number): number {
+  return isCron(schedule) ? cronAfterMs(schedule, nowMs) : nowMs + intervalOf(schedule);
+}
+
+/** One due time of a schedule, as it is fired. */
+export interface DueTick {
+  readonly dueAtMs: number;
+  /** When it is fired; never before it is due. */
+  readonly firedAtMs: number;
+  /** The due time behind it that lies in the future, so that ticks that were missed are made up for by this one. */
+  readonly nextAtMs: number;
+  /** Due times between the two, which get no tick. */
+  readonly missed: number;
+}
+
+/**
+ * The tick that was due at `dueAtMs`, fired now. What comes next lies behind the due time whatever the clock says: a clock
+ * that is behind, or was set back since the tick was found to be due, would have the same tick come again.
+ */
+export function dueTick(schedule: Schedule, dueAtMs: number, nowMs: number): DueTick {
+  const firedAtMs = Math.max(nowMs, dueAtMs);
+  if (isCron(schedule)) {
+    const missed = missedOf(schedule, dueAtMs, firedAtMs);
+    return { dueAtMs, firedAtMs, nextAtMs: cronAfterMs(schedule, firedAtMs), missed };
+  }
+  const intervalMs = intervalOf(schedule);
+  const missed = Math.floor((firedAtMs - dueAtMs) / intervalMs);
+  return { dueAtMs, firedAtMs, nextAtMs: dueAtMs + (missed + 1) * intervalMs, missed };
+}
+
+function intervalOf({ intervalMs }: Schedule): number {
+  return intervalMs ?? SECOND_MS;
+}
+
+type CronSchedule = Schedule & { readonly cron: string };
+
+function isCron(schedule: Schedule): schedule is CronSchedule {
+  return schedule.cron !== null;
+}
+
+function cronAfterMs({ cron, timezone }: CronSchedule, ms: number): number {
+  const next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(ms));
+  // A cron that never comes again sleeps for good; the largest date that JavaScript knows.
+  return next ? next.getTime() : 8.64e15;
+}
+
+/** Due times behind `dueAtMs` and up to `nowMs`, at most LIMITS.missedTicks of them. */
+function missedOf(schedule: CronSchedule, dueAtMs: number, nowMs: number): number {
+  let missed = 0;
+  let nextAtMs = cronAfterMs(schedule, dueAtMs);
+  while (nextAtMs <= nowMs && missed < LIMITS.missedTicks) {
+    missed++;
+    nextAtMs = cronAfterMs(schedule, nextAtMs);
+  }
+  return missed;
+}
+
+/** The event's bytes. */
+export function tickEvent(schedule: Schedule, { dueAtMs, firedAtMs, missed }: DueTick): Uint8Array {
+  const timestamp = Math.floor(firedAtMs / 1000);
+  const due = { due_at_ms: dueAtMs, missed_ticks: missed };
+  if (schedule.cron === null) {
+    return utf8(JSON.stringify({ timestamp, interval_seconds: intervalOf(schedule) / 1000, ...due }));
+  }
+  const { cron, timezone } = schedule;
+  const event = {
+    timestamp,
+    cron,
+    timezone_configured: { timezone, iso8601: zonedIso(firedAtMs, timezone) },
+    timezone_utc: { timezone: 'UTC', iso8601: new Date(firedAtMs).toISOString() },
+    ...due,
+  };
+  return utf8(JSON.stringify(event));
+}
+
+function zonedIso(nowMs: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  }).format(nowMs);
+  const offset = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+    .formatToParts(nowMs)
+    .find((part) => part.type === 'timeZoneName')?.value;
+  const suffix = offset === undefined || offset === 'GMT' ? 'Z' : offset.replace('GMT', '');
+  return parts.replace(', ', 'T') + suffix;
+}

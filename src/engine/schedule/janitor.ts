@@ -1,0 +1,65 @@
+// Deletes, a little at a time, what nobody sees or needs any more, to free its room: what is left of data stores that are
+// gone or were cleared, records that have expired, and deployments that newer ones have replaced.
+
+import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
+import type { Clock, Log, Random } from '../../ports.ts';
+import type { DeploymentPlace } from '../../store/contract/deployments.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { Loop } from '../loop.ts';
+
+interface SweepDeps {
+  readonly store: Pick<Store, 'sweepData' | 'shareCode' | 'pruneDeployments'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const POLL_MS = 10 * MINUTE_MS;
+/** From one walk over the deployments to the next. */
+const WALK_MS = HOUR_MS;
+/** Between two steps, so that they never hold up the work that users wait for. */
+const PAUSE_MS = 20;
+
+export class Sweep {
+  readonly #deps: SweepDeps;
+  readonly #loop: Loop;
+  /** Of a walk that is under way. */
+  #after: DeploymentPlace | null = null;
+  #walkedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS, random, log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** One bounded step. */
+  async tick(): Promise<number> {
+    const { store } = this.#deps;
+    const isMore = (await store.sweepData()) || (await store.shareCode()) || (await this.#walk());
+    return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether there is more of it. */
+  async #walk(): Promise<boolean> {
+    const { store, clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    if (this.#after === null && nowMs - this.#walkedAtMs < WALK_MS) return false;
+    const { next } = await store.pruneDeployments(nowMs - LIMITS.deploymentsSettledMs, this.#after);
+    this.#after = next;
+    if (next === null) this.#walkedAtMs = nowMs;
+    return next !== null;
+  }
+}

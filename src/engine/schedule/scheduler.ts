@@ -1,0 +1,107 @@
+// What time brings: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
+
+import { PLAIN_EMISSION } from '../../domain/emission.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
+import type { Trigger } from '../../domain/resource.ts';
+import type { Clock, Log, Random } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Dispatch } from '../accept/dispatch.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import type { Slots } from '../capacity/slots.ts';
+import { Loop } from '../loop.ts';
+import { CANCELLED } from '../runs/manual-runs.ts';
+import { dueTick, tickEvent } from './cron.ts';
+
+export interface TimesDeps {
+  readonly store: Store;
+  readonly slots: Slots;
+  readonly dispatch: Dispatch;
+  readonly waiters: Pick<Waiters, 'end'>;
+  /** Runs are queued again. */
+  readonly wakeRuns: () => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly retentionDays: number;
+}
+
+const TRIGGERS_AT_ONCE = 200;
+const WAITS_AT_ONCE = 500;
+const POLL_MS = 5000;
+/** Between two steps of pruning, so that it never holds up the work that users wait for. */
+const PRUNE_PAUSE_MS = 20;
+
+export class Times {
+  readonly #deps: TimesDeps;
+  readonly #due: Loop;
+  readonly #retention: Loop;
+  #pruneFrom = 0;
+
+  constructor(deps: TimesDeps) {
+    this.#deps = deps;
+    const more = { random: deps.random, log: deps.log };
+    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS, ...more });
+    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS, ...more });
+  }
+
+  start(): void {
+    this.#due.start();
+    this.#retention.start();
+  }
+
+  /** A schedule was made or changed, or a run waits until `inMs` from now. */
+  wake(inMs = 0): void {
+    this.#due.wake(inMs);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#due.stop(), this.#retention.stop()]);
+  }
+
+  async tickDue(): Promise<number> {
+    const { store, slots, dispatch, clock } = this.#deps;
+    const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
+    await Promise.all(due.map((trigger) => this.#fire(trigger)));
+    dispatch.take(await store.closeDigests(slots));
+    const released = await store.releaseLater(slots);
+    dispatch.take(released.claims);
+    const isMore = await this.#endWaits();
+    if (due.length === TRIGGERS_AT_ONCE || released.isMore || isMore) return 0;
+    const next = await store.nextDueAtMs();
+    return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
+  }
+
+  async #endWaits(): Promise<boolean> {
+    const { store, waiters, wakeRuns } = this.#deps;
+    const { queued, cancelled, isMore } = await store.endWaits(WAITS_AT_ONCE);
+    for (const run of cancelled) waiters.end(run, CANCELLED);
+    if (queued > 0) wakeRuns();
+    return isMore;
+  }
+
+  /** One bounded step; 0 while there is more. */
+  async tickRetention(): Promise<number> {
+    const { store, clock, retentionDays } = this.#deps;
+    const { next } = await store.prune(clock.nowMs() - retentionDays * DAY_MS, this.#pruneFrom);
+    this.#pruneFrom = next ?? 0;
+    return next === null ? Number.POSITIVE_INFINITY : PRUNE_PAUSE_MS;
+  }
+
+  async #fire(trigger: Trigger): Promise<void> {
+    const { store, slots, dispatch, clock } = this.#deps;
+    const { schedule, nextAtMs: expectedAtMs } = trigger;
+    if (!schedule || expectedAtMs === null) return;
+    const due = dueTick(schedule, expectedAtMs, clock.nowMs());
+    const emission = {
+      ...PLAIN_EMISSION,
+      ownerId: trigger.ownerId,
+      emitterId: trigger.id,
+      originId: trigger.id,
+      sourceType: 'TIMER' as const,
+      body: tickEvent(schedule, due),
+    };
+    const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: due.nextAtMs };
+    const appended = await store.fireTrigger(tick, emission, slots);
+    if (appended) dispatch.take(appended.claims);
+  }
+}

@@ -1,0 +1,66 @@
+// Hooks of a source run as one run of it: what they emit, what they write to the db and what dedupe remembers is committed
+// together when the last of them has succeeded, and not at all when one throws.
+
+import { text, utf8 } from '../../domain/bytes.ts';
+import { stepsIn } from '../../domain/detail.ts';
+import { directEmission, type HOOK_NAMES } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import type { Fault } from '../../domain/run.ts';
+import type { ComponentShape, Hook } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Emit } from '../accept/emit.ts';
+
+/** Channels on which the service asks a source to run hooks instead of `run`; user code cannot emit there. */
+export const HOOK_CHANNELS: Readonly<Record<(typeof HOOK_NAMES)[number], Hook>> = {
+  $deploy: 'deploy',
+  $activate: 'activate',
+  $deactivate: 'deactivate',
+};
+
+export interface HookDeps {
+  readonly store: Store;
+  readonly emit: Emit;
+}
+
+interface Hooked {
+  readonly source: { readonly ownerId: string; readonly id: string };
+  readonly shape: ComponentShape;
+}
+
+/** The hooks that a run is asked for; null: it is an ordinary one. */
+export function hooksOf(emission: { readonly name: string; readonly body: Uint8Array }): readonly Hook[] | null {
+  const first = HOOK_CHANNELS[emission.name as keyof typeof HOOK_CHANNELS];
+  if (first === undefined) return null;
+  const { hooks } = JSON.parse(text(emission.body)) as { hooks?: readonly Hook[] };
+  return hooks ?? [first];
+}
+
+/** Runs those that the component has. Throws `Refusal` (422) with message and stack when one failed. */
+export async function runHooks(deps: HookDeps, { source, shape }: Hooked, hooks: readonly Hook[]): Promise<void> {
+  const asked = hooks.filter((hook) => shape.hooks.includes(hook));
+  const [first] = asked;
+  if (first === undefined) return;
+  const event = utf8(JSON.stringify({ hooks: asked }));
+  const emission = { ...directEmission(source.ownerId, source.id, event), name: `$${first}` };
+  const { appended, ended } = await deps.emit(emission, { wantsEnd: true });
+  if (!ended) throw new Refusal('rate_limited', `the queue of ${source.id} is full: hook ${first} cannot run now`);
+  const { end } = await ended;
+  if (end.kind === 'cancelled') throw new Refusal('conflict', `hook ${first} of ${source.id} was cancelled`);
+  if (end.kind !== 'failed') return;
+  const hook = asked.length === 1 ? first : await failedHook(deps.store, source.ownerId, appended.firstRun as number);
+  throw refusalOf(hook ?? asked.join(' or '), end.fault);
+}
+
+function refusalOf(hook: string, fault: Fault): Refusal {
+  return new Refusal('impossible', `hook ${hook} threw ${fault.code}: ${fault.msg}`, {
+    errors: [{ parameter: `hooks.${hook}`, message: `${fault.msg}\n${fault.stack}`.trim() }],
+  });
+}
+
+/** The last one that the run's record tells of; the run may have been another node's. */
+async function failedHook(store: Store, ownerId: string, run: number): Promise<string | null> {
+  const record = await store.getRun(ownerId, run);
+  // Cut out, not parsed: what else the code has exported may be millions of values.
+  const hook = stepsIn(record?.detail ?? '{}').at(-1)?.exports.$hook;
+  return hook?.startsWith('"') ? (JSON.parse(hook) as string) : null;
+}

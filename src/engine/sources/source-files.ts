@@ -1,0 +1,56 @@
+// A source component that its caller has bundled (`errand deploy`). It is the owner's source of that path, known by an id
+// that is made of both, as with workflow files (files/identity.ts).
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { markedCode } from '../../domain/origin.ts';
+import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
+import type { Runner } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { digestOf } from '../components/components.ts';
+import { sourceIdOf } from '../files/identity.ts';
+
+export interface SourceFileDeps {
+  readonly store: Pick<Store, 'getSource'>;
+  readonly runner: Pick<Runner, 'describe'>;
+  readonly sources: {
+    getSource(ownerId: string, id: string): Promise<WholeSource>;
+    createSource(ownerId: string, input: SourceInput): Promise<WholeSource>;
+    updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource>;
+  };
+}
+
+export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
+  /** Throws `Refusal` as the creation or change of a source does. */
+  async function deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile> {
+    const { path, source, bundle, sourceMap, name, configuredProps, fromFolder } = input;
+    if (fromFolder && !(await isDeployable(ownerId, input))) return { result: 'skipped', whole: null };
+    const code = markedCode({ kind: 'file', name: path }, digestOf({ bundle, sourceMap }), source);
+    const id = sourceIdOf(ownerId, path);
+    const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
+    const standing = await store.getSource(ownerId, id);
+    if (!standing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
+    // One that is just being made may be taken back: whoever changes it waits for that.
+    const isDone = standing.settings.inHooks !== true;
+    const isSame = isDone && standing.componentCode === code && configuredProps === undefined;
+    if (isSame && (name === undefined || name === standing.name)) {
+      return { result: 'same', whole: await sources.getSource(ownerId, id) };
+    }
+    try {
+      return { result: 'changed', whole: await sources.updateSource(ownerId, id, asked) };
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'not_found') throw error;
+      return { result: 'made', whole: await sources.createSource(ownerId, asked) };
+    }
+  }
+
+  /** Apps, actions, and what components share have default exports, too. What cannot be loaded is told as always. */
+  async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
+    const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
+    const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const described = await runner.describe(deployment);
+    return !described.ok || (described.shape.type === 'source' && described.shape.key !== null);
+  }
+
+  return { deploySourceFile };
+}

@@ -1,0 +1,219 @@
+// Changes of sources that nobody goes on with: their node is gone, or storage went away in the middle. Each is finished
+// here, by one node. A source whose creator was never answered goes; an update goes on from what stands in the row; a
+// deletion goes on.
+//
+// What the hooks did is asked of their runs. Those that wait are cancelled first, and those that a living node executes are
+// waited for: what is asked for here would run beside them, and a hook that registers a webhook at a vendor would do so
+// twice. Not cancelled, since what it has registered by then would stay there, and nobody would know of it.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../../domain/fault.ts';
+import { HOUR_MS } from '../../domain/limits.ts';
+import type { RunState } from '../../domain/run.ts';
+import type { Log, Random } from '../../ports.ts';
+import type { HookRun, SourceChange } from '../../store/contract/source-changes.ts';
+import { StoreUnavailable } from '../../store/contract/store.ts';
+import { Loop } from '../loop.ts';
+import { releaseCallers } from '../runs/manual-runs.ts';
+import { runHooks } from './hooks.ts';
+import { described, type Phase, wholeSource, written } from './source-writes.ts';
+import { deactivateLast, type SourceDeps } from './sources.ts';
+
+export interface SourceRepairsDeps extends SourceDeps {
+  readonly cancelRun: (ownerId: string, run: number) => Promise<RunState>;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** What became of a source whose change was cut off. */
+type Repaired = 'gone' | 'deleted' | 'on' | 'off' | 'unchanged';
+
+interface Taken extends SourceChange {
+  /** Runs of hooks that were seen to have begun: of one that is over the store may not know any more. */
+  readonly begun: Set<number>;
+  isUnderWay: boolean;
+}
+
+const RETRY_MS = 5000;
+const POLL_MS = 100;
+
+const isOpen = ({ state }: HookRun): boolean => state === 'queued' || state === 'running' || state === 'waiting';
+
+/** Thrown when the mark is not ours any more: then whoever has it finishes the change. */
+class Lost extends Error {
+  override readonly name = 'Lost';
+}
+
+export class SourceRepairs {
+  readonly #deps: SourceRepairsDeps;
+  readonly #loop: Loop;
+  readonly #taken = new Map<string, Taken>();
+  #isStopped = false;
+
+  constructor(deps: SourceRepairsDeps) {
+    this.#deps = deps;
+    const { random, log } = deps;
+    this.#loop = new Loop({ name: 'source repairs', tick: () => this.#tick(), maxWaitMs: HOUR_MS, random, log });
+    deps.changes.onLeft(() => this.wake());
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Somebody may have left a change half made. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** What is being finished is left as it stands: to another node, or the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#loop.stop();
+  }
+
+  /** Also before the start, and before this process claims anything: hooks that wait are cancelled before they begin. */
+  async take(): Promise<void> {
+    const { store, changes } = this.#deps;
+    const found = await store.takeSourceChanges([...changes.underWay, ...this.#taken.keys()]);
+    for (const change of found) {
+      // It may have begun while they were looked for.
+      if (changes.underWay.has(change.sourceId)) this.#loop.wake(RETRY_MS);
+      else this.#taken.set(change.sourceId, { ...change, begun: new Set(), isUnderWay: false });
+    }
+    for (const taken of this.#waiting()) {
+      await this.#cancelHooks(taken).catch((error: unknown) => {
+        if (!(error instanceof Lost)) throw error;
+        this.#taken.delete(taken.sourceId);
+      });
+    }
+  }
+
+  async #tick(): Promise<number> {
+    await this.take();
+    for (const taken of this.#waiting()) void this.#finish(taken);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #waiting(): Taken[] {
+    return [...this.#taken.values()].filter(({ isUnderWay }) => !isUnderWay);
+  }
+
+  /** Never throws. One that fails is tried again. */
+  async #finish(taken: Taken): Promise<void> {
+    const { log } = this.#deps;
+    const { ownerId: owner, sourceId: source, kind } = taken;
+    taken.isUnderWay = true;
+    try {
+      const repaired = await this.#repair(taken);
+      log.warn({ owner, source, change: kind, repaired }, 'finished a change of a source that was cut off');
+      this.#taken.delete(source);
+    } catch (error) {
+      taken.isUnderWay = false;
+      if (error instanceof Lost) this.#taken.delete(source);
+      else if (!this.#isStopped) this.#tellFailure(error, { owner, source, change: kind });
+    }
+  }
+
+  #tellFailure(error: unknown, fields: object): void {
+    const { log } = this.#deps;
+    const level = error instanceof StoreUnavailable || error instanceof Refusal ? 'warn' : 'error';
+    log[level]({ err: error, ...fields }, 'could not finish a change of a source; trying again');
+    this.#loop.wake(RETRY_MS);
+  }
+
+  async #repair(taken: Taken): Promise<Repaired> {
+    const { ownerId, sourceId, kind } = taken;
+    const last = await this.#lastHook(taken);
+    if (!(await this.#deps.store.getSource(ownerId, sourceId))) return 'gone';
+    if (kind === 'update') return this.#goOn(taken, last);
+    const isOff = last?.name === '$deactivate' && last.state !== 'cancelled';
+    // What was never switched on, and a hook that threw, leaves nothing to switch off.
+    const isOn = kind === 'delete' || (last !== undefined && last.state !== 'failed');
+    return this.#delete(taken, isOn && !isOff);
+  }
+
+  async #delete({ ownerId, sourceId }: Taken, isOn: boolean): Promise<Repaired> {
+    const { store, runner } = this.#deps;
+    const whole = await wholeSource(store, ownerId, sourceId);
+    if (whole.source.active && isOn) await deactivateLast(this.#deps, whole);
+    this.#goAhead();
+    if (!(await store.deleteSource(ownerId, sourceId))) throw new Lost();
+    runner.retire(whole.source.deploymentId);
+    await releaseCallers(this.#deps, ownerId);
+    return 'deleted';
+  }
+
+  /** An update: as it was if no hook had begun, and else from what stands in the row. */
+  async #goOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
+    const { store } = this.#deps;
+    const { ownerId, sourceId } = taken;
+    const whole = await wholeSource(store, ownerId, sourceId);
+    const { active, settings } = whole.source;
+    if (settings.inHooks === true) return this.#switchOn(taken, last);
+    // A hook that threw has left it as it was, too.
+    if (!active || last?.name !== '$deactivate' || last.state === 'failed') {
+      if (!(await store.endSourceChange(ownerId, sourceId))) throw new Lost();
+      return 'unchanged';
+    }
+    if (last.state === 'cancelled') await deactivateLast(this.#deps, whole);
+    await this.#write(taken, 'in hooks');
+    return this.#switchOn(taken, undefined);
+  }
+
+  /** Off, where its hook fails: the run's error tells of it. */
+  async #switchOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
+    const isOn = last?.name === '$activate' && last.state === 'succeeded';
+    if (!isOn && !(await this.#activate(taken))) return this.#write(taken, 'off');
+    await this.#write(taken, 'on');
+    this.#deps.wakeTimes();
+    return 'on';
+  }
+
+  async #activate({ ownerId, sourceId }: Taken): Promise<boolean> {
+    const { store } = this.#deps;
+    try {
+      const standing = await described(this.#deps, await wholeSource(store, ownerId, sourceId));
+      await runHooks(this.#deps, standing, ['activate']);
+      return true;
+    } catch (error) {
+      // Its queue is full: later.
+      if (error instanceof Refusal && error.code !== 'rate_limited') return false;
+      throw error;
+    }
+  }
+
+  async #write<P extends Phase>({ ownerId, sourceId }: Taken, phase: P): Promise<P> {
+    const { store } = this.#deps;
+    const { source, triggers } = await wholeSource(store, ownerId, sourceId);
+    this.#goAhead();
+    const planned = { source: { ...source, active: phase !== 'off' }, triggers, deployment: null };
+    if (!(await store.updateSource(written(this.#deps, planned, phase)))) throw new Lost();
+    return phase;
+  }
+
+  /** What fails since this process is being stopped says nothing of the source. */
+  #goAhead(): void {
+    if (this.#isStopped) throw new Error('stopped');
+  }
+
+  /** The last run of a hook that has begun, when none is open any more. One that runs has its time limit. */
+  async #lastHook(taken: Taken): Promise<HookRun | undefined> {
+    for (;;) {
+      const runs = await this.#cancelHooks(taken);
+      if (!runs.some(isOpen)) return runs.find(({ run }) => taken.begun.has(run));
+      this.#goAhead();
+      await pause(POLL_MS);
+    }
+  }
+
+  /** As they stood before. */
+  async #cancelHooks({ ownerId, sourceId, begun }: Taken): Promise<readonly HookRun[]> {
+    const { store, cancelRun } = this.#deps;
+    const runs = await store.hookRuns(ownerId, sourceId);
+    if (!runs) throw new Lost();
+    for (const { run, hasBegun } of runs) if (hasBegun) begun.add(run);
+    for (const { run, state } of runs) if (state === 'queued' || state === 'waiting') await cancelRun(ownerId, run);
+    return runs;
+  }
+}

@@ -1,0 +1,71 @@
+// What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
+
+import type { Dedupe, Deployment, Source } from '../../domain/resource.ts';
+import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run.ts';
+import type { Clock } from '../../ports.ts';
+import type { SourceInput } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { propsInput } from '../components/component-props.ts';
+import type { PropStores } from '../components/prop-stores.ts';
+import { hooksOf } from './hooks.ts';
+
+/** Null when the source is gone. Its db is as it stands now. */
+export async function sourceInput(
+  deps: { store: Store; propStores: PropStores },
+  run: ClaimedRun,
+  publicUrl: string,
+): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
+  const { store, propStores } = deps;
+  const { ownerId, id: sourceId } = run.runnable;
+  // On Postgres each of these is a round trip.
+  const [source, db] = await Promise.all([store.getSource(ownerId, sourceId), store.readSourceDb(sourceId)]);
+  if (!source) return null;
+  const { configuredProps: configured, additionalProps: additional, dedupe } = source;
+  const [endpoints, props] = await Promise.all([
+    endpointsOf(store, source, publicUrl),
+    propsInput(propStores, ownerId, { configured, additional }),
+  ]);
+  const call = hooksOf(run.emission) ?? 'run';
+  return { input: { ...props, sourceId, call, endpoints, db }, dedupe };
+}
+
+/** Name of an `$.interface.http` prop → the address of its endpoint. */
+export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
+  const endpoints: Record<string, string> = {};
+  if (Object.values(source.configuredProps).every((value) => triggerIdIn(value) === undefined)) return endpoints;
+  for (const trigger of await store.listTriggers(source.ownerId, source.id)) {
+    if (trigger.key === null) continue;
+    for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
+  }
+  return endpoints;
+}
+
+/** Names of the `$.interface.http` props that this trigger serves: their configured value is `{triggerId}`. */
+function httpProps(configuredProps: Readonly<Record<string, unknown>>, triggerId: string): string[] {
+  return Object.entries(configuredProps)
+    .filter(([, value]) => triggerIdIn(value) === triggerId)
+    .map(([name]) => name);
+}
+
+function triggerIdIn(value: unknown): unknown {
+  return (value as { triggerId?: unknown } | null | undefined)?.triggerId;
+}
+
+/** Under a dedupe strategy an emission without an id is an error, never a silent drop. */
+export function checkDedupe(outcome: RunOutcome, deployment: Deployment, clock: Clock): RunOutcome {
+  if (outcome.end.kind !== 'succeeded') return outcome;
+  if (outcome.outgoing.every((out) => out.kind !== 'emit' || out.itemId !== null)) return outcome;
+  const step = deployment.steps[0];
+  const fault = {
+    code: 'ConfigurationError',
+    msg: 'The component sets dedupe, and emitted an event without an id: this.$emit(event, {id, …}). Nothing of this run was emitted.',
+    cellId: step?.id ?? '',
+    namespace: step?.namespace ?? '',
+    tsMs: clock.nowMs(),
+    stack: '',
+  };
+  const { steps, logBytesDropped } = outcome;
+  const line = { tsMs: fault.tsMs, level: 'error' as const, namespace: fault.namespace, text: fault.msg };
+  const logs = [...outcome.logs, line];
+  return { ...NO_OUTCOME, steps, logs, logBytesDropped, end: { kind: 'failed', fault } };
+}

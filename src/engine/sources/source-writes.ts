@@ -1,0 +1,50 @@
+// A source as it stands, and as the store writes it while it is changed.
+
+import { Refusal } from '../../domain/fault.ts';
+import type { WholeSource } from '../../domain/requests.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import type { Runner } from '../../runner/runner.ts';
+import type { SourceWrite } from '../../store/contract/resources.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { partsOf, reschedule, standingTriggers, type TriggerDeps } from '../resources/triggers.ts';
+import { type PlannedSource, shapeOfSource } from './source-plan.ts';
+
+/** A source that stands, with what it says of itself. */
+export type Standing = Omit<PlannedSource, 'deployment'>;
+
+/** Schedules tick only when it is on; while hooks run, callers who wait are answered beside them, and the change goes on. */
+export type Phase = 'in hooks' | 'on' | 'off';
+
+/** What the store writes. */
+export function written(
+  deps: TriggerDeps,
+  planned: WholeSource & { deployment: Deployment | null },
+  phase: Phase,
+): SourceWrite {
+  const { deployment } = planned;
+  const goesOn = phase === 'in hooks';
+  const settings = { ...planned.source.settings, inHooks: goesOn };
+  const source = { ...planned.source, settings };
+  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' };
+  return { source, deployment, ...partsOf(reschedule(deps, listener, planned.triggers)), goesOn };
+}
+
+export async function wholeSource(store: Store, ownerId: string, id: string): Promise<WholeSource> {
+  const source = await store.getSource(ownerId, id);
+  if (!source) throw noSource(id);
+  return { source, triggers: await standingTriggers(store, ownerId, id) };
+}
+
+export async function described(
+  { store, runner }: { readonly store: Store; readonly runner: Runner },
+  whole: WholeSource,
+): Promise<Standing> {
+  const { ownerId, id, deploymentId } = whole.source;
+  const deployment = await store.getDeployment(ownerId, deploymentId);
+  if (!deployment) throw noSource(id);
+  return { ...whole, shape: await shapeOfSource(runner, deployment) };
+}
+
+export function noSource(id: string): Refusal {
+  return new Refusal('not_found', `there is no source ${id}`);
+}

@@ -1,0 +1,143 @@
+// Event sources: deployed from component code, their interfaces turned into triggers, their hooks run as runs, so that
+// what a hook emits and remembers is committed like everything else.
+//
+// A change is several transactions with hooks between them. What a killed process leaves of one, source-repairs.ts finishes:
+// it goes by the row (`inHooks`: the change is written), and by the runs of hooks since.
+
+import { Refusal } from '../../domain/fault.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import type { SourceInput, WholeSource } from '../../domain/requests.ts';
+import type { Hook } from '../../runner/runner.ts';
+import type { SourceWrite } from '../../store/contract/resources.ts';
+import type { Emit } from '../accept/emit.ts';
+import type { Waiters } from '../accept/waiters.ts';
+import { standingTriggers } from '../resources/triggers.ts';
+import { releaseCallers } from '../runs/manual-runs.ts';
+import type { Warm } from '../runs/warm.ts';
+import { runHooks } from './hooks.ts';
+import type { SourceChanges } from './source-changes.ts';
+import { type PlannedSource, planSource, type SourcePlanDeps } from './source-plan.ts';
+import { described, noSource, type Standing, wholeSource, written } from './source-writes.ts';
+
+export interface SourceDeps extends SourcePlanDeps {
+  readonly emit: Emit;
+  readonly waiters: Waiters;
+  readonly changes: SourceChanges;
+  readonly warm: Warm;
+  readonly wakeTimes: () => void;
+}
+
+export function createSources(deps: SourceDeps) {
+  const { store, ids, runner, changes } = deps;
+
+  const getSource = (ownerId: string, id: string): Promise<WholeSource> => wholeSource(store, ownerId, id);
+
+  async function createSource(ownerId: string, input: SourceInput): Promise<WholeSource> {
+    const id = input.ready?.id ?? ids.next(PREFIX.source);
+    const planned = await planSource(deps, { ownerId, id }, { input, before: null });
+    const isActive = input.active ?? true;
+    const hooks: Hook[] = isActive ? ['deploy', 'activate'] : ['deploy'];
+    return changes.do({ ownerId, sourceId: id, kind: 'create' }, async () => {
+      // Its endpoints exist before the first hook, and nothing ticks before the last one.
+      await store.createSource(
+        written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
+      );
+      try {
+        await runHooks(deps, planned, hooks);
+      } catch (error) {
+        // With storage away nobody knows what the hooks did.
+        if (!(error instanceof Refusal)) throw error;
+        await store.deleteSource(ownerId, id);
+        await releaseCallers(deps, ownerId);
+        throw error;
+      }
+      return switchOn(planned, isActive);
+    });
+  }
+
+  function updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource> {
+    return changes.do({ ownerId, sourceId: id, kind: 'update' }, () => update({ ownerId, id }, input));
+  }
+
+  async function update(of: { ownerId: string; id: string }, input: SourceInput): Promise<WholeSource> {
+    const { ownerId, id } = of;
+    const before = await getSource(ownerId, id);
+    const planned = await planSource(deps, of, { input, before });
+    const isActive = input.active ?? before.source.active;
+    const standing = await described(deps, before);
+    if (before.source.active) await runHooks(deps, standing, ['deactivate']);
+    // Read again: ticks have fired while the hook ran, and must not fire again if all goes back to how it was.
+    const triggers = await standingTriggers(store, ownerId, id);
+    const phase = isActive ? 'in hooks' : 'off';
+    await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, phase));
+    if (planned.deployment) runner.retire(before.source.deploymentId);
+    if (!isActive) return getSource(ownerId, id);
+    try {
+      await runHooks(deps, planned, ['activate']);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      await goBack({ ...standing, triggers });
+      throw error;
+    }
+    return switchOn(planned, true);
+  }
+
+  /** As it was before the change, switched on again by its own hook; where that throws, the run's error tells of it. */
+  async function goBack(standing: Standing): Promise<void> {
+    const { active } = standing.source;
+    if (active) {
+      const isHeld = await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
+      // Whoever took it over has switched it on, or will.
+      if (!isHeld) return;
+      await orRefused(runHooks(deps, standing, ['activate']));
+    }
+    await store.updateSource(written(deps, { ...standing, deployment: null }, active ? 'on' : 'off'));
+    deps.wakeTimes();
+  }
+
+  function deleteSource(ownerId: string, id: string): Promise<WholeSource> {
+    return changes.do({ ownerId, sourceId: id, kind: 'delete' }, async () => {
+      const whole = await getSource(ownerId, id);
+      if (whole.source.active) await deactivateLast(deps, whole);
+      if (!(await store.deleteSource(ownerId, id))) throw await takenOver(ownerId, id);
+      runner.retire(whole.source.deploymentId);
+      await releaseCallers(deps, ownerId);
+      return whole;
+    });
+  }
+
+  async function switchOn(planned: PlannedSource, isActive: boolean): Promise<WholeSource> {
+    const source = { ...planned.source, active: isActive };
+    await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
+    if (planned.deployment) deps.warm(source, planned.deployment);
+    deps.wakeTimes();
+    return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
+  }
+
+  async function mustWrite(write: SourceWrite): Promise<void> {
+    const { ownerId, id } = write.source;
+    if (!(await store.updateSource(write))) throw await takenOver(ownerId, id);
+  }
+
+  /** This process was paused, or cut off, for so long that another one finishes the change, in its own way. */
+  async function takenOver(ownerId: string, id: string): Promise<Refusal> {
+    if (!(await store.getSource(ownerId, id))) return noSource(id);
+    return new Refusal('conflict', `this change of ${id} was cut off: read the source, then try again`);
+  }
+
+  return { getSource, createSource, updateSource, deleteSource };
+}
+
+/** Its error is recorded as every run's is, and the deletion goes on, also where the code cannot be loaded any more. */
+export async function deactivateLast(
+  deps: Pick<SourceDeps, 'store' | 'emit' | 'runner'>,
+  whole: WholeSource,
+): Promise<void> {
+  await orRefused(described(deps, whole).then((standing) => runHooks(deps, standing, ['deactivate'])));
+}
+
+async function orRefused(done: Promise<void>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
+}

@@ -1,0 +1,108 @@
+// Who may call a route, and when it answers. A route says both in its own definition (operation.ts), the one that the
+// router has matched decides, and nothing here looks at an address: what one parser takes for another path than the next
+// one cannot open a route. A route that says nothing stops the start.
+
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../../domain/fault.ts';
+import type { ApiKey, Scope } from '../../domain/keys.ts';
+import type { App } from '../app.ts';
+import type { HttpDeps } from '../deps.ts';
+import { problemFrom, writeProblem } from '../problem.ts';
+import { countOf } from '../server/head.ts';
+import { pathOf } from '../server/target.ts';
+import { authenticate, authorize } from './auth.ts';
+import { KeyUses } from './key-uses.ts';
+
+/** The scope that a caller's key needs. `public`: no key is needed, and there is no `caller`. */
+export type Access = Scope | 'public';
+
+/** When almost all routes answer 503: the process stops, or it has not the role `api`. */
+export type Outage = 'stopping' | 'no_api';
+
+/** What each route's definition says of it. */
+export interface RouteAccess {
+  readonly access: Access;
+  /** Where this route answers although others do not. */
+  readonly answersWhile?: readonly Outage[];
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The key that this request came with; set before the handler of every route that needs a scope. */
+    caller: ApiKey;
+  }
+  interface FastifySchema {
+    access?: Access;
+    answersWhile?: readonly Outage[];
+  }
+  interface FastifyContextConfig {
+    readonly access?: RouteAccess;
+  }
+}
+
+/** A page for people, which is not in the document. */
+export const PUBLIC_PAGE = { hide: true, access: 'public' } as const;
+
+/** To be called before any route is added: it watches them being added. */
+export function addAccess(app: App, deps: HttpDeps): void {
+  app.decorateRequest('caller');
+  const uses = new KeyUses(deps.store);
+  app.addHook('onRoute', (route) => {
+    const { access, answersWhile } = route.schema ?? {};
+    if (access === undefined) {
+      throw new Error(`The route ${route.method} ${route.url} does not say who may call it: its schema needs "access"`);
+    }
+    route.config = { ...route.config, access: { access, answersWhile } };
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    const outage = outageOf(deps, accessOf(request));
+    if (!outage) return;
+    reply.hijack();
+    reply.raw.shouldKeepAlive = false;
+    writeProblem(request.raw, reply.raw, problemFrom(outage, request.id));
+  });
+  app.addHook('onRequest', async (request) => {
+    const { access } = accessOf(request);
+    if (access === 'public') return;
+    // Node would take the first of them, and what stands before it may have looked at another one.
+    if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;
+    request.caller = await authenticate(deps.store, request.headers.authorization);
+    uses.used(request.caller, deps.store.clock.nowMs());
+    if (!request.is404) authorize(request.caller, access);
+    deps.quotas.takeRequest(request.caller.ownerId);
+    // Who has stored all that it may can look and delete, and whoever gives quotas can change them.
+    if (access !== 'admin' && STORING.has(request.method)) {
+      deps.quotas.takeStored(request.caller.ownerId, Number(request.headers['content-length'] ?? 0));
+    }
+  });
+}
+
+/** Of the route that was matched. What no route matches has nothing to protect: a key is asked for where all else needs one. */
+function accessOf(request: FastifyRequest): RouteAccess {
+  if (request.is404) return { access: isUnderKey(pathOf(request.url)) ? 'read' : 'public' };
+  return request.routeOptions.config.access ?? { access: 'admin' };
+}
+
+function isUnderKey(path: string): boolean {
+  return /^\/(v1|sse)(\/|$)/.test(path);
+}
+
+const STORING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+const TWO_KEYS = new Refusal('malformed', 'The request has more than one Authorization header; send one');
+const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
+/** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
+const NO_API = new Refusal(
+  'unavailable',
+  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.',
+);
+
+/** Why nothing is answered now, but by routes that say so; null: everything is. */
+export function outageOf(
+  { draining, isApi }: Pick<HttpDeps, 'draining' | 'isApi'>,
+  { answersWhile = [] }: Pick<RouteAccess, 'answersWhile'>,
+): Refusal | null {
+  if (draining() && !answersWhile.includes('stopping')) return STOPPING;
+  if (!isApi && !answersWhile.includes('no_api')) return NO_API;
+  return null;
+}

@@ -1,0 +1,114 @@
+// The audit log's part in every request that may change something: one that needs a scope, and is no GET or HEAD.
+//
+// A change is made by one transaction or by several, with hooks of code between them, so its record cannot be in the same
+// one. It is written before the handler runs, and completed with what was answered. So no change is without a record: when
+// the process dies in the middle, the record stands there without a status, and when the record cannot be written, nothing
+// is done, and the answer is 503. What is refused before the handler (403, 400) is recorded as it is answered; and beyond a
+// few, refusals are counted (audit-log.ts). What comes without a good key (401) has nobody to be recorded for.
+
+import type { FastifyRequest } from 'fastify';
+import type { AuditRecord } from '../../domain/audit.ts';
+import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { App } from '../app.ts';
+import { isRecord } from '../body/json.ts';
+import type { HttpDeps } from '../deps.ts';
+import { clientIp } from '../server/client-ip.ts';
+import { pathOf } from '../server/target.ts';
+import { AuditLog } from './audit-log.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Written before the handler ran: in the log of the key's owner, and in that of the owner whom it is about. */
+    auditRecords: readonly AuditRecord[] | null;
+    /** The records are complete. */
+    isAudited: boolean;
+  }
+  interface FastifySchema {
+    /** The path parameter that names what is changed; `answer`: what was made. */
+    auditTarget?: string;
+  }
+}
+
+export function addAudit(app: App, deps: HttpDeps): AuditLog {
+  const log = new AuditLog(deps);
+  app.decorateRequest('auditRecords', null);
+  app.decorateRequest('isAudited', false);
+  app.addHook('preHandler', async (request) => {
+    if (!isAudited(request)) return;
+    const records = await recordsOf(deps, request);
+    await log.put(records);
+    request.auditRecords = records;
+  });
+  app.addHook('preSerialization', (request, _reply, payload, done) => {
+    if (request.auditRecords?.[0]?.targetId === null) {
+      const targetId = idIn(payload);
+      request.auditRecords = request.auditRecords.map((record) => ({ ...record, targetId }));
+    }
+    done(null, payload);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    end(deps, log, { request, status: reply.statusCode });
+    done(null, payload);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    end(deps, log, { request, status: reply.statusCode });
+    done();
+  });
+  app.addHook('onClose', () => log.flush());
+  return log;
+}
+
+const READING: readonly string[] = ['GET', 'HEAD'];
+
+function isAudited(request: FastifyRequest): boolean {
+  return !READING.includes(request.method) && !request.is404 && request.caller !== undefined && !request.isAudited;
+}
+
+async function recordsOf(deps: HttpDeps, request: FastifyRequest): Promise<AuditRecord[]> {
+  const record = recordOf(deps, request);
+  const { id = '' } = request.params as { id?: string };
+  const isAbout = id.startsWith(PREFIX.owner) && id !== record.ownerId && (await deps.store.getOwner(id)) !== undefined;
+  if (!isAbout) return [record];
+  return [record, { ...record, id: deps.ids.next(PREFIX.audit), ownerId: id }];
+}
+
+function recordOf({ ids, store }: HttpDeps, request: FastifyRequest): AuditRecord {
+  const { caller, routeOptions } = request;
+  const { operationId = '', auditTarget = 'id' } = routeOptions.schema ?? {};
+  return {
+    id: ids.next(PREFIX.audit),
+    ownerId: caller.ownerId,
+    keyId: caller.id,
+    keyLabel: caller.label,
+    byOwnerId: caller.ownerId,
+    operation: operationId,
+    targetId: (request.params as Record<string, string>)[auditTarget] ?? null,
+    method: request.method,
+    path: pathOf(request.url).slice(0, LIMITS.auditPathChars),
+    clientIp: clientIp(request.raw),
+    requestId: request.id,
+    status: null,
+    count: 1,
+    atMs: store.clock.nowMs(),
+  };
+}
+
+/** Of the record in an answer, or of the first one. */
+function idIn(payload: unknown): string | null {
+  const data = isRecord(payload) ? payload.data : null;
+  const made: unknown = Array.isArray(data) ? data[0] : data;
+  return isRecord(made) && typeof made.id === 'string' ? made.id : null;
+}
+
+/** Once for each request; what was answered is known when its first byte is to be sent. */
+function end(deps: HttpDeps, log: AuditLog, { request, status }: { request: FastifyRequest; status: number }): void {
+  if (!isAudited(request)) return;
+  request.isAudited = true;
+  const { auditRecords } = request;
+  const records = auditRecords ?? [recordOf(deps, request)];
+  log.ended(
+    records.map((record) => ({ ...record, status })),
+    { written: auditRecords !== null },
+  );
+}

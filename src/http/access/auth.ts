@@ -1,0 +1,45 @@
+// Who calls, and what the key allows. The owner comes from the key alone, never from a parameter.
+
+import { createHash } from 'node:crypto';
+import { Refusal } from '../../domain/fault.ts';
+import { type ApiKey, isGood, isoOf, type Scope } from '../../domain/keys.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
+
+/** The token of `Authorization: Bearer …`; undefined when the header is missing or something else. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+}
+
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The caller's key, or the 401 that says what is wrong. */
+export async function authenticate(store: Store, authorization: string | undefined): Promise<ApiKey> {
+  const token = bearerOf(authorization);
+  if (token === undefined) {
+    const was = authorization === undefined ? 'is missing' : 'is malformed';
+    throw new Refusal('unauthenticated', `The Authorization header ${was}; send "Authorization: Bearer <API key>"`);
+  }
+  const key = await store.keyByHash(sha256Hex(token));
+  const nowMs = store.clock.nowMs();
+  if (key && isGood(key, nowMs)) return key;
+  const expiredAtMs = key?.revokedAtMs === null ? key.expiresAtMs : null;
+  const why = expiredAtMs === null ? UNKNOWN : `This API key expired at ${isoOf(expiredAtMs)}; use another one`;
+  throw new Refusal('unauthenticated', why);
+}
+
+const UNKNOWN = 'This API key is unknown or was revoked';
+
+export function authorize(key: ApiKey, scope: Scope): void {
+  if (key.scopes.includes(scope)) return;
+  const has = key.scopes.length > 0 ? key.scopes.join(', ') : 'none';
+  throw new Refusal('forbidden', `This needs the scope "${scope}", but the key "${key.label}" has ${has}`);
+}
+
+/** Whether what was sent may be shown with the credentials in it. */
+export function maySeeSecrets({ scopes }: ApiKey): boolean {
+  return scopes.includes('write');
+}

@@ -1,0 +1,60 @@
+// How the body of an API request becomes the parameters of its route. Bodies stay bytes until then: an event is cut out of
+// them as it came.
+
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { App } from '../app.ts';
+import { convertQuery, mergeParams, parseBody } from '../params.ts';
+import { validatorOf } from '../validation.ts';
+import { type Body, readBody } from './body.ts';
+import type { BodyMemory } from './body-memory.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came. */
+    rawBody: Buffer | null;
+  }
+}
+
+/** Counted with the requests of no owner: those of public routes, which take no body that matters. */
+const NO_OWNER = '';
+
+/** To be called behind whatever refuses callers: a body is read only once its caller may use the route. */
+export function addBodies(app: App, memory: BodyMemory): void {
+  app.decorateRequest('rawBody', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    // What no route takes is refused with its body unread.
+    if (request.is404) return null;
+    const ownerId = request.caller?.ownerId ?? NO_OWNER;
+    const body = await readBody(payload, { maxBytes: LIMITS.apiBodyBytes, memory, ownerId });
+    if (body === null) throw new Refusal('malformed', 'The body was cut short');
+    return body;
+  });
+  // Not where bodies are read: Fastify closes the connection of what fails there.
+  app.addHook('preParsing', async (request) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding === undefined || encoding === 'identity' || request.is404) return;
+    throw new Refusal('unsupported_media', 'A compressed body is taken by HTTP triggers only; send it as it is');
+  });
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.method === 'GET' || request.method === 'HEAD' || request.is404) return;
+    const read = request.body as Body | null | undefined;
+    if (read) reply.raw.once('close', read.release);
+    request.rawBody = read?.bytes ?? null;
+    const schema = request.routeOptions.schema?.body as TSchema | undefined;
+    const body = parseBody(read?.bytes, { contentType: request.headers['content-type'], schema });
+    request.body = mergeParams(schema, request.query as Record<string, unknown>, body);
+  });
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => {
+    const validate = validatorOf(schema);
+    return (value: unknown) => {
+      const converted = httpPart === 'querystring' ? convertQuery(schema, value as Record<string, unknown>) : value;
+      const error = validate(converted);
+      return error ? { error } : { value: converted };
+    };
+  });
+}

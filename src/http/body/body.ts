@@ -1,0 +1,154 @@
+// Reading a request's body as the bytes that came, never more than the limit, and never before its caller is known.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from '../../domain/fault.ts';
+import { KIB } from '../../domain/limits.ts';
+import type { BodyMemory } from './body-memory.ts';
+
+/** A body as it came. `release` gives its memory back, and is to be called once its bytes are no longer needed. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly release: () => void;
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly memory: BodyMemory;
+  /** Whose share of the memory the body is counted in. */
+  readonly ownerId: string;
+}
+
+type BodyRead =
+  | { readonly kind: 'whole'; readonly body: Body }
+  | { readonly kind: 'too_large' }
+  /** All memory for bodies is taken. */
+  | { readonly kind: 'full' }
+  /** The caller went away before the end; nobody is left to answer. */
+  | { readonly kind: 'aborted' };
+
+const EMPTY: BodyRead = { kind: 'whole', body: { bytes: Buffer.alloc(0), release: ignore } };
+
+/** What is still read of a refused request before its connection closes. */
+const DISCARD_BYTES = 4 * 1024 * KIB;
+const DISCARD_MS = 1000;
+/** A body of so many bytes is read and thrown away, whoever sends it, for the sake of the connection's next request. */
+const SMALL_BYTES = 64 * KIB;
+
+/** On requests whose sender waits to be told to go on. */
+const CONTINUE = Symbol('continue');
+
+interface Tracked extends IncomingMessage {
+  [CONTINUE]?: () => void;
+}
+
+/** To be told of each request with `Expect: 100-continue`: its sender is told to go on when its body is wanted. */
+export function awaitContinue(req: IncomingMessage, res: ServerResponse): void {
+  (req as Tracked)[CONTINUE] = () => res.writeContinue();
+}
+
+/** The body; null when the caller went away before its end. Throws `Refusal`: 413 beyond `maxBytes`, 503 when memory is short. */
+export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Body | null> {
+  const reading = begin(req, limits);
+  const read = reading instanceof Promise ? await reading : reading;
+  if (read.kind === 'whole') return read.body;
+  if (read.kind === 'aborted') return null;
+  if (read.kind === 'too_large') throw new Refusal('too_large', `The body is larger than ${limits.maxBytes} bytes`);
+  throw new Refusal('unavailable', 'Too many bodies are arriving at once; send it again');
+}
+
+/** Refuses by Content-Length before reading, and while reading otherwise. Never rejects. */
+function begin(req: IncomingMessage, limits: BodyLimits): Promise<BodyRead> | BodyRead {
+  const length = req.headers['content-length'];
+  if (length === undefined ? req.headers['transfer-encoding'] === undefined : length === '0') return EMPTY;
+  if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };
+  (req as Tracked)[CONTINUE]?.();
+  return new Promise((resolve) => collect(req, limits, resolve));
+}
+
+function collect(
+  req: IncomingMessage,
+  { maxBytes, memory, ownerId }: BodyLimits,
+  done: (read: BodyRead) => void,
+): void {
+  const length = Number(req.headers['content-length'] ?? -1);
+  let first: Buffer | null = null;
+  let chunks: Buffer[] | null = null;
+  let bytes = 0;
+  let counted = 0;
+  let isDone = false;
+  const release = (): void => {
+    memory.release(ownerId, counted);
+    counted = 0;
+  };
+  // The listeners stay: they go with the request, and taking each off again is a good part of reading a small body.
+  const settle = (read: BodyRead): void => {
+    isDone = true;
+    if (read.kind !== 'whole' && counted > 0) release();
+    first = chunks = null;
+    done(read);
+  };
+  req.on('data', (chunk: Buffer) => {
+    if (isDone) return;
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      req.pause();
+      return settle({ kind: 'too_large' });
+    }
+    // What ends here does not wait, and is not counted.
+    if (bytes !== length) {
+      if (!memory.take(ownerId, chunk.length)) {
+        req.pause();
+        return settle({ kind: 'full' });
+      }
+      counted += chunk.length;
+    }
+    if (first === null) first = chunk;
+    else if (chunks === null) chunks = [first, chunk];
+    else chunks.push(chunk);
+  });
+  req.on('end', () => {
+    if (isDone) return;
+    if (first === null) return settle(EMPTY);
+    const whole = chunks === null ? first : Buffer.concat(chunks, bytes);
+    settle({ kind: 'whole', body: { bytes: whole, release: counted === 0 ? ignore : release } });
+  });
+  req.on('close', () => {
+    if (!isDone) settle({ kind: 'aborted' });
+  });
+  // Without a listener an aborted request would be an uncaught error; `close` follows and is enough.
+  req.on('error', ignore);
+}
+
+function ignore(): void {}
+
+/**
+ * Whether the connection stays good although `req` is refused: Node reads and throws away what is still to come of it. Not
+ * when that is much, or of unknown length; nor when the sender was never told to send it, and may send something else.
+ */
+export function keepsConnection(req: IncomingMessage): boolean {
+  if (req.complete) return true;
+  if ((req as Tracked)[CONTINUE] !== undefined) return false;
+  return Number(req.headers['content-length'] ?? Infinity) <= SMALL_BYTES;
+}
+
+/** Reads on and throws away, within bounds, then calls `done` once. */
+export function discard(req: IncomingMessage, done: () => void): void {
+  let left = DISCARD_BYTES;
+  const timer = setTimeout(finish, DISCARD_MS);
+  function finish(): void {
+    clearTimeout(timer);
+    req.off('data', onData);
+    req.off('end', finish);
+    req.off('close', finish);
+    done();
+  }
+  function onData(chunk: Buffer): void {
+    left -= chunk.length;
+    if (left < 0) finish();
+  }
+  req.on('error', ignore);
+  req.on('end', finish);
+  req.on('close', finish);
+  req.on('data', onData);
+  req.resume();
+}

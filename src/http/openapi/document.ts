@@ -1,0 +1,68 @@
+// The OpenAPI document of the app, with schemas that have a title put under components, where clients are generated from.
+
+import type { App } from '../app.ts';
+
+export interface MediaType {
+  readonly schema?: unknown;
+  readonly example?: unknown;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: unknown;
+  readonly example?: unknown;
+}
+
+export interface ApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, MediaType>> }>>;
+  readonly security?: readonly { readonly key?: readonly string[] }[];
+}
+
+/** The parts of an OpenAPI document that we read. */
+export interface ApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+  readonly components: Readonly<Record<string, unknown>>;
+}
+
+export function documentOf(app: App, publicUrl: string): ApiDocument {
+  const plain = JSON.parse(JSON.stringify(app.swagger())) as ApiDocument;
+  const schemas: Record<string, unknown> = {};
+  const paths = hoistTitled(plain.paths, schemas) as ApiDocument['paths'];
+  for (const path of Object.values(paths)) {
+    for (const operation of Object.values(path)) softenBody(operation);
+  }
+  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...plain, servers: [{ url: publicUrl }], paths, components: { ...plain.components, schemas: sorted } };
+}
+
+/** The query string may hold all of a body that has no required members, or only scalar ones: it can be left out. */
+function softenBody(operation: ApiOperation): void {
+  if (operation.requestBody) Object.assign(operation.requestBody, { required: false });
+}
+
+/** Replaces each schema that has a title by a reference, and collects it. Examples are data, and left alone. */
+function hoistTitled(node: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((item) => hoistTitled(item, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).map(([name, value]) => {
+    const isData = name === 'example' || name === 'examples';
+    return [name, isData ? value : hoistTitled(value, schemas)];
+  });
+  const copy = Object.fromEntries(entries) as { title?: unknown; type?: unknown };
+  if (typeof copy.title !== 'string' || copy.type === undefined) return copy;
+  schemas[copy.title] = copy;
+  return { $ref: `#/components/schemas/${copy.title}` };
+}

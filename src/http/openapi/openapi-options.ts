@@ -1,0 +1,120 @@
+// How the routes' schemas become the OpenAPI document: parameters that a body may also give in the query string are
+// listed there, every operation gets its examples and the problem that it may answer with.
+
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { FastifySchema } from 'fastify';
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { FAULTS } from '../../domain/fault.ts';
+import { VERSION } from '../../domain/version.ts';
+import { isRecord } from '../body/json.ts';
+import { INGRESS, RESUMING } from '../ingress/document.ts';
+import { propertiesOf } from '../params.ts';
+import { exampleOf } from './example.ts';
+import { TAGS } from './operation.ts';
+import { text } from './schema.ts';
+
+const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
+
+Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT and DELETE may come in the query string or as a JSON object; the query wins. Lists are newest first, with \`limit\`, \`after\` and \`before\`. Every answer carries \`x-request-id\`.`;
+
+const WHY_NOT = 'Why not (RFC 9457). The codes are at /docs/errors.';
+
+const PROBLEM = Type.Object(
+  {
+    type: text({ example: '/docs/errors#not_found' }),
+    title: text({ example: FAULTS.not_found.title }),
+    status: Type.Integer({ examples: [404] }),
+    detail: text({
+      description: 'What was wrong, with which value, and what would be right.',
+      example: 'there is no webhook wh_0',
+    }),
+    error: text({ description: 'The same as `detail`.', example: 'there is no webhook wh_0' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          parameter: text({ example: 'limit' }),
+          message: text({ example: 'must be a whole number from 1 to 100, but was 0' }),
+          file: Type.Optional(Type.String()),
+          line: Type.Optional(Type.Integer()),
+          column: Type.Optional(Type.Integer()),
+        }),
+      ),
+    ),
+  },
+  {
+    title: 'Problem',
+    description: WHY_NOT,
+    examples: [
+      {
+        type: '/docs/errors#not_found',
+        title: FAULTS.not_found.title,
+        status: 404,
+        detail: 'there is no webhook wh_0',
+        error: 'there is no webhook wh_0',
+      },
+    ],
+  },
+);
+
+export function openApiOptions(): FastifyDynamicSwaggerOptions {
+  return {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Errand', version: VERSION, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+      },
+      security: [{ key: [] }],
+      paths: { '/e/{key}': { post: INGRESS }, '/r/{run}/{token}/{order}': { post: RESUMING } },
+    },
+    transform: ({ schema, url }) => ({ schema: isShown(schema) ? documented(schema) : { hide: true }, url }),
+  };
+}
+
+function isShown(schema: FastifySchema | undefined): schema is FastifySchema {
+  return schema !== undefined && schema.hide !== true;
+}
+
+function documented(schema: FastifySchema): FastifySchema {
+  const body = schema.body as TSchema | undefined;
+  const responses = schema.response as Record<string, TSchema>;
+  const answers = Object.entries(responses).map(([status, answer]) => [
+    status,
+    'content' in answer ? answer : withExample(answer, 'Done.'),
+  ]);
+  return {
+    ...schema,
+    ...(body ? { body: withExample(body), querystring: Type.Object(scalarsOf(body)) } : {}),
+    response: {
+      ...Object.fromEntries(answers),
+      default: { description: WHY_NOT, content: { 'application/problem+json': { schema: PROBLEM } } },
+    },
+  };
+}
+
+/** A copy without the schema kinds that Fastify's document builder does not need, and with one whole example. */
+function withExample(schema: TSchema, description?: string): object {
+  const example = withTrueCursors(exampleOf(schema));
+  return { ...schema, examples: [example], ...(description === undefined ? {} : { description }) };
+}
+
+/** The cursors of a list's example are those of its record. */
+function withTrueCursors(example: unknown): unknown {
+  if (!isRecord(example) || !isRecord(example.page_info) || !Array.isArray(example.data)) return example;
+  const { id, run_id: runId, key } = example.data[0] as { id?: string; run_id?: string; key?: string };
+  const cursor = id ?? runId ?? key;
+  return { ...example, page_info: { ...example.page_info, start_cursor: cursor, end_cursor: cursor } };
+}
+
+/** Members of a body that a query string can hold; all optional there, since the body may have them. */
+function scalarsOf(body: TSchema): TProperties {
+  const scalars = Object.entries(propertiesOf(body)).filter(([, member]) => isScalar(member));
+  return Object.fromEntries(scalars.map(([name, member]) => [name, Type.Optional({ ...member } as TSchema)]));
+}
+
+function isScalar(schema: TSchema): boolean {
+  const { type, anyOf } = schema as { type?: string; anyOf?: readonly TSchema[] };
+  if (anyOf) return anyOf.every(isScalar);
+  return type !== undefined && type !== 'object' && type !== 'array';
+}

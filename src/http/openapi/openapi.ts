@@ -1,0 +1,37 @@
+// Writes docs/openapi.json; with `--check` compares instead, and exits 1 when the file is not what the routes say.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { createApp } from '../app.ts';
+import { createBodyMemory } from '../body/body-memory.ts';
+import type { HttpDeps } from '../deps.ts';
+import { type ApiDocument, documentOf } from './document.ts';
+
+const FILE = fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url));
+const PUBLIC_URL = 'http://127.0.0.1:4400';
+
+/** The document, without a service behind it: no route touches its dependencies before a request comes. */
+export async function buildDocument(): Promise<ApiDocument> {
+  const app = await createApp({} as HttpDeps, {
+    serverFactory: (handler) => createServer(handler),
+    clientErrorHandler: () => {},
+    nextRequestId: () => '',
+    bodyMemory: createBodyMemory({ maxBytes: 0, maxOwnerBytes: 0 }),
+  });
+  await app.ready();
+  const document = documentOf(app, PUBLIC_URL);
+  await app.close();
+  return document;
+}
+
+async function main(): Promise<void> {
+  const text = `${JSON.stringify(await buildDocument(), null, 2)}\n`;
+  if (!process.argv.includes('--check')) return writeFile(FILE, text);
+  const committed = await readFile(FILE, 'utf8').catch(() => '');
+  if (committed === text) return;
+  console.error('docs/openapi.json is not what the routes say; run `npm run generate`');
+  process.exitCode = 1;
+}
+
+if (import.meta.main) await main();

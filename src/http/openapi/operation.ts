@@ -1,0 +1,96 @@
+// What a route says of itself: its schemas (checked and typed by Fastify) and its place in the OpenAPI document.
+
+import type { FastifySchema } from 'fastify';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { Access, RouteAccess } from '../access/access.ts';
+import { exampleOf } from './example.ts';
+
+export const TAGS = {
+  workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
+  endpoints: 'Where events come in: the address of an HTTP trigger.',
+  errors: 'What failed, with the original event, who was told, and how to run it again.',
+  runs: 'One execution of a workflow or source for one event.',
+  streams: 'What is emitted, sent to you as it comes (server-sent events).',
+  sources: 'Components that take events from somewhere else and emit them.',
+  components: 'Code with props, to be configured before it becomes a source or a step.',
+  accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
+  data_stores: 'Keys and values that code shares, and that outlive its runs.',
+  webhooks: 'Endpoints of yours to which events are delivered, signed.',
+  deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
+  operations: 'Sending again what a webhook was sent: work on many deliveries that goes on in the background.',
+  subscriptions: 'Who hears whom: an emitter, a listener, and the name of the events.',
+  account: 'You, your API keys, and the counts of everything that was accepted.',
+  service: 'Health, metrics and this document.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties> extends RouteAccess {
+  /** `operationId`: what a generated client calls it. */
+  readonly id: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly params?: P;
+  readonly query?: Q;
+  /** Members of the body, each also taken from the query string (see params.ts). */
+  readonly body?: B;
+  /** An example of the body, when the one made from its members would mislead. */
+  readonly example?: object;
+  readonly answer: TSchema;
+  readonly status?: number;
+  /** What the audit log names: a path parameter, `id` when not given, or `answer`: what was made. */
+  readonly auditTarget?: string;
+  /** Of the answer, when it is not JSON. */
+  readonly mediaType?: string;
+}
+
+type None = Record<never, never>;
+
+export interface Operation<P extends TProperties, Q extends TProperties, B extends TProperties> {
+  readonly params: TObject<P>;
+  readonly querystring: TObject<Q>;
+  readonly body: TObject<B>;
+}
+
+/** The `schema` of a route. The answer's schema is for the document and the tests: answers are encoded by json.ts. */
+export function operation<P extends TProperties = None, Q extends TProperties = None, B extends TProperties = None>(
+  doc: OperationDoc<P, Q, B>,
+): Operation<P, Q, B> {
+  const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
+  const schema: FastifySchema = {
+    operationId: doc.id,
+    tags: [doc.tag],
+    summary: doc.summary,
+    description: doc.description,
+    ...(doc.params ? { params: Type.Object(doc.params) } : {}),
+    ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
+    ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
+    access: doc.access,
+    answersWhile: doc.answersWhile ?? [],
+    ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),
+    ...securityOf(doc.access),
+    response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
+  };
+  // Members that a route does not have are never read by its handler; Fastify checks those that it has.
+  return schema as unknown as Operation<P, Q, B>;
+}
+
+/** As the document says it: no key, or a key with that scope. */
+function securityOf(access: Access): { security?: { [scheme: string]: string[] }[] } {
+  return { security: access === 'public' ? [] : [{ key: [access] }] };
+}
+
+function notJson(mediaType: string, answer: TSchema): object {
+  return { description: 'Done.', content: { [mediaType]: { schema: answer, example: exampleOf(answer) } } };
+}
+
+/** `{data: …}`, the frame of one record. */
+export function dataOf<T extends TSchema>(record: T): TObject {
+  return Type.Object({ data: record });
+}
+
+/** The path parameter `id`. */
+export function idIn(prefix: string, description: string): { id: ReturnType<typeof Type.String> } {
+  return { id: Type.String({ description, examples: [`${prefix}0Vj3aBc9dEfGhIjK`] }) };
+}

@@ -1,0 +1,82 @@
+// Building blocks of the schemas. A schema is at once the validation, the TypeScript type and a piece of the OpenAPI
+// document; `examples` feed the document, `x-expected` the message of a refusal.
+
+import { type TInteger, type TNull, type TSchema, type TString, type TUnion, type TUnsafe, Type } from 'typebox';
+import { LIMITS } from '../../domain/limits.ts';
+
+interface TextOptions {
+  readonly description?: string;
+  readonly example?: string;
+  readonly expected?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}
+
+/** `example`: for the document; `expected`: what a refusal says would be right. */
+export function text({ example, expected, ...options }: TextOptions = {}): TString {
+  return Type.String({
+    ...options,
+    ...(example === undefined ? {} : { examples: [example] }),
+    ...(expected === undefined ? {} : { 'x-expected': expected }),
+  });
+}
+
+/** An id of a resource, in answers and paths. Paths take any text: what has another shape does not exist. */
+export function id(prefix: string, description?: string): TString {
+  const tail = /^(r|dl)_$/.test(prefix) ? 'g4w9zl7uo0' : '0Vj3aBc9dEfGhIjK';
+  return text({ example: `${prefix}${tail}`, ...(description === undefined ? {} : { description }) });
+}
+
+export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
+  return Type.Union([schema, Type.Null()], annotationsOf(schema));
+}
+
+/** A whole number that is mostly not there: null is the example. */
+export function mostlyNull(description: string): TUnion<[TInteger, TNull]> {
+  return Type.Union([Type.Integer(), Type.Null()], { description, examples: [null] });
+}
+
+// A union shows what its first member shows.
+function annotationsOf(schema: TSchema): { examples?: unknown[]; description?: string } {
+  const { examples, description } = schema as { examples?: unknown[]; description?: string };
+  return { ...(examples === undefined ? {} : { examples }), ...(description === undefined ? {} : { description }) };
+}
+
+/** One of a closed list of words. */
+export function oneOf<const T extends string>(words: readonly T[], description?: string): TUnsafe<T> {
+  return Type.Unsafe<T>({
+    type: 'string',
+    enum: [...words],
+    examples: [words[0]],
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+/** A whole number from `minimum` to `maximum`. */
+export function count(minimum: number, maximum: number, description?: string): TInteger {
+  return Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) });
+}
+
+export const SECONDS = Type.Integer({ description: 'Seconds since the Unix epoch.', examples: [1_782_000_000] });
+export const MILLISECONDS = Type.Integer({
+  description: 'Milliseconds since the Unix epoch.',
+  examples: [1_782_000_000_123],
+});
+export const RECORD_ID = text({
+  description: 'Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists.',
+  example: '1782000000123-0',
+});
+export const EMIT_ID = text({
+  description: 'Unique per emission; `webhook-id` of what is delivered.',
+  example: 'k3x9qg4w9zl7un4',
+});
+export const EVENT_NAME = text({
+  description: 'Channel: empty for the default one, `$errors` for errors.',
+  maxLength: LIMITS.eventNameChars,
+  example: '$errors',
+});
+/** Epoch seconds of epoch milliseconds. */
+export function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

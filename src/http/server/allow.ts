@@ -1,0 +1,39 @@
+// What no route answers: 405 with the methods that the path has, or 404.
+
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from '../../domain/fault.ts';
+import { problemFrom, sendProblem } from '../problem.ts';
+import { pathOf } from './target.ts';
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+/** To be called before the routes are added: it watches them being added. */
+export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundHandler'>): void {
+  const paths = new Map<string, KnownPath>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    for (const one of [method].flat()) known.methods.add(one);
+    paths.set(url, known);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request.url);
+    const methods = [...paths.values()]
+      .filter(({ pattern }) => pattern.test(path))
+      .flatMap((known) => [...known.methods]);
+    const allow = [...new Set(methods)].sort().join(', ');
+    const refusal =
+      allow === ''
+        ? new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}; /docs lists what there is`)
+        : new Refusal('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`);
+    const problem = problemFrom(refusal, request.id);
+    sendProblem(reply, allow === '' ? problem : { ...problem, headers: { ...problem.headers, allow } });
+  });
+}
+
+function patternOf(url: string): RegExp {
+  const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/:[a-z_]+/g, '[^/]+')}$`);
+}

@@ -1,0 +1,61 @@
+// What Node's parser takes and two readers may still read differently: the host that a request names, and where its body
+// ends. A request past a proxy that reads it another way is how requests are smuggled, so it is refused and its connection
+// closed. Node itself refuses two lengths, a length beside chunks, codings other than chunked, and malformed chunks.
+
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../../domain/fault.ts';
+
+/** A name, IPv4 address or bracketed IPv6 address, with or without a port (RFC 9110, 7.2). Empty is valid, and means none. */
+const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._~%!$&'()*+;=-]*)(?::\d{0,5})?$/;
+const ABSOLUTE = /^(https?):\/\/([^/?#]*)/i;
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ':80', https: ':443' };
+
+const MISSING = new Refusal('malformed', 'The request has no Host header');
+const DUPLICATE = new Refusal('malformed', 'The request has more than one Host header; send one');
+const INVALID = new Refusal('malformed', 'The Host header is no valid host, such as example.com or example.com:8080');
+const NO_ADDRESS = new Refusal('malformed', 'The address in the request line is no path and no http or https address');
+const MISMATCH = new Refusal('malformed', 'The Host header names another host than the address in the request line');
+
+const OLD_CHUNKS = new Refusal('malformed', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length, or HTTP/1.1');
+
+const EXPECTATION = new Refusal('malformed', 'The Expect header asks for something other than 100-continue');
+
+/** What is wrong with the head of `req`; null when nothing is. */
+export function headFault(req: IncomingMessage): Refusal | null {
+  const { host } = req.headers;
+  const isOld = req.httpVersion === '1.0';
+  if (isOld && req.headers['transfer-encoding'] !== undefined) return OLD_CHUNKS;
+  const { expect } = req.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') return EXPECTATION;
+  // HTTP/1.0 knows no Host header.
+  if (host === undefined) return isOld ? authorityFault(req.url as string, null) : MISSING;
+  // Of several, `headers` has the first only.
+  if (countOf(req.rawHeaders, 'host') > 1) return DUPLICATE;
+  if (!HOST.test(host)) return INVALID;
+  return authorityFault(req.url as string, host);
+}
+
+/** A whole address in the request line must name the host that the header names. */
+function authorityFault(url: string, host: string | null): Refusal | null {
+  if (url.startsWith('/') || url === '*') return null;
+  const [, scheme, authority] = ABSOLUTE.exec(url) ?? [];
+  if (scheme === undefined || authority === undefined || authority === '' || !HOST.test(authority)) return NO_ADDRESS;
+  if (host === null) return null;
+  const ofScheme = (given: string): string =>
+    withoutPort(given.toLowerCase(), DEFAULT_PORTS[scheme.toLowerCase()] ?? '');
+  return ofScheme(authority) === ofScheme(host) ? null : MISMATCH;
+}
+
+function withoutPort(host: string, port: string): string {
+  return host.endsWith(port) ? host.slice(0, -port.length) : host;
+}
+
+/** `name`: in small letters. Compares lengths first: this is asked of every request. */
+export function countOf(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] as string;
+    if (given.length === name.length && given.toLowerCase() === name) count++;
+  }
+  return count;
+}

@@ -1,0 +1,58 @@
+// `/metrics` at an address of its own, without a key: who may reach that address may read them. They are of the whole
+// process and of all owners, so that at the service's own address they need a key with the scope `admin`.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Refusal } from '../../domain/fault.ts';
+import { SECOND_MS } from '../../domain/limits.ts';
+import type { HttpDeps } from '../deps.ts';
+import { problemFrom, problemOf, writeProblem } from '../problem.ts';
+import { GuardedResponse } from '../response.ts';
+import { headFault } from './head.ts';
+import { pathOf } from './target.ts';
+
+const TIMEOUT_MS = 10 * SECOND_MS;
+const MAX_CONNECTIONS = 100;
+const MAX_HEADER_BYTES = 8 * 1024;
+
+const NOT_HERE = new Refusal('not_found', 'There is nothing here but /metrics');
+const NOT_SO = new Refusal('method_not_allowed', 'Metrics are read with GET or HEAD');
+
+export function createMetricsServer(deps: Pick<HttpDeps, 'metrics' | 'log'>, nextRequestId: () => string): Server {
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: TIMEOUT_MS,
+    requestTimeout: TIMEOUT_MS,
+    requireHostHeader: false,
+    ServerResponse: GuardedResponse,
+  };
+  const server = createServer(options, (req, res) => {
+    const requestId = nextRequestId();
+    answer(deps, { req, res, requestId }).catch((error: unknown) => {
+      writeProblem(req, res, problemOf(error, { requestId, log: deps.log }));
+    });
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+}
+
+async function answer({ metrics }: Pick<HttpDeps, 'metrics'>, { req, res, requestId }: Exchange): Promise<void> {
+  const fault = headFault(req);
+  if (fault) throw fault;
+  if (pathOf(req.url as string) !== '/metrics') throw NOT_HERE;
+  if (req.method !== 'GET' && req.method !== 'HEAD') {
+    const problem = problemFrom(NOT_SO, requestId);
+    return writeProblem(req, res, { ...problem, headers: { ...problem.headers, allow: 'GET, HEAD' } });
+  }
+  const { contentType, body } = await metrics.text();
+  if (res.destroyed) return;
+  const length = String(Buffer.byteLength(body));
+  const headers = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': requestId };
+  res.writeHead(200, { ...headers, 'content-length': length });
+  res.end(body);
+}

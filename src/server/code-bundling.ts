@@ -1,0 +1,35 @@
+// Which process bundles what. Code that comes over HTTP, and the components that it names, are bundled by one that is kept
+// in as user code is; workflow files and our own components by one that may read what they name, since they are the
+// operator's and ours. Neither is there before it is needed.
+
+import type { Log } from '../ports.ts';
+import type { Bundled, StepSource } from '../runner/bundle.ts';
+import type { BundledFile, WorkflowFile } from '../runner/bundle-file.ts';
+import { Bundling } from '../runner/bundling/bundling.ts';
+import { isolationOf } from './code-isolation.ts';
+import type { Config } from './config.ts';
+
+export interface BundlingParts {
+  readonly bundleStep: (source: StepSource, packagesDir?: string | null) => Promise<Bundled>;
+  readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
+  /** Why nothing can be bundled; null: nothing is known to be in its way. */
+  readonly problem: () => string | null;
+  readonly stop: () => void;
+}
+
+export function createBundling(config: Config, log: Log): BundlingParts {
+  const { level, user } = isolationOf(config);
+  const roots = [config.packagesDir, config.componentsDir].filter((dir) => dir !== null);
+  const confined = new Bundling({ level, user, roots, log });
+  const trusted = new Bundling({ level, user: null, roots: null, log });
+  return {
+    bundleStep: (source, packagesDir = null) =>
+      ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir),
+    bundleFile: (file) => trusted.bundleFile(file),
+    problem: () => confined.problem ?? trusted.problem,
+    stop: () => {
+      confined.stop();
+      trusted.stop();
+    },
+  };
+}

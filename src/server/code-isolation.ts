@@ -1,0 +1,105 @@
+// What the settings say of how user code is kept in, on this machine: as whom it runs, and where its folders are.
+
+import { createHash } from 'node:crypto';
+import { chmod, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Log } from '../ports.ts';
+import { type Opened, openCgroups } from '../runner/cgroups.ts';
+import { createCodeUsers } from '../runner/code-users.ts';
+import { hardeningObstacle } from '../runner/hardening.ts';
+import type { IsolationSettings } from '../runner/isolation.ts';
+import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool.ts';
+import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
+import { type Config, ConfigError } from './config.ts';
+
+const OTHERS = 0o007;
+/** One folder of all servers of the machine. */
+const OWNERS_USERS = 'errand-users';
+
+export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }: Config): IsolationSettings {
+  const network = isolation === 'jail' ? jailNetwork : processNetwork;
+  const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
+  if (!isOther) return { level: isolation, network, user: null };
+  const user = { uid: codeUser.uid, gid: codeUser.gid };
+  const range = codeUser.isAsked ? null : ownersRange();
+  if (range === null) return { level: isolation, network, user };
+  return { level: isolation, network, user, userOf: createCodeUsers(join(passableTmp(), OWNERS_USERS), range) };
+}
+
+let opened: Opened | undefined;
+
+/** Once, also where a process has several servers, as tests do. */
+function ownCgroups(): Opened {
+  opened ??= openCgroups();
+  return opened;
+}
+
+/** Throws `ConfigError` when the folders cannot be made as they must be. */
+export function runnerOf(
+  config: Config,
+  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet' | 'quotasOf'>,
+): ProcessRunner {
+  const isolation = isolationOf(config);
+  try {
+    const { runnerMemoryMb } = config;
+    const bound = runnerMemoryMb === null ? {} : { poolMb: runnerMemoryMb };
+    const { cgroups, obstacle } = ownCgroups();
+    if (obstacle !== null) ports.log.info({ obstacle }, 'processes of code are limited without cgroups');
+    return createRunner({ ...ports, ...bound, isolation, cgroups, tmpDir: tmpDirOf(config, isolation) });
+  } catch (error) {
+    if (isolation.user === null) throw error;
+    throw new ConfigError(`ERRAND_CODE_USER: ${(error as Error).message}`);
+  }
+}
+
+/** Starts a process, where something could be in its way. Rejects with `ConfigError`. */
+export async function tryIsolation(config: Config, runner: ProcessRunner): Promise<void> {
+  if (config.codeUser?.isAsked && process.getuid?.() !== 0) {
+    throw new ConfigError('ERRAND_CODE_USER: only a server that is root can run code as another user: leave it out');
+  }
+  const { level, user } = isolationOf(config);
+  if (level === 'process' && user === null && hardeningObstacle() !== null) return;
+  const reason = await runner.trial();
+  if (reason === null) return;
+  const setting = level === 'process' && user !== null ? 'ERRAND_CODE_USER' : `ERRAND_ISOLATION: ${level}`;
+  throw new ConfigError(`${setting}: ${reason}`);
+}
+
+/** Says in one line what this machine does not let code be kept in by. */
+export function tellWhatIsMissing(config: Config, log: Log): void {
+  const { user, userOf } = isolationOf(config);
+  if (user !== null && userOf === undefined) log.info({ user: user.uid }, 'the code of all owners runs as one user');
+  const obstacle = hardeningObstacle();
+  if (obstacle !== null)
+    log.warn({ obstacle }, 'user code runs without a filter of system calls: see docs/isolation.md');
+}
+
+/** Where code runs as another user than the server, the data dir is closed to that user. */
+export async function closeDataDir(config: Config, log: Log): Promise<void> {
+  if (isolationOf(config).user === null) {
+    const obstacle = config.codeUser && process.getuid?.() === 0 ? obstacleTo(config.codeUser) : null;
+    if (obstacle) log.warn({ obstacle }, 'user code runs as root, like the server: see docs/isolation.md');
+    return;
+  }
+  const { mode } = await stat(config.dataDir);
+  if ((mode & OTHERS) === 0) return;
+  await chmod(config.dataDir, mode & 0o7777 & ~OTHERS);
+  log.warn({ dir: config.dataDir }, 'the data dir was open to all users, and is not any more');
+}
+
+/**
+ * The runner clears away what processes left there that are gone, by their ids. Processes that share a database may be
+ * given one data dir at several machines, and then those ids mean something else at each of them. Who may not enter the
+ * data dir has its folders elsewhere, under a name that the next start finds again.
+ */
+function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings): string {
+  if (user !== null) return folderOutside(dataDir);
+  const tmp = join(dataDir, 'tmp');
+  return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
+}
+
+/** The folder of the processes of a server that is root. */
+export function folderOutside(dataDir: string): string {
+  return join(passableTmp(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
+}

@@ -1,0 +1,348 @@
+// Environment → Config. Every setting with its default and unit stands in one table; nobody else reads process.env.
+
+import { join, resolve } from 'node:path';
+import { KIB, LIMITS } from '../domain/limits.ts';
+import { readDatabaseUrl } from './database-url.ts';
+import {
+  readAddress,
+  readCidrs,
+  readHost,
+  readInteger,
+  readKey,
+  readOneOf,
+  readSecretKey,
+  readSender,
+  readUrl,
+} from './setting-readers.ts';
+
+/** What a process does for callers and for the store: answers them, runs code, delivers. */
+export const ROLES = ['api', 'run', 'deliver'] as const;
+
+export type Role = (typeof ROLES)[number];
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Without trailing slash; null: derived from where it listens. */
+  readonly publicUrl: string | null;
+  readonly dataDir: string;
+  /** Null: SQLite in the data dir. It holds a password. */
+  readonly databaseUrl: string | null;
+  /** Never empty; with SQLite all of them. */
+  readonly roles: ReadonlySet<Role>;
+  readonly apiKey: string | null;
+  /** Null: the file in the data dir, if any. */
+  readonly secretKey: string | null;
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  readonly mailTo: string | null;
+  readonly allowTargets: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly metricsHost: string;
+  /** Null: metrics have no address of their own. */
+  readonly metricsPort: number | null;
+  readonly retentionDays: number;
+  /** Folder of workflow files; absolute. */
+  readonly workflowsDir: string | null;
+  /** Where packages of user code are: it has node_modules. Absolute. */
+  readonly packagesDir: string | null;
+  /** Folder of components that are deployed by path; absolute. */
+  readonly componentsDir: string | null;
+  readonly logLevel: string;
+  /** How user code is kept in. */
+  readonly isolation: 'process' | 'jail';
+  readonly jailNetwork: 'none' | 'public' | 'full';
+  readonly processNetwork: 'public' | 'full';
+  /** How many owners there may be while user code is not in a jail. */
+  readonly ownersWithoutJail: number;
+  /** Null: the runner's own default. */
+  readonly runnerMemoryMb: number | null;
+  /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
+  readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
+}
+
+/** A setting that is wrong or unknown; the message names it and says what would be right. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+interface Setting {
+  readonly name: string;
+  /** As shown by `errand config`; empty: none. */
+  readonly fallback: string;
+  readonly about: string;
+  /** Throws with what would be right. Never called with an empty string but for settings whose default is none. */
+  readonly read: (value: string) => unknown;
+  readonly isSecret?: boolean;
+}
+
+/** Of a value that is refused. */
+const SHOWN_CHARS = 100;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
+
+export const SETTINGS: readonly Setting[] = [
+  { name: 'ERRAND_HOST', fallback: '127.0.0.1', about: 'Address to listen on', read: readHost },
+  { name: 'ERRAND_PORT', fallback: '4400', about: 'Port to listen on; 0: any free one', read: readInteger(0, 65_535) },
+  {
+    name: 'ERRAND_PUBLIC_URL',
+    fallback: '',
+    about: 'How callers reach this server; none: http://host:port',
+    read: readUrl(['http:', 'https:']),
+  },
+  {
+    name: 'ERRAND_DATA_DIR',
+    fallback: './data',
+    about: 'Folder of the store, the outbox and the first key',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_API_KEY',
+    fallback: '',
+    about: "The first owner's key on a new store; none: one is made",
+    read: readKey(LIMITS.apiKeyChars),
+    isSecret: true,
+  },
+  {
+    name: 'ERRAND_SECRET_KEY',
+    fallback: '',
+    about: 'Opens the secrets in the store; none: the file secret-key in the data dir',
+    read: readSecretKey,
+    isSecret: true,
+  },
+  {
+    name: 'ERRAND_SMTP_URL',
+    fallback: '',
+    about: 'Mail server; none: mails go into the outbox folder',
+    read: readUrl(['smtp:', 'smtps:']),
+    isSecret: true,
+  },
+  { name: 'ERRAND_MAIL_FROM', fallback: 'errand@localhost', about: 'Sender of mails', read: readSender },
+  { name: 'ERRAND_MAIL_TO', fallback: '', about: "The first owner's address on a new store", read: readAddress },
+  {
+    name: 'ERRAND_ALLOW_TARGETS',
+    fallback: '',
+    about: 'CIDRs that webhooks and sources of ours may reach although they are not public, by commas',
+    read: readCidrs,
+  },
+  {
+    name: 'ERRAND_MAX_BODY_BYTES',
+    fallback: String(512 * KIB),
+    about: 'Largest event over HTTP, in bytes',
+    read: readInteger(1, 64 * 1024 * KIB),
+  },
+  {
+    name: 'ERRAND_MAX_CONNECTIONS',
+    fallback: String(LIMITS.connections),
+    about: 'Connections that are open at a time, in all',
+    read: readInteger(1, 1_000_000),
+  },
+  {
+    name: 'ERRAND_MAX_CONNECTIONS_PER_ADDRESS',
+    fallback: String(LIMITS.connectionsPerAddress),
+    about:
+      'The same from one address that is not this machine; more where a proxy on another one stands for all callers',
+    read: readInteger(1, 1_000_000),
+  },
+  { name: 'ERRAND_METRICS_HOST', fallback: '127.0.0.1', about: 'Address of ERRAND_METRICS_PORT', read: readHost },
+  {
+    name: 'ERRAND_METRICS_PORT',
+    fallback: '',
+    about: 'Port of /metrics without a key; none: /metrics needs a key with the scope admin, on the main port',
+    read: readInteger(0, 65_535),
+  },
+  {
+    name: 'ERRAND_RETENTION_DAYS',
+    fallback: '30',
+    about: 'Days that events, runs and deliveries are kept',
+    read: readInteger(1, 3650),
+  },
+  { name: 'ERRAND_LOG_LEVEL', fallback: 'info', about: `One of ${LOG_LEVELS.join(', ')}`, read: readOneOf(LOG_LEVELS) },
+  {
+    name: 'ERRAND_ISOLATION',
+    fallback: 'process',
+    about: 'How user code is kept in: process, or jail (needs bubblewrap)',
+    read: readOneOf(['process', 'jail']),
+  },
+  {
+    name: 'ERRAND_JAIL_NETWORK',
+    fallback: 'none',
+    about: 'What code in a jail reaches: none, public (what webhooks may reach), or full (what the server reaches)',
+    read: readOneOf(['none', 'public', 'full']),
+  },
+  {
+    name: 'ERRAND_PROCESS_NETWORK',
+    fallback: 'full',
+    about:
+      'What code reaches at the level process: full (what the server reaches), or public (what webhooks may reach; code that means to goes around it)',
+    read: readOneOf(['public', 'full']),
+  },
+  {
+    name: 'ERRAND_CODE_USER',
+    fallback: 'auto',
+    about:
+      'Whom user code runs as when the server is root: uid:gid for all owners, server, or auto (a user of its own for each owner, where it can be)',
+    read: readCodeUser,
+  },
+  {
+    name: 'ERRAND_OWNERS_WITHOUT_JAIL',
+    fallback: '1',
+    about: 'How many owners there may be while ERRAND_ISOLATION is process',
+    read: readInteger(1, 1_000_000),
+  },
+  {
+    name: 'ERRAND_RUNNER_MEMORY_MB',
+    fallback: '',
+    about:
+      'What all processes of user code keep together while they have nothing to do, in MB; none: half of the memory',
+    read: readInteger(64, 1024 * 1024),
+  },
+  {
+    name: 'ERRAND_ROLES',
+    fallback: ROLES.join(),
+    about: 'What this process does, by commas; with SQLite, all of it',
+    read: readRoles,
+  },
+  {
+    name: 'ERRAND_WORKFLOWS_DIR',
+    fallback: '',
+    about: 'Folder of workflow files, deployed at the start and when they change',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_PACKAGES_DIR',
+    fallback: '',
+    about: 'Folder whose node_modules has the packages that code may import; none: no packages',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_COMPONENTS_DIR',
+    fallback: '',
+    about: 'Folder of components that sources and steps are deployed from by path',
+    read: (v) => resolve(v),
+  },
+  {
+    name: 'ERRAND_DATABASE_URL',
+    fallback: '',
+    about: 'Postgres, shared by several processes; none: SQLite in the data dir',
+    read: readDatabaseUrl,
+    isSecret: true,
+  },
+];
+
+/**
+ * Throws `ConfigError` at the first setting that is wrong, for an `ERRAND_*` name that nobody knows, and for settings that
+ * do not go together.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const known = new Set(SETTINGS.map(({ name }) => name));
+  const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
+  if (unknown !== undefined) {
+    throw new ConfigError(oneLine(`${shortened(unknown)} is no setting of Errand${suggestion(unknown, known)}`));
+  }
+  const values = new Map(SETTINGS.map((setting) => [setting.name, readSetting(setting, env[setting.name])]));
+  const of = <T>(name: string): T => values.get(name) as T;
+  const config: Config = {
+    host: of('ERRAND_HOST'),
+    port: of('ERRAND_PORT'),
+    publicUrl: of('ERRAND_PUBLIC_URL'),
+    dataDir: of('ERRAND_DATA_DIR'),
+    databaseUrl: of('ERRAND_DATABASE_URL'),
+    roles: of('ERRAND_ROLES'),
+    apiKey: of('ERRAND_API_KEY'),
+    secretKey: of('ERRAND_SECRET_KEY'),
+    smtpUrl: of('ERRAND_SMTP_URL'),
+    mailFrom: of('ERRAND_MAIL_FROM'),
+    mailTo: of('ERRAND_MAIL_TO'),
+    allowTargets: of<string[] | null>('ERRAND_ALLOW_TARGETS') ?? [],
+    maxBodyBytes: of('ERRAND_MAX_BODY_BYTES'),
+    maxConnections: of('ERRAND_MAX_CONNECTIONS'),
+    maxConnectionsPerAddress: of('ERRAND_MAX_CONNECTIONS_PER_ADDRESS'),
+    metricsHost: of('ERRAND_METRICS_HOST'),
+    metricsPort: of('ERRAND_METRICS_PORT'),
+    retentionDays: of('ERRAND_RETENTION_DAYS'),
+    workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
+    packagesDir: of('ERRAND_PACKAGES_DIR'),
+    componentsDir: of('ERRAND_COMPONENTS_DIR'),
+    logLevel: of('ERRAND_LOG_LEVEL'),
+    isolation: of('ERRAND_ISOLATION'),
+    jailNetwork: of('ERRAND_JAIL_NETWORK'),
+    processNetwork: of('ERRAND_PROCESS_NETWORK'),
+    ownersWithoutJail: of('ERRAND_OWNERS_WITHOUT_JAIL'),
+    runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
+    codeUser: of('ERRAND_CODE_USER'),
+  };
+  if (config.databaseUrl === null && config.roles.size < ROLES.length) {
+    throw new ConfigError(
+      'ERRAND_ROLES: with SQLite one process does everything: leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL',
+    );
+  }
+  return config;
+}
+
+/** How many owners a store may have; null: any number. */
+export function maxOwnersOf({ isolation, ownersWithoutJail }: Config): number | null {
+  return isolation === 'jail' ? null : ownersWithoutJail;
+}
+
+/** Files in the data dir. */
+export function dataPaths(
+  dataDir: string,
+): Readonly<Record<'store' | 'outbox' | 'apiKey' | 'secretKey' | 'running', string>> {
+  return {
+    store: join(dataDir, 'errand.db'),
+    outbox: join(dataDir, 'outbox'),
+    apiKey: join(dataDir, 'api-key'),
+    secretKey: join(dataDir, 'secret-key'),
+    running: join(dataDir, 'running.json'),
+  };
+}
+
+function readSetting(setting: Setting, given: string | undefined): unknown {
+  const text = given === undefined || given === '' ? setting.fallback : given;
+  if (text === '') return null;
+  try {
+    return setting.read(text);
+  } catch (error) {
+    const shown = setting.isSecret ? 'its value' : `"${shortened(text)}"`;
+    throw new ConfigError(oneLine(`${setting.name}: ${shown} is not ${(error as Error).message}`));
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
+
+/** Values may hold whatever the environment may; a terminal is shown one line of them. */
+function oneLine(message: string): string {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
+}
+
+function suggestion(unknown: string, known: ReadonlySet<string>): string {
+  const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
+  return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
+}
+
+/** Root's own numbers are no way out: `server` says that aloud. */
+const NOBODY = 65_534;
+
+function readCodeUser(value: string): Config['codeUser'] {
+  if (value === 'server') return null;
+  if (value === 'auto') return { uid: NOBODY, gid: NOBODY, isAsked: false };
+  const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
+  if (uid === undefined || gid === undefined)
+    throw new Error('uid:gid in numbers, neither of them 0, or server, or auto');
+  return { uid, gid, isAsked: true };
+}
+
+function readRoles(value: string): ReadonlySet<Role> {
+  const given = value.split(',').map((part) => part.trim());
+  const roles = ROLES.filter((role) => given.includes(role));
+  if (!given.every((part) => (ROLES as readonly string[]).includes(part))) {
+    throw new Error(`some of ${ROLES.join(', ')}, by commas`);
+  }
+  return new Set(roles);
+}

@@ -1,0 +1,43 @@
+// Where the process listens. What cannot be is told with the setting's name.
+
+import type { HttpServer } from '../http/server/server.ts';
+import { type Config, ConfigError } from './config.ts';
+import type { OwnPorts } from './own-services.ts';
+
+export interface Listening {
+  readonly url: string;
+  /** Null: metrics have no address of their own. */
+  readonly metricsUrl: string | null;
+  readonly ports: OwnPorts;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Rejects with `ConfigError` when it cannot listen there. */
+export async function listen(http: HttpServer, config: Config): Promise<Listening> {
+  const port = await told('ERRAND_', http.listen({ host: config.host, port: config.port }));
+  const url = urlOf({ host: config.host, port });
+  if (config.metricsPort === null) return { url, metricsUrl: null, ports: { api: port, metrics: null } };
+  const place = { host: config.metricsHost, port: config.metricsPort };
+  const metricsPort = await told('ERRAND_METRICS_', http.listenForMetrics(place));
+  const metricsUrl = `${urlOf({ ...place, port: metricsPort })}/metrics`;
+  return { url, metricsUrl, ports: { api: port, metrics: metricsPort } };
+}
+
+function urlOf({ host, port }: Place): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function told(prefix: string, listening: Promise<{ port: number }>): Promise<number> {
+  try {
+    return (await listening).port;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
+    const advice = isPort ? 'choose another port, or 0 for any free one' : 'choose an address of this machine';
+    throw new ConfigError(`${prefix}${isPort ? 'PORT' : 'HOST'}: ${message}: ${advice}`);
+  }
+}

@@ -1,0 +1,69 @@
+// Which store it is: SQLite in the data dir, or the Postgres that ERRAND_DATABASE_URL names.
+
+import { existsSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { VERSION } from '../domain/version.ts';
+import type { Clock, Log, Random } from '../ports.ts';
+import { type Store, StoreUnavailable } from '../store/contract/store.ts';
+import { refuseMoved } from '../store/sqlite/maintenance/moved.ts';
+import { openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
+import { damagedMessage, isDamage } from '../store/sqlite/salvage/damage.ts';
+import { type Config, dataPaths } from './config.ts';
+import { makeSecretKeyFile, secretKeysOf } from './secret-key.ts';
+
+export interface StorePorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** For tests: stands in for the database's clock. */
+  readonly databaseClock?: Clock;
+}
+
+/** The data dir must exist. Rejects with `StoreUnavailable`, or `ConfigError` for a file without a key. */
+export async function openStore(config: Config, ports: StorePorts): Promise<Store> {
+  const { clock, random, log } = ports;
+  const secretKeys = secretKeysOf(config);
+  const { store: path, secretKey: file } = dataPaths(config.dataDir);
+  if (config.databaseUrl === null) {
+    const makeSecretKey = () => {
+      const made = makeSecretKeyFile(file, random);
+      log.info({ file }, 'made a key for the secrets of this store');
+      return made;
+    };
+    refuseEmptied(path, config.dataDir);
+    return openFile({ path, clock, random, log, secretKeys, makeSecretKey }, config.dataDir);
+  }
+  // Loaded only here: whoever uses SQLite pays nothing for the driver.
+  const { openPostgresStore } = await import('../store/postgres/open.ts');
+  return openPostgresStore({
+    url: config.databaseUrl,
+    clock: ports.databaseClock ?? null,
+    random,
+    nodeName: `${hostname()}:${process.pid}`,
+    version: VERSION,
+    log,
+    secretKeys,
+  });
+}
+
+/** SQLite takes an empty file for a new database, and deletes the WAL beside it: all that was accepted would be gone. */
+function refuseEmptied(path: string, dataDir: string): void {
+  if (!existsSync(path) || statSync(path).size > 0) return;
+  const isNew =
+    !existsSync(dataPaths(dataDir).apiKey) && !(existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0);
+  if (!isNew) throw new StoreUnavailable(damagedMessage(path, dataDir));
+}
+
+async function openFile(options: SqliteOptions, dataDir: string): Promise<Store> {
+  const store = await openSqliteStore(options).catch((error: unknown) => {
+    throw isDamage(error) ? new StoreUnavailable(damagedMessage(options.path, dataDir), { cause: error }) : error;
+  });
+  try {
+    // Looked at under the store's lock: nobody moves it meanwhile.
+    refuseMoved(options.path);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

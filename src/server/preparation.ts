@@ -1,0 +1,15 @@
+// What is looked at, and made, on the machine before anything is opened.
+
+import type { Log } from '../ports.ts';
+import { closeDataDir, tellWhatIsMissing } from './code-isolation.ts';
+import type { Config } from './config.ts';
+import { lookForFolders, makeDataDir, warnOfOpenDataDir } from './folders.ts';
+
+/** Rejects with `ConfigError`. */
+export async function prepareMachine(config: Config, log: Log): Promise<void> {
+  await makeDataDir(config);
+  await lookForFolders(config);
+  await closeDataDir(config, log);
+  await warnOfOpenDataDir(config, log);
+  tellWhatIsMissing(config, log);
+}

@@ -1,0 +1,350 @@
+// The composition root: the only file that builds everything, and takes it down again in order.
+
+import { VERSION } from '../domain/version.ts';
+import { Answers } from '../engine/accept/answers.ts';
+import { Dispatch } from '../engine/accept/dispatch.ts';
+import { createEmit } from '../engine/accept/emit.ts';
+import { Waiters } from '../engine/accept/waiters.ts';
+import { createActions } from '../engine/actions.ts';
+import { OwnerQuotas } from '../engine/capacity/quotas.ts';
+import { Slots } from '../engine/capacity/slots.ts';
+import { createComponents } from '../engine/components/components.ts';
+import { propStoresOf } from '../engine/components/prop-stores.ts';
+import { Counters } from '../engine/counter-checks.ts';
+import { Deliveries } from '../engine/deliveries/deliveries.ts';
+import { Lines } from '../engine/deliveries/delivery-limiter.ts';
+import { Operations } from '../engine/deliveries/operations.ts';
+import { createFileDeployer, type FileDeployer } from '../engine/files/deploy.ts';
+import { WorkflowFolder } from '../engine/files/folder.ts';
+import { createFileUploads } from '../engine/files/upload.ts';
+import { Metrics } from '../engine/metrics.ts';
+import { Nodes } from '../engine/nodes.ts';
+import { Runs } from '../engine/runs/runs.ts';
+import { warmer } from '../engine/runs/warm.ts';
+import { Sweep } from '../engine/schedule/janitor.ts';
+import { Times } from '../engine/schedule/scheduler.ts';
+import { SourceChanges } from '../engine/sources/source-changes.ts';
+import { createSourceFiles } from '../engine/sources/source-files.ts';
+import { SourceRepairs } from '../engine/sources/source-repairs.ts';
+import { Streams } from '../engine/streams/streams.ts';
+import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { STREAM_FRAMES } from '../http/wire/stream-frames.ts';
+import { fileInput } from '../http/wire/workflow-files.ts';
+import { createMailer } from '../mail/mailer.ts';
+import type { Ids, Log, Random, StoreClock } from '../ports.ts';
+import { createBundler } from '../runner/bundler.ts';
+import type { RunQuotas } from '../runner/places.ts';
+import type { ProcessRunner } from '../runner/pool.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { Addresses } from '../webhook/address.ts';
+import { createGuardedClient } from '../webhook/client.ts';
+import { createOutlets } from '../webhook/outlet.ts';
+import { createPoster } from '../webhook/post.ts';
+import { newSecret, newSigningKey } from '../webhook/sign.ts';
+import { type BundlingParts, createBundling } from './code-bundling.ts';
+import { runnerOf, tryIsolation } from './code-isolation.ts';
+import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
+import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
+import { listen } from './listening.ts';
+import { openStore, type StorePorts } from './open-store.ts';
+import { createJudges, type OwnPorts } from './own-services.ts';
+import { prepareMachine } from './preparation.ts';
+import { createIds } from './real-ports.ts';
+import { removeRunning, writeRunning } from './running-file.ts';
+
+export type Ports = StorePorts;
+
+export interface Service {
+  /** Where it listens. */
+  readonly url: string;
+  /** Where metrics are read without a key; null: nowhere. */
+  readonly metricsUrl: string | null;
+  /** How callers reach it. */
+  readonly publicUrl: string;
+  readonly first: FirstOwner;
+  /** From now on every request but health is answered with 503 and `connection: close`. */
+  drain(): void;
+  /** Ends within `graceMs` and a little: nothing accepted is lost, what runs is finished or handed back. May be called twice. */
+  stop(graceMs: number): Promise<void>;
+}
+
+type Parts = ReturnType<typeof buildParts>;
+
+interface Surroundings {
+  readonly config: Config;
+  readonly store: Store;
+  /** The store's, which all nodes that share it go by: what this machine takes for the time does no harm. */
+  readonly clock: StoreClock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Where webhooks and requests may go. */
+  readonly addresses: Addresses;
+  /** Where connections of code may go. */
+  readonly codeAddresses: Addresses;
+  readonly publicUrl: () => string;
+}
+
+/** Everything between the store and HTTP, connected and not yet started. */
+function buildParts(surroundings: Surroundings) {
+  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
+  const lines = new Lines();
+  const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
+  const dispatch = new Dispatch();
+  const waiters = new Waiters();
+  const answers = new Answers({ store, waiters, random, log });
+  const openOutlet = createOutlets({ addresses: surroundings.codeAddresses });
+  const runnerUse = (ownerId: string) => runner.useOf(ownerId);
+  const quotas = new OwnerQuotas({ store, clock, random, log, runnerUse });
+  const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
+  const runner: ProcessRunner = runnerOf(config, { log, clock, openOutlet, quotasOf });
+  const streams = new Streams({
+    store,
+    frames: STREAM_FRAMES,
+    clock,
+    random,
+    log,
+    retentionDays: config.retentionDays,
+  });
+  const bundling = createBundling(config, log);
+  const metrics = new Metrics(slots, streams, {
+    processes: () => runner.stats().processes,
+    isBundlingFailing: () => bundling.problem() !== null,
+  });
+  const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
+  const { smtpUrl, mailFrom: from } = config;
+  const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
+
+  const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const sweep = new Sweep(shared);
+  const wakeSweep = (): void => sweep.wake();
+  const counters = new Counters(shared);
+  const onRescued = (): void => {
+    repairs?.wake();
+    counters.wake();
+  };
+  const nodes = new Nodes({ ...shared, runner, onRescued });
+  const wakeTimes = (inMs?: number): void => times.wake(inMs);
+  const propStores = propStoresOf(store);
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
+  const { post, probe } = poster;
+  const wakeOperations = (): void => operations.refill();
+  const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
+  const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
+  const wakeRuns = (): void => runs.wake();
+  const times = new Times({ ...shared, waiters, wakeRuns, retentionDays: config.retentionDays });
+  dispatch.connect({
+    run: (run) => runs.execute(run),
+    delivery: (delivery) => deliveries.attempt(delivery),
+    wakeRuns,
+    wakeDeliveries: () => deliveries.wake(),
+  });
+  // What is not started here sleeps through it.
+  store.listen({
+    runs: () => runs.wake(),
+    deliveries: () => deliveries.wake(),
+    schedules: () => times.wake(),
+    answers: () => answers.wake(),
+    emissions: () => streams.wake(),
+    counters: () => counters.wake(),
+  });
+  const bundler = createBundler({ packagesDir: config.packagesDir, bundleStep: bundling.bundleStep });
+  const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
+  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
+  const changes = new SourceChanges(store);
+  const warm = warmer(runner, { runsHere: config.roles.has('run') });
+  const hooked = { emit, changes, warm, wakeTimes };
+  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
+  const acts = createActions({
+    ...sourceDeps,
+    publicUrl,
+    newSecret,
+    newSigningKey,
+    probe: (delivery) => deliveries.probe(delivery),
+    reasonAgainst: (target) => {
+      const judged = addresses.judgeUrl(target);
+      return judged.ok ? null : judged.reason;
+    },
+    wakeRuns,
+    wakeDeliveries: () => deliveries.wake(),
+    wakeOperations: () => operations.wake(),
+    wakeSweep,
+    letGo: (webhookId) => deliveries.letGo(webhookId),
+    maxOwners: maxOwnersOf(config),
+  });
+  // Code that was deployed is run and described by those that take calls or run it.
+  const isRepairing = config.roles.has('api') || config.roles.has('run');
+  const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, cancelRun: acts.cancelRun, log }) : null;
+  const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
+  const files = buildFolder(surroundings, deployer, bundling.bundleFile);
+  const { listComponents, getComponent } = components;
+  const actions = {
+    ...acts,
+    listComponents,
+    getComponent,
+    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createSourceFiles({ store, runner, sources: acts }),
+  };
+  const loops = {
+    nodes,
+    quotas,
+    repairs,
+    answers,
+    runs,
+    deliveries,
+    operations,
+    times,
+    sweep,
+    counters,
+    files,
+    streams,
+  };
+  return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
+}
+
+/** Null without a folder. Its files are the first owner's. */
+function buildFolder(
+  { config, store, random, log }: Surroundings,
+  deployer: FileDeployer,
+  bundleFile: BundlingParts['bundleFile'],
+): WorkflowFolder | null {
+  if (config.workflowsDir === null) return null;
+  const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
+  return new WorkflowFolder({ bundleFile, deployer, dir: config.workflowsDir, ownerId, random, log });
+}
+
+/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
+export async function startService(config: Config, ports: Ports): Promise<Service> {
+  const { random, log } = ports;
+  await prepareMachine(config, log);
+  let listensAt: OwnPorts = { api: null, metrics: null };
+  const judges = createJudges(config, () => listensAt);
+  const store = await openStore(config, ports);
+  const { clock } = store;
+  const ids = createIds(clock, random);
+  let url = '';
+  let metricsUrl: string | null = null;
+  let isDraining = false;
+  const publicUrl = (): string => config.publicUrl ?? url;
+  let parts: Parts;
+  try {
+    parts = buildParts({ config, store, clock, random, ids, log, publicUrl, ...judges });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const { nodes, slots, actions, metrics, streams, quotas, bundling } = parts;
+  nodes.start();
+  const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
+  const isApi = config.roles.has('api');
+  const draining = (): boolean => isDraining;
+  const canBundle = (): boolean => bundling.problem() === null;
+  const base = {
+    canBundle,
+    store,
+    actions,
+    metrics,
+    streams,
+    quotas,
+    clock,
+    ids,
+    log,
+    publicUrl,
+    maxBodyBytes,
+    isApi,
+    draining,
+  };
+  const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
+
+  let first: FirstOwner;
+  try {
+    await tryIsolation(config, parts.runner);
+    first = await ensureFirstOwner({ store, actions, config, ids });
+    // What a process that is gone still held comes before anything new, so that nothing overtakes it.
+    await nodes.rescue();
+    await parts.repairs?.take();
+    await quotas.read();
+    await startFiles(parts);
+    const at = await listen(http, config);
+    ({ url, metricsUrl, ports: listensAt } = at);
+  } catch (error) {
+    await stopParts(parts, http, 0);
+    throw error;
+  }
+  slots.open();
+  startParts(parts, config);
+  if (config.allowTargets.length > 0) {
+    log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
+  }
+  await warnOfOwners(config, ports.log, store);
+  if (config.databaseUrl !== null && config.publicUrl === null) {
+    log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
+  }
+  const running = { pid: process.pid, url };
+  const runningFile = dataPaths(config.dataDir).running;
+  if (isApi) await writeRunning(runningFile, running);
+
+  const drain = (): void => {
+    isDraining = true;
+    // Their readers come again, and are told to go elsewhere.
+    void streams.stop();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (graceMs: number): Promise<void> => {
+    drain();
+    stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
+    return stopping;
+  };
+  return { url, metricsUrl, publicUrl: publicUrl(), first, drain, stop };
+}
+
+/** Before anybody can call: what is in the folder is there from the first request on. */
+async function startFiles({ files }: Parts): Promise<void> {
+  await files?.start().catch((error: unknown) => {
+    throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
+  });
+}
+
+/** What this process is for. Schedules, digests and retention are for those that run. */
+function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
+  const { repairs, runs, deliveries, operations, times, sweep, counters, answers, streams, quotas } = parts;
+  repairs?.start();
+  quotas.start();
+  counters.start();
+  if (roles.has('run')) {
+    runs.start();
+    times.start();
+    sweep.start();
+  }
+  if (roles.has('deliver')) {
+    deliveries.start();
+    operations.start();
+  }
+  if (roles.has('api')) streams.start();
+  if (databaseUrl !== null) answers.start();
+}
+
+/**
+ * The order matters: nothing new comes in or is deployed; nothing new is taken; what runs ends, and its end is written;
+ * then what it caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive
+ * for the others; the store is last, since all of them write to it.
+ */
+async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
+  const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, counters, answers } = parts;
+  const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
+  slots.close();
+  const streamsStopped = streams.stop();
+  const filesStopped = files?.stop();
+  await Promise.all([times.stop(), operations.stop(), sweep.stop(), counters.stop(), repairs?.stop(), quotas.stop()]);
+  const httpStopped = http.stop();
+  await runner.stop(graceMs);
+  await Promise.all([filesStopped, streamsStopped]);
+  bundling.stop();
+  await runs.stop(graceMs);
+  await deliveries.stop(graceMs);
+  await httpStopped;
+  await answers.stop();
+  await Promise.all([poster.close(), mailer.close()]);
+  await nodes.stop();
+  await store.close();
+}

@@ -1,0 +1,97 @@
+// From the text of a setting to its value. Each throws with what would be right: the words behind "is not".
+
+import { isIP } from 'node:net';
+import { LIMITS } from '../domain/limits.ts';
+import { parseCidr } from '../webhook/cidr.ts';
+
+export function readText(value: string): string {
+  if (/[\r\n\0]/.test(value)) throw new Error('one line of text');
+  return value;
+}
+
+const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/;
+
+export function readAddress(value: string): string {
+  if (!ADDRESS.test(value)) throw new Error('a mail address such as ada@example.com');
+  return value;
+}
+
+/** An address, or a name and behind it the address in angle brackets. */
+export function readSender(value: string): string {
+  const address = /^[^<>]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
+  if (!ADDRESS.test(address)) throw new Error('a mail address, or a name and <address>');
+  return readText(value);
+}
+
+export function readHost(value: string): string {
+  if (isIP(value) === 0 && !/^[A-Za-z0-9.-]+$/.test(value)) throw new Error('an IP address or host name');
+  return value;
+}
+
+export function readInteger(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Error(`an integer from ${min} to ${max}`);
+    return number;
+  };
+}
+
+/** What the parser lets through of other protocols than http is more than can be connected to. */
+const URL_HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/;
+
+export function readUrl(protocols: readonly string[]): (value: string) => string {
+  return (value) => {
+    const right = `a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')} and has a host`;
+    const url = URL.parse(value);
+    if (!url || !protocols.includes(url.protocol) || !URL_HOST.test(url.hostname)) throw new Error(right);
+    if (!isDecodable(`${url.username}${url.password}`)) throw new Error(`${right}, and its user and password in %xx`);
+    return value.replace(/\/+$/, '');
+  };
+}
+
+export function readSecretKey(value: string): string {
+  return readKey(LIMITS.secretKeyChars)(value);
+}
+
+export function readKey(minChars: number): (value: string) => string {
+  return (value) => {
+    if (value.length < minChars || /[^\x21-\x7e]/.test(value)) {
+      throw new Error(`a key of at least ${minChars} visible ASCII characters`);
+    }
+    return value;
+  };
+}
+
+const CIDRS = 'a list of CIDRs by commas';
+/** Eight groups, the last two of them dotted, and a prefix. */
+const LONGEST_CIDR = 64;
+
+export function readCidrs(value: string): string[] {
+  return value.split(',').map((part) => {
+    const text = part.trim();
+    if (text.length > LONGEST_CIDR) throw new Error(CIDRS);
+    const family = isIP(text);
+    const cidr = family === 0 ? text : `${text}/${family === 4 ? 32 : 128}`;
+    try {
+      return parseCidr(cidr).text;
+    } catch (error) {
+      throw new Error(`${CIDRS}: ${(error as Error).message}`);
+    }
+  });
+}
+
+export function readOneOf(allowed: readonly string[]): (value: string) => string {
+  return (value) => {
+    if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
+    return value;
+  };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,214 @@
+// What `errand store` does, on the store that the settings name. The driver for Postgres is loaded only when it is needed.
+
+import { constants, existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { CliError } from '../cli/api.ts';
+import type { StoreCommands } from '../cli/store.ts';
+import type { ExportedStore } from '../store/contract/export.ts';
+import type { Import } from '../store/postgres/move/import.ts';
+import type { SecretKey } from '../store/seal/seal-key.ts';
+import { rekeySqlite } from '../store/sqlite/config/seal-key.ts';
+import { backupSqlite } from '../store/sqlite/maintenance/backup.ts';
+import { checkSqlite } from '../store/sqlite/maintenance/check.ts';
+import { openExport } from '../store/sqlite/maintenance/export.ts';
+import { unmarkMoved } from '../store/sqlite/maintenance/moved.ts';
+import { type SalvageReport, salvageSqlite } from '../store/sqlite/salvage/salvage.ts';
+import { type Config, ConfigError, dataPaths } from './config.ts';
+import { databaseLabel, readDatabaseUrl } from './database-url.ts';
+import { secretKeysOf } from './secret-key.ts';
+import { readSecretKey } from './setting-readers.ts';
+
+const TOLD_EVERY_MS = 1000;
+
+export function createStoreCommands(config: Config): StoreCommands {
+  const { store: path } = dataPaths(config.dataDir);
+  const { databaseUrl } = config;
+  return {
+    backup: async (file) => {
+      if (databaseUrl !== null) throw new CliError(adviceFor(databaseUrl, file));
+      return backupSqlite(path, resolve(file), secretKeysOf(config));
+    },
+
+    check: async () => {
+      const keys = secretKeysOf(config);
+      const { ok, ...report } =
+        databaseUrl === null ? await checkSqlite(path, keys) : await checkDatabase(databaseUrl, keys);
+      return { ok, store: labelOf(config), ...report };
+    },
+
+    move: (to, tell) => move(config, targetOf(to, databaseUrl), tell),
+
+    undoMove: async () => {
+      const from = unmarkMoved(path);
+      if (from === null) throw new CliError(`the store ${path} was not moved`);
+      return { store: path, undone: from };
+    },
+
+    salvage: (dir, to) => salvage(config, dir ?? config.dataDir, to),
+
+    rekey: async (text) => {
+      const to = newKeyOf(text);
+      const keys = secretKeysOf(config);
+      if (databaseUrl === null) {
+        if (!existsSync(path)) throw new CliError(`there is no store at ${path}`);
+        rekeySqlite(path, keys, to);
+      } else await rekeyDatabase(databaseUrl, keys, to);
+      return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
+    },
+  };
+}
+
+/** Keys are copied along: a server starts on the new folder as it stands. */
+async function salvage(config: Config, dir: string, to: string): Promise<SalvageReport & { readonly next: string }> {
+  if (resolve(dir) === resolve(to)) throw new CliError('--to names the damaged store itself: give it a new folder');
+  const [from, made] = [dataPaths(dir), dataPaths(to)];
+  const keys = keysIn({ ...config, dataDir: dir, databaseUrl: null });
+  const report = await salvageSqlite({ path: resolve(from.store), file: resolve(made.store), keys });
+  for (const [old, name] of [
+    [from.secretKey, made.secretKey],
+    [from.apiKey, made.apiKey],
+  ] as const) {
+    if (existsSync(old)) await copyFile(old, name, constants.COPYFILE_EXCL);
+  }
+  return { ...report, next: `start a server with ERRAND_DATA_DIR=${to}` };
+}
+
+/** A file without a key is one more damage: it is told by the check. */
+function keysIn(config: Config): SecretKey[] {
+  try {
+    return secretKeysOf(config);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}
+
+/** Postgres brings its own. Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
+function adviceFor(url: string, file: string): string {
+  const [, scheme, user = '', rest] = /^([^:]+:\/\/)(?:([^@:/?#]*)(?::[^@/?#]*)?@)?([^?#]*)/.exec(url) ?? [];
+  const bare = `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
+  const quoted = [file, bare].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  return `ERRAND_DATABASE_URL is set, and Postgres has a backup of its own, of one moment and while servers run:
+  pg_dump --format=custom --no-owner --file ${quoted.join(' ')}
+What is secret in it opens only with ERRAND_SECRET_KEY, where servers are given one: keep that apart.`;
+}
+
+function labelOf({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
+}
+
+function newKeyOf(text: string): string {
+  try {
+    return readSecretKey(text.trim());
+  } catch (error) {
+    throw new CliError(`the new key: what was read is not ${(error as Error).message}`);
+  }
+}
+
+async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string): Promise<void> {
+  const [{ Pool }, { rekeyPostgres }] = await Promise.all([
+    import('../store/postgres/connection/pool.ts'),
+    import('../store/postgres/config/seal-key.ts'),
+  ]);
+  const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
+  try {
+    await rekeyPostgres(pool, keys, to);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function checkDatabase(url: string, keys: readonly SecretKey[]) {
+  const { checkPostgres } = await import('../store/postgres/maintenance/check.ts');
+  return checkPostgres(url, keys);
+}
+
+function targetOf(to: string | null, databaseUrl: string | null): string {
+  if (to === null && databaseUrl === null) throw new CliError('where to? Give --to, or set ERRAND_DATABASE_URL');
+  try {
+    return readDatabaseUrl(to ?? (databaseUrl as string));
+  } catch (error) {
+    throw new CliError(`--to: its value is not ${(error as Error).message}`);
+  }
+}
+
+async function move(config: Config, url: string, tell: (line: string) => void): Promise<object> {
+  const { Import } = await import('../store/postgres/move/import.ts');
+  const label = databaseLabel(url);
+  const startedAtMs = performance.now();
+  // The file in the data dir is what a server with SQLite would take, whatever the database's settings are.
+  const secretKeys = secretKeysOf(config);
+  const source = openExport(dataPaths(config.dataDir).store, { to: label, secretKeys });
+  try {
+    const target = await Import.begin({ url, label, source });
+    try {
+      if (target.isResumed) tell('goes on where it was interrupted');
+      const tables = await fill(target, tell);
+      // Marked before servers may start there: at no moment may they at both places.
+      source.markMoved(label);
+      await target.finish();
+      return summary({ source, label, startedAtMs, isResumed: target.isResumed, tables });
+    } catch (error) {
+      tell('not finished: nothing is lost, call the command again');
+      throw error;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    source.close();
+  }
+}
+
+type Tables = Record<string, { readonly rows: number; readonly sha256: string }>;
+
+async function fill(target: Import, tell: (line: string) => void): Promise<Tables> {
+  for (const imported of target.tables) {
+    const { told, done } = teller(`${imported.table}: copied`, tell);
+    await target.copy(imported, told);
+    done();
+  }
+  const tables: Tables = {};
+  for (const imported of target.tables) {
+    const { told } = teller(`${imported.table}: compared`, tell);
+    tables[imported.table] = await target.compare(imported, told);
+  }
+  return tables;
+}
+
+/** At most one line a second, and one in the end. */
+function teller(what: string, tell: (line: string) => void): { told: (rows: number) => void; done: () => void } {
+  const begun = performance.now();
+  let toldAt = begun;
+  let first: number | null = null;
+  let rows = 0;
+  const line = (): void => {
+    // What was there before this call is no merit of its speed.
+    const perSecond = Math.round(((rows - (first ?? 0)) * 1000) / Math.max(1, performance.now() - begun));
+    tell(`${what} ${rows} rows, ${perSecond} rows/s`);
+  };
+  return {
+    told: (now) => {
+      rows = now;
+      first ??= now;
+      if (performance.now() - toldAt < TOLD_EVERY_MS) return;
+      toldAt = performance.now();
+      line();
+    },
+    done: line,
+  };
+}
+
+interface Moved {
+  readonly source: ExportedStore;
+  readonly label: string;
+  readonly startedAtMs: number;
+  readonly isResumed: boolean;
+  readonly tables: Tables;
+}
+
+function summary({ source, label, startedAtMs, isResumed, tables }: Moved): object {
+  const tookMs = Math.round(performance.now() - startedAtMs);
+  return { from: source.label, to: label, resumed: isResumed, took_ms: tookMs, tables };
+}

@@ -1,0 +1,81 @@
+// Whether what is sealed in a store can be opened with the operator's present key: for `errand store check`, on both
+// backends.
+
+import { HTTP } from '../../domain/emission.ts';
+import { recordId } from '../../domain/ids.ts';
+import { createSeal, type Seal } from '../seal/seal.ts';
+import { openSealKey, SEAL_KEY, type SecretKey, SecretKeyRefused } from '../seal/seal-key.ts';
+import { ROWS_PER_STEP, SEALED_COLUMNS } from '../seal/sealed-columns.ts';
+import { openBody } from '../seal/sealed-requests.ts';
+import type { Ask, Finding } from './checks.ts';
+
+/** Requests may be long. */
+const REQUESTS_PER_STEP = 16;
+
+export async function findSealed(ask: Ask, keys: readonly SecretKey[]): Promise<Finding[]> {
+  const [row] = await ask(`SELECT value FROM meta WHERE name = '${SEAL_KEY}'`);
+  try {
+    const { key } = openSealKey((row?.value as string | undefined) ?? null, keys);
+    const seal = createSeal(key);
+    return [...(await findUnreadable(ask, seal)), ...(await findUnreadableRequests(ask, seal))];
+  } catch (error) {
+    if (!(error instanceof SecretKeyRefused)) throw error;
+    return [{ check: 'secret_key', detail: error.message, count: await countSealed(ask) }];
+  }
+}
+
+async function findUnreadable(ask: Ask, seal: Seal): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { table, column, place } of SEALED_COLUMNS) {
+    const unreadable: string[] = [];
+    for (let after = ''; ; ) {
+      const rows = await ask(
+        `SELECT id, ${column} AS text FROM ${table} WHERE id > '${after}' AND ${column} LIKE 'sealed%'
+          ORDER BY id LIMIT ${ROWS_PER_STEP}`,
+      );
+      for (const { id, text } of rows as { id: string; text: string }[]) {
+        if (!opens(() => seal.open(text, place(id)))) unreadable.push(id);
+      }
+      if (rows.length < ROWS_PER_STEP) break;
+      after = String(rows.at(-1)?.id);
+    }
+    if (unreadable.length === 0) continue;
+    const detail = `${column} in ${table} that are not what was sealed there, as of ${unreadable[0]}`;
+    findings.push({ check: 'secret_unreadable', detail, count: unreadable.length });
+  }
+  return findings;
+}
+
+async function findUnreadableRequests(ask: Ask, seal: Seal): Promise<Finding[]> {
+  const unreadable: number[] = [];
+  for (let after = 0; ; ) {
+    const rows = await ask(
+      `SELECT entry, body FROM emissions WHERE entry > ${after} AND name = '${HTTP}' ORDER BY entry LIMIT ${REQUESTS_PER_STEP}`,
+    );
+    for (const { entry, body } of rows as { entry: number; body: Uint8Array }[]) {
+      if (!opens(() => openBody({ entry, name: HTTP, body }, seal))) unreadable.push(entry);
+    }
+    if (rows.length < REQUESTS_PER_STEP) break;
+    after = rows.at(-1)?.entry as number;
+  }
+  if (unreadable.length === 0) return [];
+  const detail = `requests of steps that are not what was sealed there, as of ${recordId(unreadable[0] as number)}`;
+  return [{ check: 'secret_unreadable', detail, count: unreadable.length }];
+}
+
+function opens(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function countSealed(ask: Ask): Promise<number> {
+  const parts = SEALED_COLUMNS.map(
+    ({ table, column }) => `(SELECT count(*) FROM ${table} WHERE ${column} LIKE 'sealed%')`,
+  );
+  parts.push(`(SELECT count(*) FROM emissions WHERE name = '${HTTP}')`);
+  return (await ask(`SELECT CAST(${parts.join(' + ')} AS bigint) AS n`))[0]?.n as number;
+}

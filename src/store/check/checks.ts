@@ -1,0 +1,330 @@
+// What must hold of the rows of a store, whichever backend keeps it: `errand store check` asks for all of it, over one
+// snapshot. The statements are the same for both; `all_runs` and `all_deliveries` are views there.
+//
+// Retention deletes an event with its runs and deliveries, and the ledger counts on: so what is over may be more in the
+// ledger than in the rows, never less. An error is an event of its own and may go before the run that it tells of does.
+
+import { DELIVERY_STATES } from '../../domain/delivery.ts';
+import { ERRORS } from '../../domain/emission.ts';
+import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
+import { RUN_STATES } from '../../domain/run.ts';
+
+/** Something that does not hold. */
+export interface Finding {
+  readonly check: string;
+  /** In words, with an example. */
+  readonly detail: string;
+  /** How many rows, or by how much. */
+  readonly count: number;
+}
+
+/** By fact of the ledger (`emissions`, `runs.failed`, …), of all owners together. */
+export type Figures = Readonly<Record<string, number>>;
+
+export interface Report {
+  readonly ok: boolean;
+  readonly schema: number;
+  /** Null: the rows cannot be read. */
+  readonly figures: {
+    readonly owners: number;
+    readonly attempts: number;
+    /** As the ledger has it. */
+    readonly accepted: Figures;
+    /** As the rows are. */
+    readonly kept: Figures;
+  } | null;
+  readonly findings: readonly Finding[];
+}
+
+/** Asks the snapshot. */
+export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
+
+/**
+ * Fact of the ledger, beside those that are shown: errors that tell of no failed run and of no delivery that is exhausted.
+ * They are those of deliveries that were exhausted and sent again since, the notices of webhooks' health, and those of
+ * first attempts of runs that were tried again.
+ */
+export const FURTHER_ERRORS = 'errors.further';
+
+/** Facts of the ledger that fall again. */
+export const OPEN_FACTS: ReadonlySet<string> = new Set([
+  'runs.queued',
+  'runs.running',
+  'runs.waiting',
+  'deliveries.pending',
+  'deliveries.sending',
+  'deliveries.retrying',
+  'deliveries.held',
+]);
+
+const FACTS: readonly string[] = [
+  'emissions',
+  'errors',
+  ...RUN_STATES.map((state) => `runs.${state}`),
+  ...DELIVERY_STATES.map((state) => `deliveries.${state}`),
+];
+
+const LEDGER = 'SELECT owner_id, fact, CAST(sum(n) AS bigint) AS n FROM ledger GROUP BY owner_id, fact';
+
+const ROWS = [
+  "SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM all_runs GROUP BY owner_id, state",
+  "SELECT owner_id, 'deliveries.' || state AS fact, count(*) AS n FROM all_deliveries GROUP BY owner_id, state",
+  "SELECT owner_id, 'emissions' AS fact, count(*) AS n FROM emissions GROUP BY owner_id",
+  `SELECT owner_id, 'errors' AS fact, count(*) AS n FROM emissions WHERE name = '${ERRORS}' GROUP BY owner_id`,
+];
+
+/**
+ * The oldest event that retention would have taken, had it ever come so far: it goes by age, and nothing protects this
+ * one. Whatever is younger and is not there was lost otherwise. No such event: nothing can be said.
+ */
+const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE substr(e.emitter_id, 1, 2) NOT IN ('p_', 'dc', 'wh')
+  AND NOT EXISTS (SELECT 1 FROM all_runs AS r WHERE r.entry = e.entry AND r.state IN ('queued', 'running', 'waiting'))
+  AND NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.entry = e.entry
+    AND d.state IN ('pending', 'sending', 'retrying', 'held'))
+  AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = e.entry)
+  ORDER BY e.entry LIMIT 1), ${Number.MAX_SAFE_INTEGER})`;
+
+export interface Rule {
+  readonly check: string;
+  readonly detail: string;
+  /** The rows that break it, from FROM on. */
+  readonly broken: string;
+  /** Their number, or another name to show an example by. */
+  readonly example: string;
+  readonly show?: (example: never) => string;
+}
+
+export const showRun = (run: number): string => numberedId(PREFIX.run, run);
+export const showDelivery = (delivery: number): string => numberedId(PREFIX.delivery, delivery);
+
+const RULES: readonly Rule[] = [
+  {
+    check: 'run_without_event',
+    detail: 'runs whose event is not in the log',
+    broken: 'all_runs AS r WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = r.entry)',
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'delivery_without_event',
+    detail: 'deliveries whose event is not in the log',
+    broken: 'all_deliveries AS d WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = d.entry)',
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'withheld_without_event',
+    detail: 'notes of who was passed over, of events that are not in the log',
+    broken: 'withheld AS w WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = w.entry)',
+    example: 'w.entry',
+    show: recordId,
+  },
+  {
+    check: 'failed_run_without_error',
+    detail: `failed runs without their ${ERRORS}`,
+    broken: `all_runs AS r LEFT JOIN emissions AS e ON e.entry = r.error_entry
+      WHERE r.state = 'failed' AND e.entry IS NULL AND (r.error_entry IS NULL OR r.error_entry >= ${NEVER_PRUNED_FROM})`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'failed_run_with_foreign_error',
+    detail: `failed runs that name an event which is not their ${ERRORS}`,
+    broken: `all_runs AS r JOIN emissions AS e ON e.entry = r.error_entry
+      WHERE r.state = 'failed' AND (e.name <> '${ERRORS}' OR e.cause_run IS DISTINCT FROM r.run)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'several_errors_of_one_run',
+    detail: `runs with more than one ${ERRORS}`,
+    // Beside the last attempt's, that of the first, which was tried again.
+    broken: `(SELECT cause_run, count(*) AS errors FROM emissions WHERE name = '${ERRORS}' AND cause_run IS NOT NULL
+      GROUP BY cause_run HAVING count(*) > 1) AS e LEFT JOIN all_runs AS r ON r.run = e.cause_run
+      WHERE e.errors > 2 OR r.attempt = 1`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'error_of_run_that_did_not_fail',
+    detail: `${ERRORS} of runs that have not failed, and were not tried again`,
+    broken: `emissions AS e JOIN all_runs AS r ON r.run = e.cause_run
+      WHERE e.name = '${ERRORS}' AND r.state <> 'failed' AND r.attempt = 1`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'attempt_without_delivery',
+    detail: 'attempts of deliveries that are not there',
+    broken: `(SELECT delivery FROM attempts GROUP BY delivery) AS a
+      WHERE NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.delivery = a.delivery)`,
+    example: 'a.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'attempts_with_gaps',
+    detail: 'deliveries whose attempts are not those from the first to the last that they know of',
+    broken: `(SELECT delivery, count(*) AS made, min(n) AS lowest, max(n) AS highest FROM attempts GROUP BY delivery) AS a
+      JOIN all_deliveries AS d ON d.delivery = a.delivery
+      WHERE a.lowest <> 1 OR a.highest <> a.made OR d.requests_made <> a.made`,
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'attempts_missing',
+    detail: 'deliveries that were attempted, with no attempt on record',
+    broken: `all_deliveries AS d WHERE d.requests_made > 0
+      AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.delivery = d.delivery)`,
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'attempts_miscounted',
+    detail: 'deliveries with more attempts that count than were made, or further on in their schedule than that',
+    broken: 'all_deliveries AS d WHERE d.attempts_made > d.requests_made OR d.tries > d.attempts_made',
+    example: 'd.delivery',
+    show: showDelivery,
+  },
+  {
+    check: 'runnable_without_deployment',
+    detail: 'workflows and sources whose active deployment is not there',
+    broken: `runnables AS r
+      WHERE NOT EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = r.deployment_id AND d.runnable_id = r.id)`,
+    example: 'r.id',
+  },
+  {
+    check: 'deployment_without_code',
+    detail: 'deployments with code that is not there',
+    broken: `deployment_codes AS u
+      WHERE NOT EXISTS (SELECT 1 FROM codes AS c WHERE c.owner_id = u.owner_id AND c.hash = u.hash)`,
+    example: 'u.deployment_id',
+  },
+  {
+    check: 'code_without_deployment',
+    detail: 'code of no deployment, and that nobody will delete',
+    broken: `(SELECT c.hash FROM codes AS c
+        WHERE NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE u.owner_id = c.owner_id AND u.hash = c.hash)
+      UNION ALL SELECT u.hash FROM deployment_codes AS u
+        WHERE NOT EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = u.deployment_id AND d.owner_id = u.owner_id)) AS lost`,
+    example: 'lost.hash',
+  },
+  {
+    check: 'record_without_data_store',
+    detail: 'records of data stores that are gone, and that nobody will delete',
+    broken: `data_records AS r
+      WHERE NOT EXISTS (SELECT 1 FROM data_stores AS s WHERE s.id = r.store_id AND s.generation = r.generation)
+        AND NOT EXISTS (SELECT 1 FROM data_gone AS g WHERE g.store_id = r.store_id AND g.generation = r.generation)`,
+    example: 'r.store_id',
+  },
+  {
+    check: 'data_store_miscounted',
+    detail: 'data stores that count other records than they have',
+    broken: `data_stores AS s LEFT JOIN (SELECT store_id, generation, count(*) AS n, CAST(sum(bytes) AS bigint) AS bytes
+        FROM data_records GROUP BY store_id, generation) AS r ON r.store_id = s.id AND r.generation = s.generation
+      WHERE s.records <> coalesce(r.n, 0) OR s.bytes <> coalesce(r.bytes, 0)`,
+    example: 's.id',
+  },
+  {
+    check: 'later_without_source',
+    detail: 'emissions that wait for their time, of sources that are gone',
+    broken: `later_emissions AS l WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = l.emitter_id)`,
+    example: 'l.entry',
+    show: recordId,
+  },
+  {
+    check: 'change_without_source',
+    detail: 'changes that go on, of sources that are gone',
+    broken: `source_changes AS c WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = c.source_id)`,
+    example: 'c.source_id',
+  },
+  {
+    check: 'operation_without_webhook',
+    detail: 'operations that go on, of webhooks that are gone',
+    broken: `operations AS o WHERE o.state IN ('running', 'paused')
+      AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = o.webhook_id)`,
+    example: 'o.id',
+  },
+];
+
+/** What both backends check. `more`: what only one does. */
+export async function checkRows(ask: Ask, of: { schema: number; more?: () => Promise<Finding[]> }): Promise<Report> {
+  const ledger = await factsOf(ask, [LEDGER]);
+  const rows = await factsOf(ask, ROWS);
+  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(ask, RULES)), ...((await of.more?.()) ?? [])];
+  const figures = {
+    owners: await countOf(ask, 'owners'),
+    attempts: await countOf(ask, 'attempts'),
+    accepted: totals(ledger),
+    kept: totals(rows),
+  };
+  return { ok: findings.length === 0, schema: of.schema, figures, findings };
+}
+
+/** How many rows there are, by fact. */
+export async function countRows(ask: Ask): Promise<Figures> {
+  return totals(await factsOf(ask, ROWS));
+}
+
+export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { check, detail, broken, example, show = String } of rules) {
+    const rows = await ask(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
+    const count = rows[0]?.n as number;
+    if (count === 0) continue;
+    findings.push({ check, detail: `${detail}, as ${show(rows[0]?.example as never)}`, count });
+  }
+  return findings;
+}
+
+/** Owner → fact → figure. */
+export type Facts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> {
+  const owners = new Map<string, Map<string, number>>();
+  for (const sql of statements) {
+    for (const row of await ask(sql)) {
+      const facts = owners.get(row.owner_id as string) ?? new Map<string, number>();
+      owners.set(row.owner_id as string, facts);
+      facts.set(row.fact as string, row.n as number);
+    }
+  }
+  return owners;
+}
+
+/** The ledger against the rows, owner by owner. */
+export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
+  const findings: Finding[] = [];
+  for (const ownerId of new Set([...ledger.keys(), ...rows.keys()])) {
+    const [told, kept] = [ledger.get(ownerId), rows.get(ownerId)];
+    for (const fact of new Set([...(told?.keys() ?? []), ...(kept?.keys() ?? [])])) {
+      const [n, found] = [told?.get(fact) ?? 0, kept?.get(fact) ?? 0];
+      const detail = `${fact} of ${ownerId}: ${n} in the ledger, ${found} rows`;
+      if (OPEN_FACTS.has(fact) && n !== found)
+        findings.push({ check: 'ledger_open', detail, count: Math.abs(n - found) });
+      if (!OPEN_FACTS.has(fact) && n < found) findings.push({ check: 'ledger_below_rows', detail, count: found - n });
+    }
+    const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
+    if (errors === failures) continue;
+    const detail = `${ownerId}: ${errors} errors in the ledger, for ${failures} failed runs, exhausted deliveries and further ones`;
+    findings.push({ check: 'ledger_errors', detail, count: Math.abs(errors - failures) });
+  }
+  return findings;
+}
+
+/** Each of them has emitted one error. */
+function failuresOf(told: ReadonlyMap<string, number> | undefined): number {
+  const facts = ['runs.failed', 'deliveries.exhausted', FURTHER_ERRORS];
+  return facts.reduce((sum, fact) => sum + (told?.get(fact) ?? 0), 0);
+}
+
+function totals(owners: Facts): Figures {
+  const sums = new Map(FACTS.map((fact) => [fact, 0]));
+  for (const facts of owners.values()) {
+    for (const [fact, n] of facts) sums.set(fact, (sums.get(fact) ?? 0) + n);
+  }
+  return Object.fromEntries(sums);
+}
+
+async function countOf(ask: Ask, table: string): Promise<number> {
+  return (await ask(`SELECT count(*) AS n FROM ${table}`))[0]?.n as number;
+}

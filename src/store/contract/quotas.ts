@@ -1,0 +1,99 @@
+// What owners may use, and what they have stored. Same promises as store.ts.
+
+import type { Quotas } from '../../domain/quota.ts';
+
+/** Where measuring goes on. */
+export interface MeasuringPlace {
+  /** Of the parts that are measured, from 0. */
+  readonly part: number;
+  /** The last row that was counted; null: none yet of this part. */
+  readonly after: readonly (string | number)[] | null;
+}
+
+export interface Measured {
+  readonly ownerId: string;
+  readonly bytes: number;
+}
+
+export interface StoredBytes {
+  readonly bytes: number;
+  readonly measuredAtMs: number;
+}
+
+export interface QuotaStore {
+  /** Replaces all of them; false when there is no such owner. */
+  setQuotas(ownerId: string, quotas: Quotas): Promise<boolean>;
+  /** Of all owners that have any. */
+  listQuotas(): Promise<ReadonlyMap<string, Quotas>>;
+  /**
+   * One step over what is stored: events, what runs returned and printed, code, records of data stores. `next`: null when
+   * that was the last step. What is written or deleted meanwhile may or may not count.
+   */
+  measureBytes(
+    from: MeasuringPlace,
+  ): Promise<{ readonly measured: readonly Measured[]; readonly next: MeasuringPlace | null }>;
+  /** Replaces what was measured before. */
+  keepMeasured(measured: readonly Measured[], atMs: number): Promise<void>;
+  /** By owner; none before it was measured once. */
+  storedBytes(): Promise<ReadonlyMap<string, StoredBytes>>;
+}
+
+export const MEASURING_BEGINS: MeasuringPlace = { part: 0, after: null };
+
+/** What is measured: in a table, by its key. `bytes`: as SQL, whose value is known without reading the content. */
+export interface MeasuredPart {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** Before every key. */
+  readonly before: readonly (string | number)[];
+  readonly bytes: string;
+}
+
+const bodiesOf = (table: string): MeasuredPart => ({
+  table,
+  key: ['entry'],
+  before: [-1],
+  bytes: 'octet_length(body)',
+});
+
+/** Those that both stores have. */
+export const MEASURED_PARTS: readonly MeasuredPart[] = [
+  bodiesOf('emissions'),
+  bodiesOf('later_emissions'),
+  { table: 'runs', key: ['run'], before: [-1], bytes: 'coalesce(octet_length(detail), 0)' },
+  { table: 'codes', key: ['owner_id', 'hash'], before: ['', ''], bytes: 'octet_length(text)' },
+  { table: 'deployments', key: ['id'], before: [''], bytes: 'octet_length(steps)' },
+  { table: 'data_stores', key: ['id'], before: [''], bytes: 'bytes' },
+];
+
+/** A row of this many costs a few milliseconds. */
+export const MEASURED_AT_ONCE = 500;
+
+/** By owner, and where to go on behind these rows. */
+export function measuredIn(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  { part, key, parts }: { part: number; key: readonly string[]; parts: number },
+): { readonly measured: readonly Measured[]; readonly next: MeasuringPlace | null } {
+  const byOwner = new Map<string, number>();
+  for (const row of rows) {
+    const ownerId = row.of_owner as string;
+    byOwner.set(ownerId, (byOwner.get(ownerId) ?? 0) + Number(row.of_bytes));
+  }
+  const measured = [...byOwner].map(([ownerId, bytes]) => ({ ownerId, bytes }));
+  const last = rows.at(-1);
+  if (last !== undefined && rows.length === MEASURED_AT_ONCE) {
+    return { measured, next: { part, after: key.map((name) => last[name] as string | number) } };
+  }
+  return { measured, next: part + 1 < parts ? { part: part + 1, after: null } : null };
+}
+
+/** As a row has them, which is null for what is unbounded. */
+export function toQuotas(row: Readonly<Record<string, unknown>>): Quotas {
+  const of = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
+  return {
+    processes: of('processes'),
+    cpuSecondsPerMinute: of('cpu_seconds_per_minute'),
+    requestsPerSecond: of('requests_per_second'),
+    storedBytes: of('stored_bytes'),
+  };
+}

@@ -1,0 +1,68 @@
+// Changes of a source that are under way. A change is several transactions with hooks between them, so its node leaves a
+// mark for as long as it takes: nobody else changes the source meanwhile, and whoever finds the mark of a node that is
+// gone knows that something is half made, and finishes it.
+
+import type { RunState } from '../../domain/run.ts';
+
+export type SourceChangeKind = 'create' | 'update' | 'delete';
+
+export interface SourceChange {
+  readonly ownerId: string;
+  readonly sourceId: string;
+  readonly kind: SourceChangeKind;
+}
+
+/** A run of a source's hooks. */
+export interface HookRun {
+  readonly run: number;
+  /** The channel on which it was asked for: `$deploy`, `$activate` or `$deactivate`. */
+  readonly name: string;
+  readonly state: RunState;
+  /** Code may have run: it was claimed at least once, also when that was lost or given back. */
+  readonly hasBegun: boolean;
+}
+
+export interface SourceChangeStore {
+  /**
+   * This node changes the source from now on, until the last write of that (see SourceWrite), its deletion, or
+   * `endSourceChange`. `busy`: a change is under way at some node, or its node is gone and it waits to be finished.
+   * Undefined: no such source.
+   */
+  beginSourceChange(change: SourceChange): Promise<'begun' | 'busy' | undefined>;
+  /** With nothing written. False: there is none, or it is not this node's (any more). */
+  endSourceChange(ownerId: string, sourceId: string): Promise<boolean>;
+  /** Those whose node is gone, and those of this one that it does not know to be `underWay`: they are this node's now. */
+  takeSourceChanges(underWay: readonly string[]): Promise<readonly SourceChange[]>;
+  /**
+   * Runs of hooks that were asked for since the change began, or was last written: newest first. Undefined: it is not this
+   * node's (any more).
+   */
+  hookRuns(ownerId: string, sourceId: string): Promise<readonly HookRun[] | undefined>;
+}
+
+type Cells = Readonly<Record<string, unknown>>;
+
+/** A row of `source_changes`. */
+export function toSourceChange(row: Cells): SourceChange {
+  return {
+    ownerId: row.owner_id as string,
+    sourceId: row.source_id as string,
+    kind: row.kind as SourceChangeKind,
+  };
+}
+
+/** Rows of a change with its runs; one without a run: it has none yet. */
+export function toHookRuns(rows: readonly Cells[]): readonly HookRun[] | undefined {
+  if (rows.length === 0) return undefined;
+  return rows.filter(({ run }) => run !== null).map(toHookRun);
+}
+
+/** Flags are booleans, or 0 and 1. */
+function toHookRun(row: Cells): HookRun {
+  return {
+    run: row.run as number,
+    name: row.name as string,
+    state: row.state as RunState,
+    hasBegun: Boolean(row.has_begun),
+  };
+}

@@ -1,0 +1,256 @@
+// Claiming due deliveries in turn over webhooks, first attempts of all before retries of any, so that failures do not
+// starve new events; but a busy webhook's retries have their share of what it gets (shares.ts). Of an ordered webhook the
+// lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
+
+import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery.ts';
+import type { Admission, Claims } from '../../contract/store.ts';
+import { toWebhook } from '../../rows/webhook-rows.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+import { isFor, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
+import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
+import { inTurn, type Turn } from './claim-runs.ts';
+import { type Candidate, grantInTurn, isRetryAlone, keyOf, MAX_DUE, type State, type Taken } from './round-robin.ts';
+
+/** Webhooks looked at in one claim, or as many as it may take. */
+const CANDIDATES = 200;
+export async function claimDeliveries(
+  core: Core,
+  limit: number,
+  admission: Admission,
+): Promise<Claims & { readonly nextDueAtMs: number | null }> {
+  let taken: Taken | undefined;
+  try {
+    const claimed = await core.claims.transact(async (tx) => {
+      dropAll(taken, admission);
+      taken = undefined;
+      const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
+      const granting = { limit, admission, shares: core.shares, isRetryDue: found.some(isRetryAlone) };
+      const wanted = grantInTurn(found, granting);
+      // Not held while lines are being locked: see turn-runs.ts.
+      dropAll(wanted, admission);
+      const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
+      const granted = grantInTurn(locked, granting);
+      taken = granted;
+      const isOther = isCut || lines.size < wanted.granted.size;
+      const isMoreWaiting = isOther || wanted.isMoreWaiting || granted.isMoreWaiting;
+      const claimed = await claim(core, tx, { ...granted, isMoreWaiting, lines, nowMs, admission });
+      const next = await tx.query(
+        `SELECT min(greatest(ready_at_ms, paused_until_ms)) AS at FROM lines
+          WHERE NOT is_run AND ready_at_ms IS NOT NULL AND greatest(ready_at_ms, paused_until_ms) > $1::bigint`,
+        nowMs,
+      );
+      const inVain = isCut && granted.granted.size === 0 ? seen : 0;
+      const ready = inVain === 0 ? 0 : await countReady(core, tx, nowMs);
+      // Where many have no hands free, those behind them are looked at next.
+      const turn = claimed.turn ?? (inVain > 0 ? found.at(-1) : undefined);
+      const nextDueAtMs = (next[0]?.at as number | null | undefined) ?? null;
+      return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, firstsInRow: granted.firstsInRow };
+    });
+    for (const drop of claimed.unused) drop();
+    core.held.add({ runs: [], deliveries: claimed.deliveries });
+    const { deliveries, deliveriesWaiting, firstsInRow, inVain, ready } = claimed;
+    const { listenerId, ownerId } = claimed.turn ?? core.turns.deliveries;
+    core.turns.deliveries = { listenerId, ownerId };
+    core.shares.firstsInRow = firstsInRow;
+    // And at once, until all were.
+    const nextDueAtMs = core.shares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
+    return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
+  } catch (error) {
+    dropAll(taken, admission);
+    if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
+    throw error;
+  }
+}
+
+function dropAll(taken: Taken | undefined, admission: Admission): void {
+  for (const { candidate, counts } of taken?.granted.values() ?? []) {
+    for (let i = 0; i < counts.pending + counts.retrying; i++) admission.dropDelivery(candidate.listenerId);
+  }
+}
+
+interface Found {
+  readonly found: Candidate[];
+  readonly nowMs: number;
+  /** Lines that were looked at, and whether there may be more. */
+  readonly seen: number;
+  readonly isCut: boolean;
+}
+
+/** Of `lines AS l` and `now`. An older process does not know of pauses when it says when a line is ready. */
+const isReady = (now: string): string =>
+  `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
+
+/** All that a claim would come to, one after the other. */
+async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
+  const [row] = await tx.query(
+    `SELECT count(*) AS n FROM lines AS l WHERE NOT is_run AND ${isReady('$1::bigint')} AND ${isFor('$2', '$1::bigint')}`,
+    nowMs,
+    core.node.id,
+  );
+  return row?.n as number;
+}
+
+/** Lines with something due that no other node is sending to, or keeps. */
+async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
+  const { listenerId, ownerId } = core.turns.deliveries;
+  const now = `coalesce($4::bigint, ${NOW_SQL})`;
+  const part = (condition: string): string =>
+    `(SELECT listener_id, owner_id, taken FROM lines AS l WHERE NOT is_run AND ${isReady(now)}
+      AND ${isFor('$3', now)} AND (listener_id, owner_id) ${condition} ($1, $2)
+      ORDER BY listener_id, owner_id LIMIT $5::int)`;
+  const due = (state: State): string =>
+    `CASE WHEN w.is_ordered THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d
+      WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = '${state}' AND d.due_at_ms <= ${now}
+      LIMIT ${MAX_DUE}) AS n) END AS ${state}_due`;
+  const head = `CASE WHEN w.is_ordered AND l.taken = 0 THEN (SELECT CASE WHEN d.due_at_ms <= ${now} THEN d.state END
+      FROM open_deliveries AS d WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id
+      AND d.state IN ('pending', 'retrying') ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) END AS head_state`;
+  const most = Math.max(CANDIDATES, limit);
+  const rows = await tx.query(
+    `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive,
+        l.owner_id AS line_owner, l.listener_id, ${due('pending')}, ${due('retrying')}, ${head},
+        o.email, w.*
+      FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT $5::int) AS l ON true
+      LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id
+      LEFT JOIN owners AS o ON o.id = l.owner_id`,
+    listenerId,
+    ownerId,
+    core.node.id,
+    core.clock.standMs(),
+    most,
+  );
+  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
+  const found: Candidate[] = [];
+  const strays: Strays[] = [];
+  for (const row of rows.filter((r) => r.listener_id !== null)) {
+    const of = listenerOf(row);
+    if (!isWebhook(of.listenerId) || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
+    else strays.push({ ownerId: of.ownerId, id: of.listenerId, to: row.id === null ? 'cancelled' : 'held' });
+  }
+  if (strays.length > 0) await moveStrays(core, tx, { strays, nowMs });
+  const isCut = rows.length === most;
+  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, seen: rows.length, isCut };
+}
+
+function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string }): Omit<Candidate, 'due'> {
+  return {
+    ...of,
+    webhook: isWebhook(of.listenerId) ? toWebhook(row, core.seal) : null,
+    mailTo: of.listenerId === MAIL ? (row.email as string | null) : null,
+  };
+}
+
+function dueOf(row: Row): Candidate['due'] {
+  const head = row.head_state as State | null;
+  if (head !== null) return { pending: 0, retrying: 0, [head]: 1 };
+  return { pending: row.pending_due as number, retrying: row.retrying_due as number };
+}
+
+interface Claimed {
+  readonly deliveries: readonly ClaimedDelivery[];
+  readonly deliveriesWaiting: boolean;
+  readonly unused: (() => void)[];
+  readonly turn: Turn | undefined;
+}
+
+interface Claiming extends Omit<Taken, 'firstsInRow'> {
+  readonly lines: ReadonlyMap<string, Line>;
+  readonly nowMs: number;
+  readonly admission: Admission;
+}
+
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
+  const { granted, served, lines, nowMs, admission, isMoreWaiting } = of;
+  const unused: (() => void)[] = [];
+  if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
+  const wanted = [...granted.values()].map(({ candidate: { ownerId, listenerId, webhook }, counts }) => ({
+    ownerId,
+    listenerId,
+    count: counts.pending + counts.retrying,
+    retries: counts.retrying,
+    isOrdered: webhook?.settings.ordered ?? false,
+  }));
+  const by = { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal };
+  const claims = await claimDeliveryRows(tx, wanted, by);
+  const ledger = new Ledger();
+  const byLine = Map.groupBy(claims, keyOf);
+  for (const { candidate, counts } of granted.values()) {
+    const mine = byLine.get(keyOf(candidate)) ?? [];
+    const surplus = counts.pending + counts.retrying - mine.length;
+    for (let i = 0; i < surplus; i++) unused.push(() => admission.dropDelivery(candidate.listenerId));
+    if (mine.length === 0) continue;
+    core.shares.served(keyOf(candidate), countByState(mine));
+    lines.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
+    for (const { state } of mine) ledger.moved(candidate.ownerId, 'deliveries', { from: state, to: 'sending' });
+  }
+  sendLines(
+    tx,
+    [...lines.values()].filter((line) => line.isChanged),
+  );
+  ledger.write(tx, core.node.slot);
+  const last = [...served].at(-1);
+  const turn = last && { listenerId: last.listenerId, ownerId: last.ownerId };
+  return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, turn };
+}
+
+function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Taken['granted']): ClaimedDelivery[] {
+  const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
+  return claims.map((claimed) => {
+    const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
+    return toClaimedDelivery(claimed, { webhook, mailTo, storeTag: core.storeTag, seal: core.seal });
+  });
+}
+
+interface Locked {
+  readonly locked: Candidate[];
+  readonly lines: ReadonlyMap<string, Line>;
+}
+
+/** With their webhooks as they are by now: whoever changes one locks its line, too. */
+async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidate[]; nowMs: number }): Promise<Locked> {
+  const { candidates: wanted, nowMs } = of;
+  if (wanted.length === 0) return { locked: [], lines: new Map() };
+  const rows = await tx.query(
+    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, l.kept_until_ms, l.failing_since_ms,
+        l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, o.email, w.*
+      FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id AND w.id = ANY($2::text[])
+      LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND ${isReady('$4::bigint')}
+        AND ${isFor('$3', '$4::bigint')} AND (l.taken = 0 OR w.is_ordered IS NOT TRUE)
+        AND (w.active OR NOT starts_with(l.listener_id, 'wh_'))
+      ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
+    arrayLiteral(wanted.map(({ ownerId }) => ownerId)),
+    arrayLiteral(wanted.map(({ listenerId }) => listenerId)),
+    core.node.id,
+    nowMs,
+  );
+  const byKey = new Map(rows.map((row) => [keyOf(listenerOf(row)), row]));
+  const locked = wanted.flatMap((candidate) => {
+    const row = byKey.get(keyOf(candidate));
+    return row ? [lockedCandidate(core, row, candidate)] : [];
+  });
+  return { locked, lines: new Map(rows.map((row) => [keyOf(listenerOf(row)), toLine(row)])) };
+}
+
+/** With what was seen to be due; it may have become ordered since. */
+function lockedCandidate(core: Core, row: Row, { due, ...of }: Candidate): Candidate {
+  const party = toParty(core, row, of);
+  if (!party.webhook?.settings.ordered) return { ...party, due };
+  return { ...party, due: due.pending > 0 ? { pending: 1, retrying: 0 } : { pending: 0, retrying: 1 } };
+}
+
+function toLine(row: Row): Line {
+  return new Line(toLineRow({ ...row, owner_id: row.line_owner as string }), false);
+}
+
+function listenerOf(row: Row): { ownerId: string; listenerId: string } {
+  return { ownerId: row.line_owner as string, listenerId: row.listener_id as string };
+}

@@ -1,0 +1,252 @@
+// Claiming queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the
+// lines that it wants only where nobody else has them at the moment, so it waits for nobody.
+//
+// Hands are taken for lines that are locked by then, and not before: whoever ends a run has its line meanwhile, and
+// hands the freed hand over to the next one. A claim that held that hand would get nothing, and neither would the other;
+// what waits would wait for the poll.
+//
+// A throttled workflow whose next run may not begin yet is ready when it may, and not looked at before. Whoever finds one
+// that is ready too early puts that right.
+
+import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
+import type { Admission, Claims } from '../../contract/store.ts';
+import { toWorkflow } from '../../rows/runnable-rows.ts';
+import type { Seal } from '../../seal/seal.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+import { LINE_COLUMNS, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { cancelOrphans } from '../runs/orphaned-runs.ts';
+import { claimRunRows, startOf } from './claim.ts';
+
+/** Workflows and sources looked at in one claim. */
+const CANDIDATES = 200;
+const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms';
+
+interface Candidate {
+  readonly runnable: Runnable;
+  readonly line: Line;
+  readonly waiting: number;
+  readonly free: number;
+  /** Left by its throttle. */
+  readonly room: number;
+}
+
+interface Taken {
+  readonly granted: ReadonlyMap<Runnable, number>;
+  readonly isMoreWaiting: boolean;
+}
+
+/** Where the last claim ended: the next one begins behind it, so that small claims are in turn too. */
+export interface Turn {
+  readonly listenerId: string;
+  readonly ownerId: string;
+}
+
+export interface Turns {
+  runs: Turn;
+  deliveries: Turn;
+}
+
+export const FIRST_TURN: Turn = { listenerId: '', ownerId: '' };
+
+/** Those behind the last one served first, and around to it; ids are compared as the database does, byte by byte. */
+export function inTurn<T>(found: readonly T[], last: Turn, of: (item: T) => Turn): T[] {
+  const keyOf = ({ listenerId, ownerId }: Turn): string => `${listenerId} ${ownerId}`;
+  const lastKey = keyOf(last);
+  const placeOf = (item: T): string => {
+    const key = keyOf(of(item));
+    return `${key > lastKey ? 0 : 1}${key}`;
+  };
+  return found
+    .map((item) => ({ item, place: placeOf(item) }))
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ item }) => item);
+}
+
+/** See RunStore. */
+export async function claimRuns(
+  core: Core,
+  limit: number,
+  admission: Admission,
+): Promise<Claims & { readonly nextDueAtMs: number | null }> {
+  let taken: Taken | undefined;
+  try {
+    const claims = await core.claims.transact(async (tx) => {
+      dropAll(taken, admission);
+      taken = undefined;
+      const { found, nowMs, nextReadyAtMs } = await candidates(core, tx);
+      const wanted = grantInTurn(found, limit, admission);
+      dropAll(wanted, admission);
+      const early = found.filter(({ room }) => room === 0).map(({ runnable }) => runnable);
+      const asked = [...wanted.granted.keys(), ...early];
+      const { locked, lines } = await lockLines(core, tx, { runnables: asked, nowMs });
+      const granted = grantInTurn(locked, limit, admission);
+      taken = granted;
+      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < asked.length;
+      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
+      const ready = [...lines.values()].filter((line) => line.waiting > 0).map((line) => line.readyAtMs);
+      return { ...claimed, nextDueAtMs: earliest([...ready, nextReadyAtMs], nowMs) };
+    });
+    for (const drop of claims.unused) drop();
+    core.held.add({ runs: claims.runs, deliveries: [] });
+    core.turns.runs = claims.turn ?? core.turns.runs;
+    const { runs, runsWaiting, nextDueAtMs } = claims;
+    return { runs, deliveries: [], runsWaiting, deliveriesWaiting: false, nextDueAtMs };
+  } catch (error) {
+    dropAll(taken, admission);
+    if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
+    throw error;
+  }
+}
+
+function dropAll(taken: Taken | undefined, admission: Admission): void {
+  for (const [runnable, count] of taken?.granted ?? []) {
+    for (let i = 0; i < count; i++) admission.dropRun(runnable.id);
+  }
+}
+
+/** Of what is still to come; null: nothing is. */
+function earliest(times: readonly (number | null)[], nowMs: number): number | null {
+  const next = times.filter((ms) => ms !== null && ms > nowMs) as number[];
+  return next.length === 0 ? null : Math.min(...next);
+}
+
+interface Found {
+  readonly found: Candidate[];
+  readonly nowMs: number;
+  /** When the next of those may begin that may not yet; null: there is none. */
+  readonly nextReadyAtMs: number | null;
+}
+
+async function candidates(core: Core, tx: Tx): Promise<Found> {
+  const { listenerId, ownerId } = core.turns.runs;
+  const now = `coalesce($4::bigint, ${NOW_SQL})`;
+  const part = (condition: string): string =>
+    `(SELECT listener_id, owner_id, waiting, taken, starts FROM lines
+      WHERE is_run AND ready_at_ms IS NOT NULL AND ready_at_ms <= ${now}
+      AND (listener_id, owner_id) ${condition} ($1, $2) ORDER BY listener_id, owner_id LIMIT ${CANDIDATES})`;
+  const rows = await tx.query(
+    `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive, one.next_ready_at_ms,
+        l.*, ${RUNNABLE}
+      FROM (SELECT min(ready_at_ms) AS next_ready_at_ms FROM lines
+        WHERE is_run AND ready_at_ms > 0 AND ready_at_ms > ${now}) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
+      LEFT JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id`,
+    listenerId,
+    ownerId,
+    core.node.id,
+    core.clock.standMs(),
+  );
+  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
+  if (rows[0]?.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
+  const real = rows.filter((row) => row.listener_id !== null);
+  const gone = real.filter(({ id }) => id === null);
+  if (gone.length > 0) {
+    const runnables = gone.map((row) => ({ ownerId: row.owner_id as string, id: row.listener_id as string }));
+    await cancelOrphans(core, tx, { runnables, nowMs });
+  }
+  const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
+  return {
+    found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
+    nowMs,
+    nextReadyAtMs: rows[0].next_ready_at_ms as number | null,
+  };
+}
+
+function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): Candidate {
+  const runnable = toWorkflow(row, seal);
+  const line = new Line(toLineRow(row), true);
+  const room = line.roomAt(runnable.settings.throttle, nowMs);
+  return { runnable, line, waiting: line.waiting, free: concurrencyOf(runnable) - line.taken, room };
+}
+
+/** How many runs each workflow or source may start now: one each in turn, until nobody may or the limit is reached. */
+function grantInTurn(found: readonly Candidate[], limit: number, admission: Admission): Taken {
+  const granted = new Map<Runnable, number>();
+  let isMoreWaiting = false;
+  let rest = limit;
+  let left = found;
+  while (left.length > 0) {
+    left = left.filter(({ runnable, waiting, free, room }) => {
+      const count = granted.get(runnable) ?? 0;
+      // What its throttle holds back waits for its time, and not for hands.
+      if (count >= waiting || count >= room) return false;
+      if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
+        isMoreWaiting = true;
+        return false;
+      }
+      granted.set(runnable, count + 1);
+      rest--;
+      return true;
+    });
+  }
+  return { granted, isMoreWaiting };
+}
+
+interface Claiming extends Taken {
+  readonly lines: ReadonlyMap<string, Line>;
+  readonly nowMs: number;
+  readonly admission: Admission;
+}
+
+interface Claimed {
+  readonly runs: Claims['runs'];
+  readonly runsWaiting: boolean;
+  readonly unused: (() => void)[];
+  readonly turn: Turn | undefined;
+}
+
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
+  const unused: (() => void)[] = [];
+  const { granted, lines, nowMs, admission, isMoreWaiting } = of;
+  if (granted.size === 0 && lines.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
+  const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
+  const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
+  const ledger = new Ledger();
+  for (const { runnable, count } of wanted) {
+    const mine = runs.filter((run) => run.runnable.id === runnable.id);
+    for (let i = mine.length; i < count; i++) unused.push(() => admission.dropRun(runnable.id));
+    if (mine.length === 0) continue;
+    const line = lines.get(runnable.id) as Line;
+    line.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
+    line.began(runnable.settings.throttle, startOf(mine, nowMs));
+    ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine.length });
+  }
+  sendLines(
+    tx,
+    [...lines.values()].filter((line) => line.isChanged),
+  );
+  ledger.write(tx, core.node.slot);
+  const last = [...granted.keys()].at(-1);
+  const turn = last && { listenerId: last.id, ownerId: last.ownerId };
+  return { runs, runsWaiting: isMoreWaiting, unused, turn };
+}
+
+interface Locked {
+  readonly locked: Candidate[];
+  readonly lines: ReadonlyMap<string, Line>;
+}
+
+/** With their workflows and sources as they are by now: whoever changes one locks its line, too. */
+async function lockLines(
+  { seal }: Core,
+  tx: Tx,
+  { runnables, nowMs }: { runnables: readonly Runnable[]; nowMs: number },
+): Promise<Locked> {
+  if (runnables.length === 0) return { locked: [], lines: new Map() };
+  const rows = await tx.query(
+    `SELECT ${LINE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND r.id = ANY($2::text[])
+      ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
+    arrayLiteral(runnables.map(({ ownerId }) => ownerId)),
+    arrayLiteral(runnables.map(({ id }) => id)),
+  );
+  const byId = new Map(rows.map((row) => [row.listener_id as string, row]));
+  const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
+  const locked = inTurn.map((row) => toCandidate(row, { nowMs, seal }));
+  return { locked, lines: new Map(locked.map(({ line }) => [line.listenerId, line])) };
+}

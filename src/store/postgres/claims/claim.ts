@@ -1,0 +1,281 @@
+// Claiming rows: what was granted becomes ours, oldest first. Both kinds with one statement for any number of listeners.
+// The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
+// is right also where rows are not locked.
+
+import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../../domain/delivery.ts';
+import { msOf } from '../../../domain/ids.ts';
+import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
+import type { ClaimedRun } from '../../../domain/run.ts';
+import type { EmissionReader } from '../../rows/log-rows.ts';
+import type { Seal } from '../../seal/seal.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import { type DeliveryStanding, standingOf } from '../deliveries/delivery-schedule.ts';
+import { pairKey } from '../log/batch-needs.ts';
+import type { Grant, Pass } from '../log/batch-planner.ts';
+import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/write.ts';
+import { toEmission } from '../rows.ts';
+import type { Served } from './retry-share.ts';
+
+/** Of the emission, under names that the row's own columns do not have. */
+const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,
+  e.trace_id, e.lineage, e.hops, e.cause_run, e.cause_delivery, e.summary, e.item_id, e.item_ts, e.code, e.original_start,
+  e.original_length, e.only_listener_id, e.digest_key, e.body`;
+
+export interface WantedRuns {
+  readonly runnable: Runnable;
+  readonly count: number;
+}
+
+export interface Claiming {
+  readonly node: number;
+  readonly nowMs: number;
+  readonly storeTag: string;
+  readonly seal: Seal;
+}
+
+/** At most `count` of the oldest queued runs of each. */
+export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Claiming): Promise<ClaimedRun[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query(
+    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
+      picked AS (SELECT o.run, o.entry, w.deployment, w.lease FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT run, entry FROM open_runs
+          WHERE runnable_id >= w.id AND runnable_id <= w.id AND due_at_ms IS NULL AND state = 'queued'
+          ORDER BY runnable_id DESC, run LIMIT w.n) AS o)
+      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5,
+          deployment_id = CASE WHEN o.carried IS NULL THEN p.deployment ELSE o.deployment_id END,
+          started_at_ms = coalesce(o.started_at_ms, greatest($6::bigint, o.run / 1024)),
+          lease_until_ms = $6::bigint + p.lease
+        FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = p.entry
+          AND o.run = ANY(ARRAY(SELECT run FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
+        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by,
+          o.deployment_id, o.carried, o.resumed, ${EMISSION}`,
+    arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
+    arrayLiteral(wanted.map(({ count }) => count)),
+    arrayLiteral(wanted.map(({ runnable }) => runnable.deploymentId)),
+    arrayLiteral(wanted.map(({ runnable }) => runLeaseMs(runnable))),
+    by.node,
+    by.nowMs,
+  );
+  const runnables = new Map(wanted.map(({ runnable }) => [runnable.id, runnable]));
+  const claimed = rows.map((row) => toClaimedRun(row, runnables.get(row.runnable_id as string) as Runnable, by));
+  return claimed.sort((a, b) => a.run - b.run);
+}
+
+function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
+  const carried = row.carried as string | null;
+  return {
+    run: row.run as number,
+    fence: row.fence as number,
+    runnable: carried === null ? runnable : { ...runnable, deploymentId: row.deployment_id as string },
+    emission: toEmission(row, by),
+    via: row.via as Via,
+    subscriptionId: row.subscription_id as string | null,
+    attempt: row.attempt as number,
+    alone: row.alone as boolean,
+    isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+    carried,
+    resumed: row.resumed as string | null,
+  };
+}
+
+export interface WantedDeliveries {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly count: number;
+  /** Of these, so many go to retries that are due before first attempts get the rest. */
+  readonly retries: number;
+  /** The lowest number alone, and only when it is due. */
+  readonly isOrdered: boolean;
+}
+
+/** What a claim of deliveries says; the webhook and the mail's address are the claimer's to add. */
+export interface DeliveryClaim {
+  readonly row: Row;
+  readonly ownerId: string;
+  readonly listenerId: string;
+  /** Before it was claimed. */
+  readonly state: 'pending' | 'retrying';
+}
+
+/** Of one line in `wanted AS w`, the longest due first. `$7`: now. */
+const dueOf = (state: 'pending' | 'retrying', place: number): string =>
+  `SELECT d.delivery, d.entry, d.due_at_ms, d.state, ${place} AS place FROM open_deliveries AS d
+    WHERE NOT w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state = '${state}' AND d.due_at_ms <= $7::bigint
+    ORDER BY d.due_at_ms, d.delivery`;
+
+const HEAD = `SELECT * FROM (SELECT d.delivery, d.entry, d.due_at_ms, d.state, 4 AS place FROM open_deliveries AS d
+    WHERE w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state IN ('pending', 'retrying')
+    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) AS head WHERE head.due_at_ms <= $7::bigint`;
+
+/** At most `count` of the due deliveries of each: some retries if so wanted, then first attempts, then retries. */
+export async function claimDeliveryRows(
+  tx: Tx,
+  wanted: readonly WantedDeliveries[],
+  by: Claiming,
+): Promise<DeliveryClaim[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query(
+    `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::boolean[])
+        AS u (owner, id, n, retries, ordered)),
+      picked AS (SELECT o.delivery, o.entry, o.due_at_ms, o.state FROM wanted AS w CROSS JOIN LATERAL (
+        SELECT * FROM ((${dueOf('retrying', 1)} LIMIT w.retries) UNION ALL (${dueOf('pending', 2)} LIMIT w.n)
+          UNION ALL (${dueOf('retrying', 3)} OFFSET w.retries LIMIT w.n) UNION ALL (${HEAD})) AS due
+          ORDER BY place, due_at_ms, delivery LIMIT w.n) AS o)
+      UPDATE open_deliveries AS o SET state = 'sending', fence = o.fence + 1, node = $6, lease_until_ms = $8::bigint
+        FROM picked AS p, emissions AS e WHERE o.delivery = p.delivery AND o.state = p.state AND e.entry = p.entry
+          AND o.delivery = ANY(ARRAY(SELECT delivery FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
+        RETURNING o.delivery, o.listener_id, o.fence, o.via, o.subscription_id, o.attempts_made, o.requests_made, o.tries,
+          o.due_by, o.kind, p.state AS was, p.due_at_ms AS was_due, ${EMISSION}`,
+    arrayLiteral(wanted.map((w) => w.ownerId)),
+    arrayLiteral(wanted.map((w) => w.listenerId)),
+    arrayLiteral(wanted.map((w) => w.count)),
+    arrayLiteral(wanted.map((w) => w.retries)),
+    arrayLiteral(wanted.map((w) => w.isOrdered)),
+    by.node,
+    by.nowMs,
+    by.nowMs + DELIVERY_LEASE_MS,
+  );
+  const claims = rows.map((row) => ({
+    row,
+    ownerId: row.owner_id as string,
+    listenerId: row.listener_id as string,
+    state: row.was as 'pending' | 'retrying',
+  }));
+  return claims.sort(inOrder);
+}
+
+/** First attempts before retries, and the longest due first. */
+function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
+  if (a.state !== b.state) return a.state === 'pending' ? -1 : 1;
+  const byDue = (a.row.was_due as number) - (b.row.was_due as number);
+  return byDue || (a.row.delivery as number) - (b.row.delivery as number);
+}
+
+export function toClaimedDelivery(
+  { row, listenerId }: DeliveryClaim,
+  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null } & EmissionReader,
+): ClaimedDelivery {
+  const standing = standingOf(row);
+  return {
+    delivery: row.delivery as number,
+    fence: row.fence as number,
+    kind: kindOf(listenerId),
+    emission: toEmission(row, of),
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    webhook: of.webhook,
+    mailTo: of.mailTo,
+    attempt: standing.attemptsMade + 1,
+    tries: standing.tries,
+    trigger: triggerOf(standing),
+  };
+}
+
+function triggerOf({ dueBy, requestsMade }: DeliveryStanding): ClaimedDelivery['trigger'] {
+  if (dueBy === 'resend') return 'resend';
+  return requestsMade === 0 ? 'event' : 'retry';
+}
+
+/** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
+export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
+  for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
+  const { node, storeTag, seal, shares } = pass.core;
+  const by = { node: node.id, nowMs: pass.nowMs, storeTag, seal };
+  const runs = pass.grants.filter(({ runnable }) => runnable !== null);
+  const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
+  const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
+    runnable: grants[0]?.runnable as Runnable,
+    count: sum(grants),
+  }));
+  // An attempt that ended behind the one that granted may have paused the webhook.
+  const mayGo = [...Map.groupBy(deliveries, ({ line }) => line)].filter(([line]) => !line.isPaused(pass.nowMs));
+  const wantedDeliveries = mayGo.map(([line, grants]) => ({
+    ownerId: line.ownerId,
+    listenerId: line.listenerId,
+    count: sum(grants),
+    retries: shares.retriesOf(keyOf(line), sum(grants)),
+    isOrdered: webhookOf(pass, line)?.settings.ordered ?? false,
+  }));
+  const [claimedRuns, claimedDeliveries] = await Promise.all([
+    claimRunRows(tx, wantedRuns, by),
+    claimDeliveryRows(tx, wantedDeliveries, by),
+  ]);
+  giveRuns(pass, runs, claimedRuns);
+  giveDeliveries(pass, deliveries, claimedDeliveries);
+}
+
+const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
+const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
+
+function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
+  return isWebhook(line.listenerId) ? (pass.webhook(line.ownerId, line.listenerId) ?? null) : null;
+}
+
+/** Nothing starts before it was created, and a number may be a little ahead of the clock. */
+export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: number; atMs: number; nowMs: number } {
+  return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
+}
+
+function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
+  const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
+  for (const { line, hands, count, runnable } of grants) {
+    const given = left.get(line.listenerId)?.splice(0, count) ?? [];
+    hands.runs.push(...given);
+    pass.leaveUnused(hands, line, count - given.length);
+    if (given.length === 0) continue;
+    line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
+    line.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
+    pass.ledger.moved(line.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
+  }
+}
+
+function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
+  const { storeTag, seal, node, shares } = pass.core;
+  const left = Map.groupBy(claimed, keyOf);
+  for (const [key, claims] of left) shares.served(key, countByState(claims));
+  for (const { line, hands, count } of grants) {
+    const given = left.get(keyOf(line))?.splice(0, count) ?? [];
+    pass.leaveUnused(hands, line, count - given.length);
+    if (given.length === 0) continue;
+    const webhook = webhookOf(pass, line);
+    const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
+    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })));
+    line.change({ waiting: -given.length, taken: given.length }, node.id);
+    for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
+  }
+}
+
+export function countByState(claims: readonly DeliveryClaim[]): Served {
+  const pending = claims.filter(({ state }) => state === 'pending').length;
+  return { pending, retrying: claims.length - pending };
+}
+
+/** A webhook that wants no more, or failed for too long, is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
+async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> {
+  void tx.query(
+    `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
+      ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1`,
+    line.ownerId,
+  );
+  void tx.query(
+    'UPDATE webhooks SET active = false, updated_at_ms = $2::bigint WHERE id = $1',
+    line.listenerId,
+    pass.nowMs,
+  );
+  const held = await tx.query(
+    `WITH waiting AS (SELECT delivery, state FROM open_deliveries
+        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying')),
+      moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
+        WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
+        RETURNING waiting.state)
+      SELECT state, count(*) AS n FROM moved GROUP BY state`,
+    line.ownerId,
+    line.listenerId,
+  );
+  for (const { state, n } of held as { state: string; n: number }[]) {
+    pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'held', n });
+    line.change({ waiting: -n }, pass.core.node.id);
+  }
+}

@@ -1,0 +1,75 @@
+// What nodes that share the database tell each other: that they live, what to cancel, and answers for callers who wait
+// elsewhere.
+
+import { ERRORS } from '../../../domain/emission.ts';
+import { errorIn } from '../../../domain/failure.ts';
+import type { Fault, RunState } from '../../../domain/run.ts';
+import type { Awaited, Beat, NodeStore } from '../../contract/nodes.ts';
+import { toWait } from '../../rows/log-rows.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { answerText, parseAnswer } from '../log/log-records.ts';
+
+export function nodeVerbs(core: Core): NodeStore {
+  return {
+    beat: () => beat(core),
+
+    answerRun: async ({ run, fence }, answer) => {
+      await core.pool.write(
+        `INSERT INTO answers (run, owner_id, answer, at_ms)
+          SELECT run, owner_id, $3::text, $4::bigint FROM open_runs WHERE run = $1 AND fence = $2 AND state = 'running'
+          ON CONFLICT (run) DO NOTHING`,
+        run,
+        fence,
+        answerText(answer),
+        core.clock.nowMs(),
+      );
+      core.notices.tell('answers');
+    },
+
+    awaited: async (runs) => {
+      if (runs.length === 0) return [];
+      const rows = await core.pool.all(
+        `SELECT u.run, a.answer, r.state, r.error_code, e.body, e.original_start, e.original_length, o.wait_kind,
+            o.due_at_ms
+          FROM unnest($1::bigint[]) AS u (run) LEFT JOIN answers AS a ON a.run = u.run
+          LEFT JOIN open_runs AS o ON o.run = u.run AND o.state = 'waiting'
+          LEFT JOIN runs AS r ON r.run = u.run LEFT JOIN emissions AS e ON e.entry = r.error_entry AND e.name = '${ERRORS}'
+          WHERE a.run IS NOT NULL OR r.run IS NOT NULL OR o.run IS NOT NULL`,
+        arrayLiteral(runs),
+      );
+      return rows.map(toAwaited);
+    },
+
+    listen: (wake) => core.notices.listen(wake),
+  };
+}
+
+async function beat(core: Core): Promise<Beat> {
+  if (!(await core.node.beat())) await core.node.register();
+  const row = await core.pool.get(
+    `SELECT (SELECT count(*) FROM nodes WHERE gone_at_ms IS NULL) AS alive,
+      EXISTS (SELECT 1 FROM nodes WHERE gone_at_ms IS NULL AND node <> $1 AND beat_at_ms < $2::bigint) AS is_late,
+      (SELECT max(gone_at_ms) FROM nodes) AS last_gone_at_ms,
+      (SELECT string_agg(run::text, ',') FROM open_runs WHERE cancel_asked AND node = $1) AS cancel`,
+    core.node.id,
+    core.node.lateBeforeMs(),
+  );
+  core.notices.isAlone = row?.alive === 1;
+  const cancel = ((row?.cancel as string | null | undefined) ?? '').split(',').filter(Boolean).map(Number);
+  if (core.node.mayHoldUnknown) await core.held.releaseUnknown(core);
+  return { cancel, isRescueDue: core.node.isRescueDue(row?.is_late === true, row?.last_gone_at_ms as number | null) };
+}
+
+function toAwaited(row: Row): Awaited {
+  const ended = row.state === null ? null : { state: row.state as RunState, fault: faultOf(row) };
+  const answer = row.answer === null ? null : parseAnswer(row.answer as string);
+  return { run: row.run as number, answer, ended, waiting: toWait(row) };
+}
+
+function faultOf(row: Row): Fault | null {
+  if (row.body === null || row.original_start === null) return null;
+  const behind = (row.original_start as number) + (row.original_length as number) + 1;
+  const { code, msg, cellId, ts, namespace = '', stack = '' } = errorIn((row.body as Uint8Array).subarray(behind));
+  return { code, msg, cellId, namespace, tsMs: Date.parse(ts), stack };
+}

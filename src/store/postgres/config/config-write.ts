@@ -1,0 +1,72 @@
+// Writes of the configuration: one transaction each, in the order of the owner's version, which makes every node read
+// its routing anew with the next emission of this owner.
+
+import { type Listener, lockLine } from '../claims/queued-work.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+
+export interface ConfigWriting {
+  readonly tx: Tx;
+  readonly nowMs: number;
+  /** Written when the verb is done. */
+  readonly ledger: Ledger;
+}
+
+type Verb<T> = (w: ConfigWriting) => Promise<T>;
+
+/** The verb may run again when its transaction met another one: it keeps no state between tries. */
+export function configWrite<T>(core: Core, ownerId: string, verb: Verb<T>): Promise<T> {
+  return write(core, { ownerId, verb });
+}
+
+/**
+ * A write that moves what waits for a workflow, source or webhook. Its line is locked before the version: in the order of
+ * the batch, when a webhook is switched off there. `before`: what is locked before the line.
+ */
+export function lineWrite<T>(
+  core: Core,
+  { before, ...listener }: Listener & { before?: (tx: Tx) => void },
+  verb: Verb<T>,
+): Promise<T> {
+  const lock = (tx: Tx): void => {
+    before?.(tx);
+    lockLine(tx, listener);
+  };
+  return write(core, { ownerId: listener.ownerId, verb, before: lock });
+}
+
+/** Nobody else writes this owner's configuration until the transaction is over. Routing is not read anew because of it. */
+export function lockOwner(tx: Tx, ownerId: string): void {
+  void tx.query(
+    `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
+      ON CONFLICT (owner_id) DO UPDATE SET version = versions.version`,
+    ownerId,
+  );
+}
+
+interface Write<T> {
+  readonly ownerId: string;
+  readonly verb: Verb<T>;
+  readonly before?: (tx: Tx) => void;
+}
+
+async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promise<T> {
+  const written = await core.config.transact(async (tx) => {
+    before?.(tx);
+    const bumped = await tx.query(
+      `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
+        ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1 RETURNING ${NOW_SQL} AS now_ms`,
+      ownerId,
+    );
+    const ledger = new Ledger();
+    const value = await verb({ tx, nowMs: core.clock.heard(bumped[0]?.now_ms as number, tx.beganAt), ledger });
+    ledger.write(tx, core.node.slot);
+    return value;
+  });
+  // A schedule may have been made, or a webhook enabled.
+  core.notices.tell('schedules');
+  core.notices.tell('deliveries');
+  return written;
+}

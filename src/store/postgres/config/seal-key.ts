@@ -1,0 +1,61 @@
+// The row of `meta` with the key that seals this store's secrets. Several processes may start at once, each with keys of
+// its own: what one has read it replaces only if it still stands there. Those that run already have the key in memory.
+
+import { StoreUnavailable } from '../../contract/store.ts';
+import { openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
+import type { Pool } from '../connection/pool.ts';
+
+/** What was read, and what it opened as. */
+export interface CheckedKey {
+  readonly kept: string;
+  readonly opened: SealKey;
+}
+
+/** Each round somebody else was first: nobody has so many keys. */
+const MAX_ROUNDS = 10;
+
+/** Null: there is none yet, perhaps no table either. Throws `SecretKeyRefused`; writes nothing. */
+export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Promise<CheckedKey | null> {
+  const [row] = await pool.all("SELECT to_regclass('meta') IS NOT NULL AS is_there");
+  const kept = row?.is_there === true ? await keptSealKey(pool) : null;
+  return kept === null ? null : { kept, opened: openSealKey(kept, keys) };
+}
+
+/** `checked`: as of `checkSealKey`. */
+export async function settleSealKey(
+  pool: Pool,
+  keys: readonly SecretKey[],
+  checked: CheckedKey | null,
+): Promise<SealKey> {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    const kept = await keptSealKey(pool);
+    const opened = checked !== null && checked.kept === kept ? checked.opened : openSealKey(kept, keys);
+    if (opened.replacement === null || (await replace(pool, kept, opened.replacement))) return opened;
+  }
+  throw new StoreUnavailable('the key that seals the secrets of this store changes all the time: start again');
+}
+
+/** Wraps the key with `to` from now on. Throws `StoreUnavailable` when none of `keys` opens it. */
+export async function rekeyPostgres(pool: Pool, keys: readonly SecretKey[], to: string): Promise<void> {
+  const kept = (await checkSealKey(pool, keys))?.kept;
+  if (kept === undefined) throw new StoreUnavailable('no server was ever started on the store in this database');
+  if (await replace(pool, kept, rewrapped(kept, keys, to))) return;
+  throw new StoreUnavailable('somebody else replaced the key at the same time: call the command again');
+}
+
+async function keptSealKey(pool: Pool): Promise<string | null> {
+  return ((await pool.get('SELECT value FROM meta WHERE name = $1', SEAL_KEY))?.value as string | undefined) ?? null;
+}
+
+/** False: something else stands there by now. */
+async function replace(pool: Pool, kept: string | null, value: string): Promise<boolean> {
+  const replaced =
+    kept === null
+      ? pool.write(
+          'INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name',
+          SEAL_KEY,
+          value,
+        )
+      : pool.write('UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name', SEAL_KEY, kept, value);
+  return (await replaced).length > 0;
+}

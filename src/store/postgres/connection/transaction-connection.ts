@@ -1,0 +1,232 @@
+// One connection for transactions, one at a time. Statements that nobody waits for yet are sent at once (pipelined), so
+// a transaction costs as many round trips as it has questions, not statements.
+//
+// The driver would send what it has queued over a new connection when the old one breaks: in the middle of a
+// transaction that would write half of it. So a lane throws its connection away, driver and all, whenever one breaks,
+// and refuses what was meant for it.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import postgres from 'postgres';
+import { StoreUnavailable } from '../../contract/store.ts';
+import { type Ask, Marks, type Outcome } from './commit-marker.ts';
+import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
+import { Hosts } from './hosts.ts';
+import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
+import { inTime } from './time-limit.ts';
+import { type Row, toParameter, type Value } from './values.ts';
+
+export interface Tx {
+  /** By `performance.now()`: before any of it was sent. */
+  readonly beganAt: number;
+  /** Sends it at once; may be awaited or not: the commit fails if it did. Parameters that are arrays are literals already. */
+  query(sql: string, ...values: Value[]): Promise<Row[]>;
+}
+
+/** Tries of a transaction that met another one's locks, or lost its connection before its commit was sent. */
+const MAX_TRIES = 5;
+const RETRY_MS = 20;
+/** How long, and how often, somebody is asked what became of a commit whose answer was lost. */
+const RESOLVE_WITHIN_MS = 5000;
+const RESOLVE_MS = 200;
+const CONNECT_TIMEOUT_MS = 5000;
+
+type Reserved = postgres.ReservedSql;
+
+interface Link {
+  readonly sql: postgres.Sql;
+  readonly reserved: Reserved;
+  readonly broken: Promise<never>;
+  readonly breakOff: () => void;
+  isBroken: boolean;
+}
+
+/** What may go without a mark: were its commit lost, nothing would be. */
+const READS = /^\s*SELECT/i;
+
+/** The answer to a commit was lost, and nobody could say what became of it. */
+export class OutcomeUnknown extends StoreUnavailable {
+  override readonly mayBeWritten = true;
+}
+
+export class Lane {
+  readonly #options: ConnectionOptions;
+  readonly #hosts: Hosts;
+  #marks: Marks | undefined;
+  #link: Link | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+  /** What it has sent so far, each once: for the test of their plans. */
+  readonly statements = new Set<string>();
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#hosts = new Hosts(options);
+  }
+
+  /**
+   * From now on it can be told what became of a commit whose answer was lost; until then it is `OutcomeUnknown`. `name`:
+   * that no other lane has ever had. The schema must be there.
+   */
+  markAs(name: string): void {
+    this.#marks = new Marks(name);
+  }
+
+  /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const done = this.#last.then(() => this.#tries(work));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Waits for transactions under way. */
+  async close(): Promise<void> {
+    await this.#last;
+    this.#closed = true;
+    this.#drop();
+  }
+
+  async #tries<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let n = 1; ; n++) {
+      if (this.#closed) throw new StoreUnavailable('the store is closed');
+      try {
+        return await this.#once(work);
+      } catch (error) {
+        const isWorthIt = isContention(error) || isStalePlan(error) || (isConnectionError(error) && n < 3);
+        if (error instanceof OutcomeUnknown || !isWorthIt || n === MAX_TRIES) throw storageError(error);
+        await pause(RETRY_MS * n * Math.random());
+      }
+    }
+  }
+
+  async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const link = await this.#connect();
+    const beganAt = performance.now();
+    const silence = setTimeout(link.breakOff, ANSWER_TIMEOUT_MS);
+    const sent: Promise<unknown>[] = [];
+    // Statements behind one that failed fail too, with nothing to say.
+    let first: unknown;
+    // What a part of `work` still asks for when another part has failed must not reach the next transaction.
+    let isOver = false;
+    const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
+      const answer =
+        link.isBroken || isOver
+          ? Promise.reject(closedError())
+          : Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
+      const rows = answer as unknown as Promise<Row[]>;
+      rows.then(
+        () => silence.refresh(),
+        (error) => {
+          if (!isOver) first ??= error;
+        },
+      );
+      sent.push(rows);
+      return rows;
+    };
+    let xid: Promise<Row[]> | undefined;
+    let isWriting = false;
+    try {
+      send('BEGIN', []);
+      xid = send('SELECT pg_current_xact_id()::text AS xid', []);
+      const value = await work({
+        beganAt,
+        query: (sql, ...values) => {
+          this.statements.add(sql);
+          isWriting ||= !READS.test(sql);
+          return send(sql, values);
+        },
+      });
+      // Sent behind the last writes without waiting for them: when one of them fails, this only rolls back.
+      const mark = isWriting ? this.#marks?.leave(send) : undefined;
+      send('COMMIT', []);
+      await Promise.all(sent).catch(async (error) => {
+        if (!isConnectionError(error)) throw error;
+        this.#drop();
+        // Nothing was written: the same again.
+        if (!isWriting) throw closedError();
+        await this.#resolve({ xid: xid as Promise<Row[]>, mark });
+      });
+      return value;
+    } catch (error) {
+      isOver = true;
+      const cause = first ?? error;
+      await this.#rollback(link, cause);
+      throw error instanceof OutcomeUnknown ? error : cause;
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  async #rollback(link: Link, error: unknown): Promise<void> {
+    // Of many statements whose plans are stale, each transaction would come upon one.
+    if (link.isBroken || isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) return this.#drop();
+    await Promise.race([link.reserved.unsafe('ROLLBACK', [], PREPARED), link.broken]).catch(() => this.#drop());
+  }
+
+  /** The commit was sent, and its answer was lost. Returns if it has happened. */
+  async #resolve(of: { xid: Promise<Row[]>; mark: number | undefined }): Promise<void> {
+    const known = await of.xid.catch(() => undefined);
+    const xid = known?.[0]?.xid as string | undefined;
+    const { mark } = of;
+    const until = performance.now() + RESOLVE_WITHIN_MS;
+    while (this.#marks && mark !== undefined && performance.now() < until) {
+      const outcome = await this.#outcomeOf(this.#marks, { mark, xid });
+      if (outcome === 'committed') return;
+      if (outcome === 'aborted') throw closedError();
+      await pause(RESOLVE_MS);
+    }
+    throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
+  }
+
+  async #outcomeOf(marks: Marks, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+    try {
+      const { reserved } = await this.#connect();
+      const ask: Ask = async (sql, ...values) => {
+        const rows = await inTime(reserved.unsafe(sql, values.map(toParameter)), CONNECT_TIMEOUT_MS);
+        return rows as unknown as Row[];
+      };
+      return await marks.outcomeOf(ask, of);
+    } catch {
+      this.#drop();
+      return 'unknown';
+    }
+  }
+
+  async #connect(): Promise<Link> {
+    if (this.#link && !this.#link.isBroken) return this.#link;
+    this.#drop();
+    const url = await this.#hosts.find();
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    broken.catch(() => undefined);
+    let link: Link | undefined;
+    const breakOff = (): void => {
+      if (link) link.isBroken = true;
+      reject(closedError());
+    };
+    const sql = postgres(url, { ...driverOptions(this.#options), max: 1, max_lifetime: null, onclose: breakOff });
+    try {
+      // The driver reserves only what is open already.
+      await inTime(sql.unsafe('SELECT 1'), CONNECT_TIMEOUT_MS);
+      const reserved = await sql.reserve();
+      link = { sql, reserved, broken, breakOff, isBroken: false };
+      this.#link = link;
+      return link;
+    } catch (error) {
+      void sql.end({ timeout: 0 });
+      throw error;
+    }
+  }
+
+  #drop(): void {
+    const link = this.#link;
+    this.#link = undefined;
+    if (!link) return;
+    link.isBroken = true;
+    void link.sql.end({ timeout: 0 }).catch(() => undefined);
+  }
+}
+
+const PREPARED = { prepare: true };
+
+function closedError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
+}

@@ -1,0 +1,110 @@
+// Sending deliveries again: what waits is due at once, and what is over moves back to what is open. Rows that wait are
+// touched under their line's lock only, and those that are on their way never.
+//
+// Retention may be about to take the event of one that is over: so that is locked first, and before the line.
+
+import { isWebhook } from '../../../domain/delivery.ts';
+import { RESENDABLE } from '../../../domain/operation.ts';
+import { FURTHER_ERRORS } from '../../check/checks.ts';
+import type { DeliveryRecord, NotResendable } from '../../contract/records.ts';
+import { toDeliveryRecord } from '../../rows/log-rows.ts';
+import { lockLine, readLine } from '../claims/queued-work.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+import { type Line, sendLines } from '../log/listener-queue.ts';
+import { DELIVERY_COLUMNS } from './delivery-records.ts';
+
+/** Of a lease that an older process had: its number is not known, and this one is behind it. */
+const FENCES_SKIPPED = 1000;
+
+const BY_HAND = [...RESENDABLE, 'pending'] as const;
+
+/** See DeliveryStore. */
+export async function resendDelivery(
+  core: Core,
+  ownerId: string,
+  delivery: number,
+): Promise<DeliveryRecord | NotResendable | undefined> {
+  const done = await core.config.transact((tx) => resendIn(core, tx, { ownerId, delivery }));
+  if (typeof done === 'object') core.notices.tell('deliveries');
+  return done;
+}
+
+async function resendIn(
+  core: Core,
+  tx: Tx,
+  which: { ownerId: string; delivery: number },
+): Promise<DeliveryRecord | NotResendable | undefined> {
+  const { ownerId, delivery } = which;
+  const [found] = await tx.query(
+    `SELECT d.listener_id, ${NOW_SQL} AS now_ms FROM emissions AS e JOIN all_deliveries AS d ON d.entry = e.entry
+      WHERE d.delivery = $1 AND d.owner_id = $2 FOR KEY SHARE OF e`,
+    delivery,
+    ownerId,
+  );
+  if (!found) return undefined;
+  const nowMs = core.clock.heard(found.now_ms as number, tx.beganAt);
+  const listener = { ownerId, id: found.listener_id as string };
+  lockLine(tx, listener);
+  const [line, webhooks, states] = await Promise.all([
+    readLine(tx, listener),
+    tx.query('SELECT active FROM webhooks WHERE id = $1 AND owner_id = $2', listener.id, ownerId),
+    tx.query('SELECT state FROM all_deliveries WHERE delivery = $1', delivery),
+  ]);
+  const isToWebhook = isWebhook(listener.id);
+  if (!line || (isToWebhook && !webhooks[0])) return 'gone';
+  if (states[0]?.state === 'sending') return 'sending';
+  if (states[0]?.state === 'held' || (isToWebhook && webhooks[0]?.active !== true)) return 'held';
+  await sendAgain(core, tx, { line, deliveries: [delivery], states: BY_HAND, nowMs });
+  const [row] = await tx.query(
+    `SELECT ${DELIVERY_COLUMNS} FROM all_deliveries AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = $1`,
+    delivery,
+  );
+  return toDeliveryRecord(row as Row, core.storeTag);
+}
+
+export interface Again {
+  /** Locked. */
+  readonly line: Line;
+  readonly deliveries: readonly number[];
+  /** Only those that are in one of these now. */
+  readonly states: readonly string[];
+  readonly nowMs: number;
+}
+
+/** Makes them due at once, with all counters. Returns how many there were. */
+export async function sendAgain(core: Core, tx: Tx, { line, deliveries, states, nowMs }: Again): Promise<number> {
+  const which = [arrayLiteral(deliveries), arrayLiteral(states), nowMs] as const;
+  const [waiting, over] = await Promise.all([tx.query(DUE_AT_ONCE, ...which), tx.query(OPEN_AGAIN, ...which)]);
+  const ledger = new Ledger();
+  let total = 0;
+  for (const { state, n } of [...waiting, ...over] as { state: string; n: number }[]) {
+    ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'retrying', n });
+    // Its error stays, and tells of no delivery that is exhausted now.
+    if (state === 'exhausted') ledger.count(line.ownerId, FURTHER_ERRORS, n);
+    total += n;
+  }
+  const opened = over.reduce((sum, { n }) => sum + (n as number), 0);
+  line.change({ waiting: opened }, core.node.id);
+  sendLines(tx, [line]);
+  ledger.write(tx, core.node.slot);
+  return total;
+}
+
+const DUE_AT_ONCE = `WITH next AS (SELECT delivery, state FROM open_deliveries
+    WHERE delivery = ANY($1::bigint[]) AND state = ANY($2::text[]) AND state IN ('pending', 'retrying')),
+  moved AS (UPDATE open_deliveries AS o SET state = 'retrying', due_at_ms = $3::bigint, due_by = 'resend' FROM next
+    WHERE o.delivery = next.delivery AND o.state = next.state RETURNING next.state)
+  SELECT state, count(*) AS n FROM moved GROUP BY state`;
+
+const OPEN_AGAIN = `WITH gone AS (DELETE FROM deliveries
+    WHERE delivery = ANY($1::bigint[]) AND state = ANY($2::text[]) RETURNING *),
+  opened AS (INSERT INTO open_deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state,
+      attempts_made, requests_made, tries, due_by, fence, due_at_ms)
+    SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'retrying', attempts_made,
+      greatest(requests_made, attempts_made, (SELECT max(n) FROM attempts AS a WHERE a.delivery = gone.delivery)), 0,
+      'resend', coalesce(fence, attempts_made + ${FENCES_SKIPPED}), $3::bigint FROM gone)
+  SELECT state, count(*) AS n FROM gone GROUP BY state`;

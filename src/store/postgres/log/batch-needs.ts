@@ -1,0 +1,70 @@
+// What verbs know that they need before anything is read, and what their plan then finds missing.
+
+import type { DeliveryLease } from '../../../domain/delivery.ts';
+import type { RunLease } from '../../../domain/run.ts';
+import type { Idempotency } from '../../contract/store.ts';
+import type { Tick } from '../../log/ticks.ts';
+import { Missed } from './routes.ts';
+
+export const pairKey = (a: string, b: string): string => `${a} ${b}`;
+export const leaseKey = (number: number, fence: number): string => `${number} ${fence}`;
+
+/** What verbs know that they need before anything is read. */
+export class Needs {
+  readonly owners = new Set<string>();
+  /** Runs that end for good, those that only go back, and deliveries that were attempted: by lease. */
+  readonly endings: RunLease[] = [];
+  readonly returns: RunLease[] = [];
+  readonly attempts: DeliveryLease[] = [];
+  readonly #leases = new Set<string>();
+  readonly keys = new Map<string, Idempotency>();
+  readonly ticks: Tick[] = [];
+  readonly sources = new Set<string>();
+  overDigests = false;
+  dueLater = false;
+  lost = false;
+
+  /** Of several verbs with one lease, the first one has it. */
+  endRun(lease: RunLease): void {
+    if (this.#isFirst('run', leaseKey(lease.run, lease.fence))) this.endings.push(lease);
+  }
+
+  returnRun(lease: RunLease): void {
+    if (this.#isFirst('run', leaseKey(lease.run, lease.fence))) this.returns.push(lease);
+  }
+
+  attempt(lease: DeliveryLease): void {
+    if (this.#isFirst('delivery', leaseKey(lease.delivery, lease.fence))) this.attempts.push(lease);
+  }
+
+  #isFirst(kind: string, lease: string): boolean {
+    const key = pairKey(kind, lease);
+    if (this.#leases.has(key)) return false;
+    this.#leases.add(key);
+    return true;
+  }
+}
+
+export interface DigestNeed {
+  readonly ownerId: string;
+  readonly digestKey: string;
+  readonly windowMs: number;
+}
+
+export interface LineNeed {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly isRun: boolean;
+}
+
+/** What a plan looked for and did not have. */
+export class Misses {
+  readonly owners = new Set<string>();
+  readonly routes = new Missed();
+  readonly digests = new Map<string, DigestNeed>();
+  readonly lines = new Map<string, LineNeed>();
+
+  get isEmpty(): boolean {
+    return this.owners.size + this.digests.size + this.lines.size === 0 && this.routes.isEmpty;
+  }
+}

@@ -1,0 +1,339 @@
+// One pass over a batch: its verbs are planned one after the other, each on what the ones before it have changed, with
+// nothing but memory touched. A pass that lacked something is thrown away whole, and made anew when that was read.
+
+import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
+import type { RouteTable } from '../../../domain/route.ts';
+import type { Admission, Claims } from '../../contract/store.ts';
+import type { Numbers } from '../claims/node.ts';
+import type { Channel } from '../connection/notify.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { pairKey } from './batch-needs.ts';
+import type { Reads } from './batch-reads.ts';
+import { Ledger, type WorkKind } from './ledger.ts';
+import { Line, sendLines } from './listener-queue.ts';
+import type { OwnerRoutes } from './routes.ts';
+import { Plan } from './row-changes.ts';
+
+/** What one verb hands to this node. */
+export interface Hands {
+  readonly admission: Admission;
+  readonly runs: Claims['runs'][number][];
+  readonly deliveries: Claims['deliveries'][number][];
+  runsWaiting: boolean;
+  deliveriesWaiting: boolean;
+}
+
+/** The arrays are filled until the transaction commits. */
+export function claimsOf(hands: Hands): Claims {
+  return {
+    runs: hands.runs,
+    deliveries: hands.deliveries,
+    get runsWaiting() {
+      return hands.runsWaiting;
+    },
+    get deliveriesWaiting() {
+      return hands.deliveriesWaiting;
+    },
+  };
+}
+
+/** Rows to be claimed for a verb, once the plan stands. */
+export interface Grant {
+  readonly line: Line;
+  readonly hands: Hands;
+  readonly count: number;
+  /** Of a run. */
+  readonly runnable: Runnable | null;
+}
+
+export interface Digest {
+  readonly openedAtMs: number;
+  readonly closesAtMs: number;
+  repeats: number;
+  newestEntry: number;
+  isNew: boolean;
+}
+
+const NO_ROUTES: RouteTable = {
+  subscriptions: [],
+  runnables: new Map(),
+  webhooks: new Map(),
+  globalWorkflow: null,
+  notify: true,
+};
+
+export class Pass {
+  readonly core: Core;
+  readonly reads: Reads;
+  readonly plan = new Plan();
+  readonly ledger = new Ledger();
+  readonly numbers: Numbers;
+  readonly grants: Grant[] = [];
+  /** Webhooks that asked for no more, or failed for too long: disabled, and what waits for them held. */
+  readonly goneWebhooks = new Set<Line>();
+  /** Lines to which something went back: what is in them is not what the rows say, until those are written. */
+  readonly wentBack = new Set<Line>();
+  readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
+  /** What sources forget and remember from now on, by their id. */
+  readonly memories = new Map<
+    string,
+    { removed: readonly string[]; added: readonly [itemId: string, entry: number][] }
+  >();
+  /** Idempotency keys won in this pass, with what came of them. */
+  readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
+  /** What other nodes are told when this is committed. */
+  readonly told = new Set<Channel>();
+  readonly hands: Hands[] = [];
+  readonly #lines = new Map<string, Line>();
+  /**
+   * What a verb of this pass has dealt with: those behind it do not find it any more. Runs and deliveries by their numbers:
+   * one that ends here may have been read as lost too, when its node was taken for gone, and it leaves its state once.
+   */
+  readonly #dealtWith = new Set<Row | string>();
+  readonly #taken: (() => void)[] = [];
+  readonly #unused: (() => void)[] = [];
+  /** Nothing was missed so far. Nobody's hands are taken by a pass that is thrown away anyway. */
+  isWhole = true;
+
+  constructor(core: Core, reads: Reads) {
+    this.core = core;
+    this.reads = reads;
+    this.numbers = core.node.numbers(reads.nowMs, reads.lastNumber);
+  }
+
+  get nowMs(): number {
+    return this.reads.nowMs;
+  }
+
+  line(ownerId: string, listenerId: string, isRun: boolean): Line {
+    const key = pairKey(ownerId, listenerId);
+    const known = this.#lines.get(key);
+    if (known) return known;
+    const row = this.reads.lines.get(key);
+    if (!row) {
+      this.isWhole = false;
+      this.reads.missed.lines.set(key, { ownerId, listenerId, isRun });
+    }
+    const line = row ? new Line(row, isRun) : Line.empty(ownerId, listenerId, isRun);
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  /** For what a verb hands to this node. */
+  handsOf(admission: Admission): Hands {
+    const hands = { admission, runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
+    this.hands.push(hands);
+    return hands;
+  }
+
+  /** Whether this tick is ours to fire; once. */
+  fires(triggerId: string): boolean {
+    if (!this.reads.firedTicks.has(triggerId) || this.#dealtWith.has(triggerId)) return false;
+    this.#dealtWith.add(triggerId);
+    return true;
+  }
+
+  /** The row of a lease that is still ours; once. */
+  leased(kind: 'endings' | 'returns' | 'attempts', key: string): Row | undefined {
+    const row = this.reads[kind].get(key);
+    return row && this.#first([row], kind === 'attempts' ? deliveryOf : runOf)[0];
+  }
+
+  /** Rows that a node which is gone held, and that no verb before has dealt with. */
+  lost(kind: WorkKind): Row[] {
+    return kind === 'runs'
+      ? this.#first(this.reads.lostRuns, runOf)
+      : this.#first(this.reads.lostDeliveries, deliveryOf);
+  }
+
+  /** Rows of what is due, and that no verb before has dealt with. */
+  due(kind: 'overDigests' | 'dueLater'): Row[] {
+    return this.#first(this.reads[kind], (row) => row);
+  }
+
+  #first(rows: readonly Row[], keyOf: (row: Row) => Row | string): Row[] {
+    const left = rows.filter((row) => !this.#dealtWith.has(keyOf(row)));
+    for (const row of left) this.#dealtWith.add(keyOf(row));
+    return left;
+  }
+
+  takeRun(hands: Hands, runnable: Runnable, besideHooks = false): boolean {
+    if (!this.isWhole) return true;
+    if (!hands.admission.takeRun(runnable, besideHooks)) return false;
+    this.#taken.push(() => hands.admission.dropRun(runnable.id));
+    return true;
+  }
+
+  /** `webhook` is null for the owner's mail. */
+  takeDelivery(hands: Hands, listenerId: string, webhook: Webhook | null): boolean {
+    if (!this.isWhole) return true;
+    if (!hands.admission.takeDelivery(listenerId, webhook)) return false;
+    this.#taken.push(() => hands.admission.dropDelivery(listenerId));
+    return true;
+  }
+
+  /** Rows of this line that are granted already. */
+  grantedTo(line: Line): number {
+    return this.grants.reduce((total, grant) => total + (grant.line === line ? grant.count : 0), 0);
+  }
+
+  isGone(line: Line): boolean {
+    return this.goneWebhooks.has(line);
+  }
+
+  /** The pass, or its transaction, came to nothing. */
+  undo(): void {
+    for (const drop of this.#taken.splice(0)) drop();
+    this.#unused.length = 0;
+  }
+
+  /** Hands that were taken and found nothing to hold. */
+  leaveUnused(hands: Hands, line: Line, count: number): void {
+    const { admission } = hands;
+    const drop = (): void =>
+      line.isRun ? admission.dropRun(line.listenerId) : admission.dropDelivery(line.listenerId);
+    for (let i = 0; i < count; i++) this.#unused.push(drop);
+  }
+
+  /** The transaction stands: from now on the hands hold what was claimed. */
+  settle(): void {
+    this.#taken.length = 0;
+    for (const drop of this.#unused.splice(0)) drop();
+  }
+
+  digest(need: { ownerId: string; digestKey: string; windowMs: number }): Digest | undefined {
+    const key = pairKey(need.ownerId, need.digestKey);
+    const known = this.digests.get(key);
+    if (known) return known;
+    const row = this.reads.digests.get(key);
+    if (!row) {
+      this.isWhole = false;
+      this.reads.missed.digests.set(key, need);
+      return undefined;
+    }
+    const digest = {
+      ownerId: need.ownerId,
+      digestKey: need.digestKey,
+      openedAtMs: row.opened_at_ms as number,
+      closesAtMs: row.closes_at_ms as number,
+      repeats: row.repeats as number,
+      newestEntry: 0,
+      isNew: row.is_new as boolean,
+    };
+    this.digests.set(key, digest);
+    return digest;
+  }
+
+  owner(ownerId: string): Owner | undefined {
+    const routes = this.#routesOf(ownerId);
+    if (!routes) return undefined;
+    if (!routes.owner) this.#miss(() => this.reads.missed.routes.owners.add(routes));
+    return routes.owner;
+  }
+
+  runnable(ownerId: string, id: string): Runnable | undefined {
+    const routes = this.#routesOf(ownerId);
+    const found = routes?.runnables.get(id);
+    if (routes && found === undefined) this.#miss(() => this.reads.missed.routes.runnables.push([routes, id]));
+    return found ?? undefined;
+  }
+
+  webhook(ownerId: string, id: string): Webhook | undefined {
+    const routes = this.#routesOf(ownerId);
+    const found = routes?.webhooks.get(id);
+    if (routes && found === undefined) this.#miss(() => this.reads.missed.routes.webhooks.push([routes, id]));
+    return found ?? undefined;
+  }
+
+  /** Who may hear this emitter. `onlyListenerId`: nobody else does, so nobody else is looked up. */
+  table(ownerId: string, emitterId: string, onlyListenerId: string | null): RouteTable {
+    const routes = this.#routesOf(ownerId);
+    if (!routes) return NO_ROUTES;
+    const lookups = {
+      runnables: { get: (id: string) => (isRunnable(id) ? this.runnable(ownerId, id) : undefined) },
+      webhooks: { get: (id: string) => (id.startsWith('wh_') ? this.webhook(ownerId, id) : undefined) },
+    };
+    if (onlyListenerId !== null) return { ...NO_ROUTES, ...lookups };
+    const subscriptions = routes.subscriptions.get(emitterId);
+    if (!subscriptions) this.#miss(() => this.reads.missed.routes.emitters.push([routes, emitterId]));
+    const globalId = this.owner(ownerId)?.globalErrorWorkflowId ?? null;
+    const emitter = isRunnable(emitterId) ? this.runnable(ownerId, emitterId) : undefined;
+    return {
+      ...lookups,
+      subscriptions: subscriptions ?? [],
+      globalWorkflow: globalId === null ? null : (this.runnable(ownerId, globalId) ?? null),
+      notify: emitter?.settings.notify ?? true,
+    };
+  }
+
+  /** A line was found to count less than there is. */
+  get isCounterWrong(): boolean {
+    return [...this.#lines.values()].some((line) => line.isWrong);
+  }
+
+  /** Those that changed. Behind all rows: when a line is ready is told by them. */
+  sendLines(tx: Tx): void {
+    sendLines(
+      tx,
+      [...this.#lines.values()].filter((line) => line.isChanged),
+    );
+  }
+
+  /** What sources remember now, of those that a run has changed. */
+  sendMemory(tx: Tx): void {
+    for (const [sourceId, { removed, added }] of this.memories) {
+      if (removed.length > 0) {
+        void tx.query(
+          'DELETE FROM dedupe WHERE source_id = $1 AND item_id = ANY($2::text[])',
+          sourceId,
+          arrayLiteral(removed),
+        );
+      }
+      if (added.length === 0) continue;
+      void tx.query(
+        'INSERT INTO dedupe (source_id, item_id, entry) SELECT $1::text, i, e FROM unnest($2::text[], $3::bigint[]) AS u (i, e)',
+        sourceId,
+        arrayLiteral(added.map(([itemId]) => itemId)),
+        arrayLiteral(added.map(([, entry]) => entry)),
+      );
+    }
+  }
+
+  sendDigests(tx: Tx): void {
+    const used = [...this.digests.values()].filter((d) => d.newestEntry > 0);
+    if (used.length === 0) return;
+    void tx.query(
+      `UPDATE digests AS d SET repeats = u.repeats, newest_entry = u.newest, opened_at_ms = u.opened, closes_at_ms = u.closes
+        FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[])
+          AS u (o, k, repeats, newest, opened, closes)
+        WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
+      arrayLiteral(used.map((d) => d.ownerId)),
+      arrayLiteral(used.map((d) => d.digestKey)),
+      arrayLiteral(used.map((d) => d.repeats)),
+      arrayLiteral(used.map((d) => d.newestEntry)),
+      arrayLiteral(used.map((d) => d.openedAtMs)),
+      arrayLiteral(used.map((d) => d.closesAtMs)),
+    );
+  }
+
+  #miss(note: () => void): void {
+    this.isWhole = false;
+    note();
+  }
+
+  #routesOf(ownerId: string): OwnerRoutes | undefined {
+    const version = this.reads.versions.get(ownerId);
+    if (version !== undefined) return this.core.routes.of(ownerId, version);
+    this.#miss(() => this.reads.missed.owners.add(ownerId));
+    return undefined;
+  }
+}
+
+const runOf = (row: Row): string => `run ${row.run}`;
+const deliveryOf = (row: Row): string => `delivery ${row.delivery}`;
+
+function isRunnable(id: string): boolean {
+  return id.startsWith('p_') || id.startsWith('dc_');
+}

@@ -1,0 +1,344 @@
+// What a transaction of many verbs reads before it is planned: gathered from all of them, then asked for with one
+// statement per kind of thing. What comes back stays for the whole transaction, since the rows are locked; a plan that
+// finds something missing has it read, and is made anew.
+//
+// Locks are always taken in this order, so that two nodes do not wait for each other: idempotency keys, runs and
+// deliveries that end, digests, lines; and by key within each. What is left is found by Postgres and tried again.
+
+import type { DeliveryLease } from '../../../domain/delivery.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { RunLease } from '../../../domain/run.ts';
+import type { Idempotency } from '../../contract/store.ts';
+import type { Tick } from '../../log/ticks.ts';
+import { readLost } from '../claims/expired-leases.ts';
+import { LAST_NUMBER_SQL } from '../claims/node.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey } from './batch-needs.ts';
+import { LINE_COLUMNS, type LineRow, toLineRow } from './listener-queue.ts';
+
+/** Whether a source's trigger `t` has a run that is not over. Not a join: a plan made for few events would read all of them. */
+const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_runs AS o
+  WHERE o.owner_id = t.owner_id AND o.runnable_id = t.runnable_id
+    AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = t.id))`;
+
+/** A node that was taken for gone must not write: it begins anew, and the transaction with it. */
+export class NodeGone extends Error {}
+
+const DIGESTS_PER_STEP = 100;
+
+export class Reads {
+  nowMs = 0;
+  /** Of those that ran ahead of the clock; 0: none did. */
+  lastNumber = 0;
+  readonly versions = new Map<string, number>();
+  /** Rows of runs that were ours: those that end are deleted already. By leaseKey. */
+  readonly endings = new Map<string, Row>();
+  readonly returns = new Map<string, Row>();
+  readonly attempts = new Map<string, Row>();
+  /** Idempotency keys that are new, and the rows of all. */
+  readonly wonKeys = new Set<string>();
+  readonly keys = new Map<string, Row>();
+  readonly firedTicks = new Set<string>();
+  readonly strategies = new Map<string, string | null>();
+  readonly itemIds = new Map<string, string[]>();
+  readonly lines = new Map<string, LineRow>();
+  readonly digests = new Map<string, Row>();
+  overDigests: Row[] = [];
+  /** Deleted already. */
+  dueLater: Row[] = [];
+  lostRuns: Row[] = [];
+  lostDeliveries: Row[] = [];
+
+  readonly #core: Core;
+  readonly #tx: Tx;
+  readonly #knownLines: Map<string, LineNeed>;
+  #missed = new Misses();
+
+  /** `knownLines`: those that a try of the same batch needed; this one locks them at once. */
+  constructor(core: Core, tx: Tx, knownLines: Map<string, LineNeed>) {
+    this.#core = core;
+    this.#tx = tx;
+    this.#knownLines = knownLines;
+  }
+
+  get missed(): Misses {
+    return this.#missed;
+  }
+
+  /** The first round trip: all that the verbs know of. */
+  async first(needs: Needs): Promise<void> {
+    await Promise.all([
+      this.#readStand(needs.owners),
+      this.#readKeys(needs.keys),
+      this.#readEndings(needs.endings),
+      this.#readReturns(needs.returns),
+      this.#readAttempts(needs.attempts),
+      this.#fire(needs.ticks),
+      this.#readMemory(needs.sources),
+      needs.overDigests && this.#readOverDigests(),
+      needs.dueLater && this.#readDueLater(),
+      needs.lost && this.#readLost(),
+    ]);
+  }
+
+  /**
+   * The next ones, until a plan misses nothing. Lines come last, when all else is known: so they are locked at once, in
+   * the order of their keys.
+   */
+  async more(): Promise<void> {
+    const missed = this.#missed;
+    this.#missed = new Misses();
+    const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
+    if (!isMissingOthers) return this.#readLines(missed.lines);
+    await Promise.all([
+      missed.owners.size > 0 && this.#readStand(missed.owners),
+      this.#core.routes.read(this.#tx, missed.routes),
+      this.#readDigests([...missed.digests.values()]),
+    ]);
+  }
+
+  async #readStand(owners: ReadonlySet<string>): Promise<void> {
+    const { node, clock } = this.#core;
+    const rows = await this.#tx.query(
+      `SELECT ${NOW_SQL} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $1) AS is_alive,
+        ${LAST_NUMBER_SQL} AS last_number,
+        (SELECT string_agg(owner_id || ' ' || version, ',') FROM versions WHERE owner_id = ANY($2::text[])) AS versions`,
+      node.id,
+      arrayLiteral([...owners]),
+    );
+    const row = rows[0] as Row;
+    if (row.is_alive !== true) throw new NodeGone('this node was taken for gone');
+    if (this.nowMs === 0) this.nowMs = clock.heard(row.now_ms as number, this.#tx.beganAt);
+    this.lastNumber = (row.last_number as number | null) ?? 0;
+    for (const ownerId of owners) this.versions.set(ownerId, 0);
+    for (const pair of ((row.versions as string | null) ?? '').split(',')) {
+      const [ownerId, version] = pair.split(' ') as [string, string | undefined];
+      if (version !== undefined) this.versions.set(ownerId, Number(version));
+    }
+  }
+
+  async #readKeys(keys: ReadonlyMap<string, Idempotency>): Promise<void> {
+    if (keys.size === 0) return;
+    const pairs = [...keys.values()];
+    const triggers = arrayLiteral(pairs.map((p) => p.triggerId));
+    const names = arrayLiteral(pairs.map((p) => p.key));
+    const nowMs = this.#core.clock.nowMs();
+    const [won, rows] = await Promise.all([
+      this.#tx.query(
+        `INSERT INTO idempotency (trigger_id, key, entry, expires_at_ms)
+          SELECT t, k, 0, $3::bigint FROM unnest($1::text[], $2::text[]) AS u (t, k) ORDER BY t, k
+          ON CONFLICT (trigger_id, key) DO UPDATE SET entry = 0, run = NULL, answer = NULL, request_hash = NULL,
+            expires_at_ms = excluded.expires_at_ms WHERE idempotency.expires_at_ms <= $4::bigint
+          RETURNING trigger_id, key`,
+        triggers,
+        names,
+        nowMs + LIMITS.idempotencyMs,
+        nowMs,
+      ),
+      this.#tx.query(
+        `SELECT i.trigger_id, i.key, i.entry, i.run, i.answer, i.request_hash FROM unnest($1::text[], $2::text[]) AS u (t, k)
+          JOIN idempotency AS i ON i.trigger_id = u.t AND i.key = u.k
+          WHERE i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
+        triggers,
+        names,
+      ),
+    ]);
+    for (const row of won) this.wonKeys.add(pairKey(row.trigger_id as string, row.key as string));
+    for (const row of rows) this.keys.set(pairKey(row.trigger_id as string, row.key as string), row);
+  }
+
+  async #readEndings(leases: readonly RunLease[]): Promise<void> {
+    if (leases.length === 0) return;
+    const rows = await this.#tx.query(
+      `DELETE FROM open_runs USING (SELECT o.run FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
+          JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running'
+          WHERE o.run = ANY($1::bigint[]) ORDER BY o.run FOR UPDATE OF o) AS held
+        WHERE open_runs.run = held.run AND open_runs.run = ANY($1::bigint[])
+        RETURNING open_runs.run, fence, owner_id, runnable_id, deployment_id, entry, via, subscription_id, attempt,
+          started_at_ms, awaited_by`,
+      arrayLiteral(leases.map(({ run }) => run)),
+      arrayLiteral(leases.map(({ fence }) => fence)),
+    );
+    for (const row of rows) this.endings.set(leaseKey(row.run as number, row.fence as number), row);
+  }
+
+  async #readReturns(leases: readonly RunLease[]): Promise<void> {
+    if (leases.length === 0) return;
+    const rows = await this.#tx.query(
+      `SELECT o.run, o.fence, o.owner_id, o.runnable_id, o.deployment_id, o.entry, o.via, o.subscription_id, o.attempt,
+          o.alone, o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.waits, o.early
+        FROM unnest($1::bigint[], $2::int[]) AS u (run, fence)
+        JOIN open_runs AS o ON o.run = u.run AND o.fence = u.fence AND o.state = 'running'
+        WHERE o.run = ANY($1::bigint[]) ORDER BY o.run FOR UPDATE OF o`,
+      arrayLiteral(leases.map(({ run }) => run)),
+      arrayLiteral(leases.map(({ fence }) => fence)),
+    );
+    for (const row of rows) this.returns.set(leaseKey(row.run as number, row.fence as number), row);
+  }
+
+  async #readAttempts(leases: readonly DeliveryLease[]): Promise<void> {
+    if (leases.length === 0) return;
+    const rows = await this.#tx.query(
+      `SELECT o.* FROM unnest($1::bigint[], $2::int[]) AS u (delivery, fence)
+        JOIN open_deliveries AS o ON o.delivery = u.delivery AND o.fence = u.fence AND o.state = 'sending'
+        WHERE o.delivery = ANY($1::bigint[]) ORDER BY o.delivery FOR UPDATE OF o`,
+      arrayLiteral(leases.map(({ delivery }) => delivery)),
+      arrayLiteral(leases.map(({ fence }) => fence)),
+    );
+    for (const row of rows) this.attempts.set(leaseKey(row.delivery as number, row.fence as number), row);
+  }
+
+  /**
+   * Sets the triggers to their next tick: of those who want the same tick, one comes through, and of one due time none
+   * again. A source's tick that comes while the run of the one before is not over is counted, and nothing else.
+   */
+  async #fire(ticks: readonly Tick[]): Promise<void> {
+    if (ticks.length === 0) return;
+    const values = [
+      arrayLiteral(ticks.map((t) => t.triggerId)),
+      arrayLiteral(ticks.map((t) => t.expectedAtMs)),
+      arrayLiteral(ticks.map((t) => t.nextAtMs)),
+    ];
+    const wanted = `FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
+      WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[])`;
+    void this.#tx.query(
+      `UPDATE triggers AS t SET next_at_ms = u.next ${wanted} AND t.last_due_at_ms >= u.expected`,
+      ...values,
+    );
+    const rows = await this.#tx.query(
+      `UPDATE triggers AS t SET next_at_ms = u.next, last_due_at_ms = u.expected,
+          skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, ${IS_BUSY} AS is_skipped`,
+      ...values,
+    );
+    for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(row.id as string);
+  }
+
+  /** Runs of one source are serialised, so that nobody else changes what it remembers. */
+  async #readMemory(sources: ReadonlySet<string>): Promise<void> {
+    if (sources.size === 0) return;
+    const ids = arrayLiteral([...sources]);
+    const [strategies, items] = await Promise.all([
+      this.#tx.query('SELECT id, dedupe FROM runnables WHERE id = ANY($1::text[])', ids),
+      this.#tx.query('SELECT source_id, item_id FROM dedupe WHERE source_id = ANY($1::text[]) ORDER BY entry', ids),
+    ]);
+    for (const id of sources) this.itemIds.set(id, []);
+    for (const row of strategies) this.strategies.set(row.id as string, row.dedupe as string | null);
+    for (const row of items) this.itemIds.get(row.source_id as string)?.push(row.item_id as string);
+  }
+
+  async #readOverDigests(): Promise<void> {
+    const over = await this.#tx.query(
+      `SELECT owner_id AS digest_owner, digest_key AS over_key, opened_at_ms, closes_at_ms, repeats, newest_entry
+        FROM digests WHERE closes_at_ms <= $1::bigint ORDER BY owner_id, digest_key LIMIT ${DIGESTS_PER_STEP}
+        FOR UPDATE SKIP LOCKED`,
+      this.#core.clock.nowMs(),
+    );
+    if (over.length === 0) return;
+    const newest = await this.#tx.query(
+      'SELECT * FROM emissions WHERE entry = ANY($1::bigint[])',
+      arrayLiteral(over.map((row) => row.newest_entry as number)),
+    );
+    const byEntry = new Map(newest.map((row) => [row.entry, row]));
+    this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(row.newest_entry as number), ...row }));
+    for (const row of this.overDigests) this.#missed.owners.add(row.digest_owner as string);
+  }
+
+  async #readDueLater(): Promise<void> {
+    const due = await this.#tx.query(
+      `DELETE FROM later_emissions WHERE entry = ANY (ARRAY(SELECT entry FROM later_emissions
+          WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep} FOR UPDATE SKIP LOCKED))
+        RETURNING *`,
+      this.#core.clock.nowMs(),
+    );
+    const [at, entry] = ['due_at_ms', 'entry'] as const;
+    this.dueLater = due.sort(
+      (a, b) => (a[at] as number) - (b[at] as number) || (a[entry] as number) - (b[entry] as number),
+    );
+    for (const row of due) this.#missed.owners.add(row.owner_id as string);
+  }
+
+  async #readLost(): Promise<void> {
+    const lost = await readLost(this.#core, this.#tx);
+    this.lostRuns = lost.runs;
+    this.lostDeliveries = lost.deliveries;
+    for (const row of [...lost.runs, ...lost.deliveries]) this.#missed.owners.add(row.owner_id as string);
+  }
+
+  async #readDigests(needs: readonly DigestNeed[]): Promise<void> {
+    if (needs.length === 0) return;
+    const owners = arrayLiteral(needs.map((n) => n.ownerId));
+    const keys = arrayLiteral(needs.map((n) => n.digestKey));
+    // An owner without a window opens none; one that is open still counts.
+    void this.#tx.query(
+      `INSERT INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
+        SELECT o, k, $4::bigint, $4::bigint + w, 0, 0 FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (o, k, w)
+        WHERE w > 0 ORDER BY o, k ON CONFLICT DO NOTHING`,
+      owners,
+      keys,
+      arrayLiteral(needs.map((n) => n.windowMs)),
+      this.nowMs,
+    );
+    const rows = await this.#tx.query(
+      `SELECT d.owner_id, d.digest_key, d.opened_at_ms, d.closes_at_ms, d.repeats, d.newest_entry = 0 AS is_new
+        FROM unnest($1::text[], $2::text[]) AS u (o, k)
+        JOIN digests AS d ON d.owner_id = u.o AND d.digest_key = u.k
+        WHERE d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[]) ORDER BY d.owner_id, d.digest_key FOR UPDATE OF d`,
+      owners,
+      keys,
+    );
+    for (const { ownerId, digestKey } of needs) {
+      const none = { opened_at_ms: this.nowMs, closes_at_ms: this.nowMs, repeats: 0, is_new: true };
+      this.digests.set(pairKey(ownerId, digestKey), none);
+    }
+    for (const row of rows) this.digests.set(pairKey(row.owner_id as string, row.digest_key as string), row);
+  }
+
+  /**
+   * Locks. Whoever changes or deletes a listener locks its line too, so that from now on nobody does; what was changed
+   * before shows in the versions, which are therefore read again behind the lock.
+   */
+  async #readLines(missed: ReadonlyMap<string, LineNeed>): Promise<void> {
+    for (const [key, need] of missed) this.#knownLines.set(key, need);
+    const wanted = [...this.#knownLines].filter(([key]) => !this.lines.has(key)).map(([, need]) => need);
+    const owners = arrayLiteral(wanted.map((l) => l.ownerId));
+    const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
+    const lock = async (): Promise<number> => {
+      const rows = await this.#tx.query(
+        `SELECT ${LINE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+          JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+          WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+        owners,
+        listeners,
+      );
+      for (const row of rows) {
+        const line = toLineRow(row);
+        this.lines.set(pairKey(line.ownerId, line.listenerId), line);
+      }
+      return rows.length;
+    };
+    const versions = [...this.versions.keys()];
+    const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
+    if (locked === wanted.length) return;
+    // The first of a listener: whoever makes the row, all of them lock it.
+    void this.#tx.query(
+      `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken)
+        SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
+        ON CONFLICT DO NOTHING`,
+      owners,
+      listeners,
+      arrayLiteral(wanted.map((l) => l.isRun)),
+    );
+    await Promise.all([lock(), this.#readVersions(versions)]);
+  }
+
+  async #readVersions(owners: readonly string[]): Promise<void> {
+    const rows = await this.#tx.query(
+      'SELECT owner_id, version FROM versions WHERE owner_id = ANY($1::text[])',
+      arrayLiteral(owners),
+    );
+    for (const row of rows) this.versions.set(row.owner_id as string, row.version as number);
+  }
+}

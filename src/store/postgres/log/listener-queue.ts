@@ -1,0 +1,274 @@
+// A line: what waits for one workflow, source or webhook and how many of it are under way, and a webhook's health. Whoever
+// changes one has its row locked.
+
+import { HEALTHY, type WebhookHealth } from '../../../domain/health.ts';
+import type { Throttle } from '../../../domain/resource.ts';
+import { nextStartMs, roomAt, type Starts } from '../../../domain/throttle.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';
+
+export interface LineRow {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly waiting: number;
+  readonly taken: number;
+  readonly holder: number | null;
+  readonly keptUntilMs: number | null;
+  readonly health: WebhookHealth;
+  /** Of a line of runs; 0 also when nothing waits. */
+  readonly readyAtMs: number;
+  /** Of a throttled workflow; none: nothing of it has begun. */
+  readonly starts: Starts;
+}
+
+const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
+
+/** Of `lines AS l`: what `toLineRow` reads. A node that is gone keeps nothing. */
+export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
+  CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
+  l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, l.ready_at_ms, l.starts`;
+
+/** Of `lines AS l`: Line.isFor, for statements. */
+export const isFor = (node: string, now: string): string =>
+  `(l.holder = ${node} OR (l.taken <= 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
+    OR NOT ${HOLDER_LIVES})))`;
+
+export function toLineRow(row: Row): LineRow {
+  return {
+    ownerId: row.owner_id as string,
+    listenerId: row.listener_id as string,
+    waiting: row.waiting as number,
+    taken: row.taken as number,
+    holder: row.holder as number | null,
+    keptUntilMs: row.kept_until_ms as number | null,
+    health: toHealth(row),
+    readyAtMs: (row.ready_at_ms as number | null | undefined) ?? 0,
+    starts: toStarts((row.starts as string | null | undefined) ?? null),
+  };
+}
+
+/** Mostly the same object, which nobody needs to compare in depth then. */
+export function toHealth(row: Row): WebhookHealth {
+  if (row.failing_since_ms === null && row.paused_until_ms === null) return HEALTHY;
+  return {
+    failingSinceMs: row.failing_since_ms as number | null,
+    exhaustedInRow: row.exhausted_in_row as number,
+    noticedAtMs: row.noticed_at_ms as number | null,
+    pausedUntilMs: row.paused_until_ms as number | null,
+  };
+}
+
+/** A listener's counters, as its transaction has them so far. */
+export class Line {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly isRun: boolean;
+  waiting: number;
+  taken: number;
+  holder: number | null;
+  /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
+  keptUntilMs: number | null;
+  isChanged = false;
+  /** It would have counted less than nothing: its rows say otherwise. */
+  isWrong = false;
+  #readyAtMs: number;
+  #starts: Starts;
+  readonly #startsBefore: Starts;
+  readonly #healthBefore: WebhookHealth;
+  #health: WebhookHealth;
+
+  constructor(row: LineRow, isRun: boolean) {
+    this.ownerId = row.ownerId;
+    this.listenerId = row.listenerId;
+    this.isRun = isRun;
+    this.waiting = row.waiting;
+    this.taken = row.taken;
+    this.holder = row.holder;
+    this.keptUntilMs = row.keptUntilMs;
+    this.#healthBefore = row.health;
+    this.#health = row.health;
+    this.#readyAtMs = row.readyAtMs;
+    this.#starts = row.starts;
+    this.#startsBefore = row.starts;
+  }
+
+  static empty(ownerId: string, listenerId: string, isRun: boolean): Line {
+    const nothing = { waiting: 0, taken: 0, holder: null, keptUntilMs: null, readyAtMs: 0, starts: NEVER };
+    return new Line({ ownerId, listenerId, ...nothing, health: HEALTHY }, isRun);
+  }
+
+  change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
+    const { waiting = 0, taken = 0, keptUntilMs = null } = by;
+    this.#count(waiting, taken);
+    // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
+    if (this.isRun || taken === 0) return;
+    if (this.taken === 0) this.keep(keptUntilMs);
+    else if (taken > 0) {
+      this.holder = node;
+      this.keptUntilMs = null;
+    }
+  }
+
+  /** Never less than nothing: with a negative count, nobody could ever take the line again. */
+  #count(waiting: number, taken: number): void {
+    this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
+    this.waiting = Math.max(0, this.waiting + waiting);
+    this.taken = Math.max(0, this.taken + taken);
+    this.isChanged = true;
+  }
+
+  /** As the rows say; a line that nothing is taken of is anybody's. */
+  recount({ waiting, taken, holder }: Pick<LineRow, 'waiting' | 'taken' | 'holder'>): void {
+    this.waiting = waiting;
+    this.taken = taken;
+    if (!this.isRun) this.holder = taken > 0 ? (this.holder ?? holder) : null;
+    this.isChanged = true;
+  }
+
+  /** By its holder; null: by nobody. */
+  keep(untilMs: number | null): void {
+    if (untilMs === null) this.holder = null;
+    this.keptUntilMs = untilMs;
+    this.isChanged = true;
+  }
+
+  /** One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep. */
+  isFor(node: number, nowMs: number): boolean {
+    if (this.holder === node) return true;
+    return this.taken <= 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
+  }
+
+  /** How many of its runs may begin now, as far as its throttle goes. While none may, it is not ready. */
+  roomAt(throttle: Throttle | null, nowMs: number): number {
+    this.#keepStarts(throttle === null ? NEVER : settled(this.#starts, nowMs));
+    const room = throttle === null ? Number.POSITIVE_INFINITY : roomAt(throttle, this.#starts, nowMs);
+    const readyAtMs = throttle === null || room > 0 ? 0 : nextStartMs(throttle, this.#starts, nowMs);
+    if (readyAtMs !== this.#readyAtMs) {
+      this.#readyAtMs = readyAtMs;
+      this.isChanged ||= this.waiting > 0;
+    }
+    return room;
+  }
+
+  /** Some of its runs begin now; `atMs`: the last of them. */
+  began(throttle: Throttle | null, of: { count: number; atMs: number; nowMs: number }): void {
+    if (throttle === null || of.count === 0) return;
+    this.#keepStarts(withMore(throttle, this.#starts, of));
+    this.roomAt(throttle, of.nowMs);
+  }
+
+  #keepStarts(starts: Starts): void {
+    if (starts === this.#starts) return;
+    this.#starts = starts;
+    this.isChanged = true;
+  }
+
+  get readyAtMs(): number {
+    return this.#readyAtMs;
+  }
+
+  get starts(): string | null {
+    return keptStarts(this.#starts);
+  }
+
+  get isStartsChanged(): boolean {
+    return this.#starts !== this.#startsBefore;
+  }
+
+  get health(): WebhookHealth {
+    return this.#health;
+  }
+
+  set health(health: WebhookHealth) {
+    if (health === this.#health) return;
+    this.#health = health;
+    // When something is ready depends on it.
+    this.isChanged = true;
+  }
+
+  get isHealthChanged(): boolean {
+    return this.#health !== this.#healthBefore;
+  }
+
+  isPaused(nowMs: number): boolean {
+    return this.#health.pausedUntilMs !== null && this.#health.pausedUntilMs > nowMs;
+  }
+}
+
+/** Of `lines AS l`: when the earliest of what waits is due; of an ordered webhook the lowest number, which goes first. */
+const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.id = l.listener_id)
+  THEN (SELECT d.due_at_ms FROM open_deliveries AS d
+    WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state IN ('pending', 'retrying')
+    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1)
+  ELSE least(
+    (SELECT min(due_at_ms) FROM open_deliveries AS d
+      WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'pending'),
+    (SELECT min(due_at_ms) FROM open_deliveries AS d
+      WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying')) END`;
+
+/** A delivery's line is ready when what goes next is due and its webhook is not paused, told by the rows themselves. */
+export function sendLines(tx: Tx, changed: readonly Line[]): void {
+  if (changed.length === 0) return;
+  sendHealth(
+    tx,
+    changed.filter((line) => line.isHealthChanged),
+  );
+  sendStarts(
+    tx,
+    changed.filter((line) => line.isStartsChanged),
+  );
+  void tx.query(
+    `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
+        ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN u.ready
+          ELSE greatest(l.paused_until_ms, ${EARLIEST_DUE}) END
+      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[],
+        $7::bigint[]) AS u (o, i, waiting, taken, holder, kept, ready)
+      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
+    arrayLiteral(changed.map((l) => l.ownerId)),
+    arrayLiteral(changed.map((l) => l.listenerId)),
+    arrayLiteral(changed.map((l) => l.waiting)),
+    arrayLiteral(changed.map((l) => l.taken)),
+    arrayLiteral(changed.map((l) => l.holder)),
+    arrayLiteral(changed.map((l) => l.keptUntilMs)),
+    arrayLiteral(changed.map((l) => l.readyAtMs)),
+  );
+}
+
+function sendStarts(tx: Tx, changed: readonly Line[]): void {
+  if (changed.length === 0) return;
+  void tx.query(
+    `UPDATE lines AS l SET starts = u.starts FROM unnest($1::text[], $2::text[], $3::text[]) AS u (o, i, starts)
+      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
+    arrayLiteral(changed.map((l) => l.ownerId)),
+    arrayLiteral(changed.map((l) => l.listenerId)),
+    arrayLiteral(changed.map((l) => l.starts)),
+  );
+}
+
+function sendHealth(tx: Tx, changed: readonly Line[]): void {
+  if (changed.length === 0) return;
+  void tx.query(
+    `UPDATE lines AS l SET failing_since_ms = u.since, exhausted_in_row = u.exhausted, noticed_at_ms = u.noticed,
+        paused_until_ms = u.paused
+      FROM unnest($1::text[], $2::text[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
+        AS u (o, i, since, exhausted, noticed, paused)
+      WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
+    arrayLiteral(changed.map((l) => l.ownerId)),
+    arrayLiteral(changed.map((l) => l.listenerId)),
+    arrayLiteral(changed.map((l) => l.health.failingSinceMs)),
+    arrayLiteral(changed.map((l) => l.health.exhaustedInRow)),
+    arrayLiteral(changed.map((l) => l.health.noticedAtMs)),
+    arrayLiteral(changed.map((l) => l.health.pausedUntilMs)),
+  );
+}
+
+/** Of a webhook that is deleted, whose line is locked. */
+export function forgetHealth(tx: Tx, { ownerId, id }: { ownerId: string; id: string }): void {
+  void tx.query(
+    `UPDATE lines SET failing_since_ms = NULL, exhausted_in_row = 0, noticed_at_ms = NULL, paused_until_ms = NULL
+      WHERE owner_id = $1 AND listener_id = $2`,
+    ownerId,
+    id,
+  );
+}

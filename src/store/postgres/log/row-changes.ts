@@ -1,0 +1,244 @@
+// The rows that a transaction will write, gathered while it is planned and then sent with one statement per table.
+
+import type { Emission } from '../../../domain/emission.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral } from '../connection/values.ts';
+import type { DeliveryStanding } from '../deliveries/delivery-schedule.ts';
+import { type BegunWait, sendWaits } from '../runs/wait-start.ts';
+import {
+  ANSWERS,
+  ATTEMPTS,
+  type Cells,
+  GOING_ON,
+  type LaterEmission,
+  OPEN_DELIVERIES,
+  OPEN_RUNS,
+  RUNS,
+  sendEmissions,
+  sendLater,
+  WITHHELD,
+} from './row-inserts.ts';
+
+export interface RunAgain {
+  readonly run: number;
+  readonly attempt: number;
+  readonly alone: boolean;
+  readonly rescues: number;
+  readonly fence: number;
+}
+
+export interface DeliveryChange {
+  readonly delivery: number;
+  readonly state: string;
+  readonly standing: DeliveryStanding;
+  readonly fence: number;
+  readonly dueAtMs: number | null;
+}
+
+export interface DeliveryEnd {
+  readonly delivery: number;
+  readonly state: string;
+  readonly standing: DeliveryStanding;
+}
+
+export interface Remembered {
+  readonly triggerId: string;
+  readonly key: string;
+  readonly entry: number;
+  readonly run: number | null;
+  readonly requestHash: string;
+}
+
+export interface DbWrite {
+  readonly sourceId: string;
+  readonly name: string;
+  readonly value: string | null;
+}
+
+export class Plan {
+  readonly emissions: Emission[] = [];
+  readonly later: LaterEmission[] = [];
+  readonly openRuns: Cells[] = [];
+  /** Of the open ones, those that go on where another one failed. */
+  readonly goingOn: Cells[] = [];
+  readonly runs: Cells[] = [];
+  /** Open runs that end although they were not deleted when they were read. */
+  readonly closedRuns: number[] = [];
+  readonly runsAgain: RunAgain[] = [];
+  readonly waits: BegunWait[] = [];
+  readonly openDeliveries: Cells[] = [];
+  readonly deliveryChanges: DeliveryChange[] = [];
+  readonly deliveryEnds: DeliveryEnd[] = [];
+  readonly attempts: Cells[] = [];
+  readonly withheld: Cells[] = [];
+  readonly answers: Cells[] = [];
+  readonly keys: Remembered[] = [];
+  readonly keyAnswers: { readonly run: number; readonly answer: string }[] = [];
+  readonly endedDigests: { readonly ownerId: string; readonly digestKey: string }[] = [];
+  /** By source and name: the last one counts. */
+  readonly dbWrites = new Map<string, DbWrite>();
+
+  /** Sends what may be claimed in this transaction already: runs that were ordered to go on. */
+  sendFirst(tx: Tx): void {
+    sendWaits(tx, this.waits);
+  }
+
+  /** Sends the rest; nothing is waited for. Throws when a row would leave its state twice: it would be counted twice. */
+  send(tx: Tx, nowMs: number): void {
+    refuseTwice('run', [...numbersOf('run', this.runsAgain), ...this.closedRuns, ...numbersOf('run', this.waits)]);
+    refuseTwice('delivery', [
+      ...numbersOf('delivery', this.deliveryChanges),
+      ...numbersOf('delivery', this.deliveryEnds),
+    ]);
+    sendEmissions(tx, this.emissions);
+    sendLater(tx, this.later);
+    OPEN_RUNS.send(tx, this.openRuns);
+    GOING_ON.send(tx, this.goingOn);
+    RUNS.send(tx, this.runs);
+    OPEN_DELIVERIES.send(tx, this.openDeliveries);
+    ATTEMPTS.send(tx, this.attempts);
+    WITHHELD.send(tx, this.withheld);
+    ANSWERS.send(tx, this.answers);
+    this.#sendRuns(tx);
+    this.#sendDeliveries(tx, nowMs);
+    this.#sendKeys(tx);
+    this.#sendDbWrites(tx);
+    if (this.endedDigests.length === 0) return;
+    void tx.query(
+      `DELETE FROM digests AS d USING unnest($1::text[], $2::text[]) AS u (o, k)
+        WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
+      arrayLiteral(this.endedDigests.map((d) => d.ownerId)),
+      arrayLiteral(this.endedDigests.map((d) => d.digestKey)),
+    );
+  }
+
+  #sendRuns(tx: Tx): void {
+    if (this.closedRuns.length > 0) {
+      // Their last segment has told nothing; what they have told before is kept.
+      void tx.query(
+        `WITH gone AS (DELETE FROM open_runs WHERE run = ANY($1::bigint[]) RETURNING run, summary_so_far, detail_so_far)
+          UPDATE runs AS r SET summary = coalesce(r.summary, gone.summary_so_far),
+            detail = coalesce(r.detail, gone.detail_so_far)
+            FROM gone WHERE r.run = gone.run AND r.run = ANY($1::bigint[])
+              AND (gone.summary_so_far IS NOT NULL OR gone.detail_so_far IS NOT NULL)`,
+        arrayLiteral(this.closedRuns),
+      );
+    }
+    if (this.runsAgain.length === 0) return;
+    void tx.query(
+      `UPDATE open_runs AS o SET state = 'queued', attempt = u.attempt, alone = u.alone, rescues = u.rescues,
+          fence = u.fence, node = NULL, lease_until_ms = NULL, cancel_asked = false,
+          started_at_ms = CASE WHEN o.waits > 0 THEN o.started_at_ms END
+        FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[]) AS u (run, attempt, alone, rescues, fence)
+        WHERE o.run = u.run AND o.run = ANY($1::bigint[])`,
+      arrayLiteral(this.runsAgain.map((r) => r.run)),
+      arrayLiteral(this.runsAgain.map((r) => r.attempt)),
+      arrayLiteral(this.runsAgain.map((r) => r.alone)),
+      arrayLiteral(this.runsAgain.map((r) => r.rescues)),
+      arrayLiteral(this.runsAgain.map((r) => r.fence)),
+    );
+  }
+
+  #sendDeliveries(tx: Tx, nowMs: number): void {
+    const { deliveryChanges: changes, deliveryEnds: ends } = this;
+    if (changes.length > 0) {
+      void tx.query(
+        `UPDATE open_deliveries AS o SET state = u.state, fence = u.fence, due_at_ms = u.due, attempts_made = u.made,
+            requests_made = u.requests, tries = u.tries, due_by = u.due_by, node = NULL, lease_until_ms = NULL
+          FROM unnest($1::bigint[], $2::text[], $3::int[], $4::bigint[], $5::int[], $6::int[], $7::int[], $8::text[])
+            AS u (delivery, state, fence, due, made, requests, tries, due_by)
+          WHERE o.delivery = u.delivery AND o.delivery = ANY($1::bigint[])`,
+        arrayLiteral(changes.map((c) => c.delivery)),
+        arrayLiteral(changes.map((c) => c.state)),
+        arrayLiteral(changes.map((c) => c.fence)),
+        arrayLiteral(changes.map((c) => c.dueAtMs)),
+        ...standingLiterals(changes),
+        arrayLiteral(changes.map((c) => c.standing.dueBy)),
+      );
+    }
+    if (ends.length === 0) return;
+    void tx.query(
+      `WITH ended AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::int[])
+          AS u (delivery, end_state, made, requests, used)),
+        gone AS (DELETE FROM open_deliveries AS o USING ended
+          WHERE o.delivery = ended.delivery AND o.delivery = ANY($1::bigint[])
+          RETURNING o.*, ended.end_state, ended.made, ended.requests, ended.used)
+        INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
+          ended_at_ms, requests_made, tries, due_by, fence)
+        SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, end_state, made, $6::bigint, requests,
+          used, due_by, fence FROM gone`,
+      arrayLiteral(ends.map((e) => e.delivery)),
+      arrayLiteral(ends.map((e) => e.state)),
+      ...standingLiterals(ends),
+      nowMs,
+    );
+  }
+
+  #sendKeys(tx: Tx): void {
+    const { keys, keyAnswers } = this;
+    if (keys.length > 0) {
+      void tx.query(
+        `UPDATE idempotency AS i SET entry = u.entry, run = u.run, request_hash = u.hash
+          FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) AS u (t, k, entry, run, hash)
+          WHERE i.trigger_id = u.t AND i.key = u.k AND i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
+        arrayLiteral(keys.map((k) => k.triggerId)),
+        arrayLiteral(keys.map((k) => k.key)),
+        arrayLiteral(keys.map((k) => k.entry)),
+        arrayLiteral(keys.map((k) => k.run)),
+        arrayLiteral(keys.map((k) => k.requestHash)),
+      );
+    }
+    if (keyAnswers.length === 0) return;
+    void tx.query(
+      `UPDATE idempotency AS i SET answer = u.answer FROM unnest($1::bigint[], $2::text[]) AS u (run, answer)
+        WHERE i.run = u.run AND i.run = ANY($1::bigint[])`,
+      arrayLiteral(keyAnswers.map((a) => a.run)),
+      arrayLiteral(keyAnswers.map((a) => a.answer)),
+    );
+  }
+
+  #sendDbWrites(tx: Tx): void {
+    const writes = [...this.dbWrites.values()];
+    const set = writes.filter((w) => w.value !== null);
+    const cleared = writes.filter((w) => w.value === null);
+    if (cleared.length > 0) {
+      void tx.query(
+        `DELETE FROM source_db AS s USING unnest($1::text[], $2::text[]) AS u (source_id, name)
+          WHERE s.source_id = u.source_id AND md5(s.name) = md5(u.name) AND s.source_id = ANY($1::text[])`,
+        arrayLiteral(cleared.map((w) => w.sourceId)),
+        arrayLiteral(cleared.map((w) => w.name)),
+      );
+    }
+    if (set.length === 0) return;
+    void tx.query(
+      `INSERT INTO source_db (source_id, name, value) SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+        ON CONFLICT (source_id, md5(name)) DO UPDATE SET value = excluded.value`,
+      arrayLiteral(set.map((w) => w.sourceId)),
+      arrayLiteral(set.map((w) => w.name)),
+      arrayLiteral(set.map((w) => w.value)),
+    );
+  }
+}
+
+function numbersOf<K extends 'run' | 'delivery'>(key: K, rows: readonly Readonly<Record<K, number>>[]): number[] {
+  return rows.map((row) => row[key]);
+}
+
+/** The verbs of the batch are then run one by one, each on what the one before it has left. */
+function refuseTwice(kind: string, numbers: readonly number[]): void {
+  const seen = new Set<number>();
+  for (const number of numbers) {
+    if (seen.has(number)) throw new Error(`${kind} ${number} leaves its state twice in one transaction`);
+    seen.add(number);
+  }
+}
+
+function standingLiterals(
+  of: readonly { standing: DeliveryStanding }[],
+): [made: string, requests: string, tries: string] {
+  return [
+    arrayLiteral(of.map(({ standing }) => standing.attemptsMade)),
+    arrayLiteral(of.map(({ standing }) => standing.requestsMade)),
+    arrayLiteral(of.map(({ standing }) => standing.tries)),
+  ];
+}

@@ -1,0 +1,158 @@
+// The log read forwards, while several processes write to it.
+//
+// A number is given when its transaction begins, and shows when that commits: of two that are written at the same time,
+// the higher one may be there first. Whoever has read up to it would never see the other. So there is an end of the log up
+// to which nothing comes any more, and nobody reads beyond it:
+// - whoever begins later reads the database's clock and the largest number that was left word of, and gives higher ones;
+// - whoever has begun holds the lock on its transaction's id, from before it read the clock until after it has committed.
+// So: read the clock and the numbers, then see who holds such locks, and wait until none of those is left. Transactions of
+// other programs in this database are waited for too; which ones write here cannot be told.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
+import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
+import type { EmissionRecord } from '../../contract/records.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
+import { type EmissionReader, toEmissionRecord } from '../../rows/log-rows.ts';
+import { LAST_NUMBER_SQL } from '../claims/node.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import type { Pool } from '../connection/pool.ts';
+import type { Core } from '../core.ts';
+
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
+
+/** In this order: who is not among the writers reads the clock behind us. */
+const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,
+  (SELECT string_agg(l.virtualtransaction, ',') FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+    WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted
+      AND a.datname = current_database()) AS writers`;
+
+/** A transaction takes a few milliseconds, mostly; one that waits for a lock, longer. */
+const LOOK_AGAIN_MS = 5;
+const MAX_LOOK_AGAIN_MS = 100;
+/** Longer than a transaction of ours may take (connection.ts). */
+const GIVE_UP_MS = 30 * SECOND_MS;
+
+export function streamVerbs(core: Core): StreamStore {
+  const { pool } = core;
+  const end = new LogEnd(core);
+  return {
+    logEnd: () => end.find(),
+    emissionsAfter: (channel, stretch, withBody) => emissionsAfter(core, { channel, stretch, withBody }),
+
+    emittersAfter: async ({ after, upTo }) => {
+      const rows = await pool.planned(
+        'SELECT DISTINCT emitter_id FROM emissions WHERE entry > $1::bigint AND entry <= $2::bigint AND listed',
+        after,
+        upTo,
+      );
+      return new Set(rows.map((row) => row.emitter_id as string));
+    },
+  };
+}
+
+interface Look {
+  /** Whoever begins from now on numbers behind it. */
+  readonly end: number;
+  readonly writers: readonly string[];
+}
+
+/** Those who ask while somebody looks share the next look: it must begin after they have asked. */
+class LogEnd {
+  readonly #core: Core;
+  #current: Promise<number> | undefined;
+  #next: Promise<number> | undefined;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  find(): Promise<number> {
+    if (!this.#current) return this.#begin();
+    this.#next ??= this.#current.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  #begin(): Promise<number> {
+    this.#next = undefined;
+    const current = this.#search().finally(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    this.#current = current;
+    return current;
+  }
+
+  async #search(): Promise<number> {
+    const begunAt = performance.now();
+    const { end, writers } = await this.#look();
+    let left = writers;
+    for (let waitMs = LOOK_AGAIN_MS; left.length > 0; waitMs = Math.min(2 * waitMs, MAX_LOOK_AGAIN_MS)) {
+      if (performance.now() - begunAt > GIVE_UP_MS) {
+        throw new StoreUnavailable(
+          'a transaction in this database does not end, and nobody can tell what it may write',
+        );
+      }
+      await pause(waitMs);
+      const now = new Set((await this.#look()).writers);
+      left = left.filter((writer) => now.has(writer));
+    }
+    return end;
+  }
+
+  async #look(): Promise<Look> {
+    const { pool, clock } = this.#core;
+    const stands = clock.standMs();
+    const row = await pool.get(LOOK);
+    const nowMs = stands ?? (row?.now_ms as number);
+    const last = (row?.last_number as number | null) ?? 0;
+    const firstMs = Math.max(nowMs, Math.floor(last / NUMBERS_PER_MS) + 1);
+    const writers = ((row?.writers as string | null) ?? '').split(',').filter(Boolean);
+    return { end: firstMs * NUMBERS_PER_MS - 1, writers };
+  }
+}
+
+interface Wanted {
+  readonly channel: Channel;
+  readonly stretch: Stretch;
+  readonly withBody: boolean;
+}
+
+/** The name as a range for the same reason as in pages.ts. */
+const ONE_NAME = `SELECT * FROM emissions WHERE emitter_id = $1 AND name >= $2 AND name <= $2 AND listed
+  AND entry > $3::bigint AND entry <= $4::bigint AND owner_id = $5 ORDER BY name, entry LIMIT ${LIMITS.streamRecords}`;
+
+/** Jumps from name to name along the index: an emitter has few, however much it has emitted. */
+const ALL_NAMES = `WITH RECURSIVE names (name) AS (
+    (SELECT name FROM emissions WHERE emitter_id = $1 AND name >= $2 AND listed ORDER BY name LIMIT 1)
+    UNION ALL
+    SELECT (SELECT e.name FROM emissions AS e WHERE e.emitter_id = $1 AND e.name > n.name AND e.listed
+        ORDER BY e.name LIMIT 1) FROM names AS n WHERE n.name IS NOT NULL)
+  SELECT e.* FROM names AS n CROSS JOIN LATERAL (
+      SELECT * FROM emissions AS i WHERE i.emitter_id = $1 AND i.name >= n.name AND i.name <= n.name AND i.listed
+        AND i.entry > $3::bigint AND i.entry <= $4::bigint AND i.owner_id = $5
+        ORDER BY i.name, i.entry LIMIT ${LIMITS.streamRecords}) AS e
+    WHERE n.name IS NOT NULL AND left(n.name, 1) <> '$' ORDER BY e.entry LIMIT ${LIMITS.streamRecords}`;
+
+/** The length of a body is known without reading it. */
+const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
+    SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
+  WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;
+
+async function emissionsAfter(core: EmissionReader & { readonly pool: Pool }, wanted: Wanted) {
+  const { channel, stretch, withBody } = wanted;
+  const isAll = channel.name === '*';
+  const step = isAll ? ALL_NAMES : ONE_NAME;
+  const rows = await core.pool.planned(
+    withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`,
+    channel.emitterId,
+    isAll ? '' : channel.name,
+    stretch.after,
+    stretch.upTo,
+    channel.ownerId,
+  );
+  return rows.map((row): EmissionRecord => toEmissionRecord(row, core));
+}

@@ -1,0 +1,203 @@
+// `errand store check` on Postgres: one transaction that only reads, of one moment, while servers may be running.
+
+import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
+import { findSealed } from '../../check/check-secrets.ts';
+import {
+  type Ask,
+  checkRows,
+  type Finding,
+  findBroken,
+  type Report,
+  type Rule,
+  showDelivery,
+  showRun,
+} from '../../check/checks.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import type { SecretKey } from '../../seal/seal-key.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import { Session } from '../connection/session.ts';
+import { MOVE_UNDER_WAY } from '../move/import-progress.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+/** Whoever lives looks for lost leases several times a minute: after this long it has been overlooked. */
+const OVERDUE_MS = 5 * MINUTE_MS;
+
+/** Some server has been there all the time to see to it. */
+const IS_SEEN_TO = `EXISTS (SELECT 1 FROM nodes WHERE gone_at_ms IS NULL AND started_at_ms < ${NOW_SQL} - ${OVERDUE_MS}
+  AND beat_at_ms > ${NOW_SQL} - ${LIMITS.nodeLeaseMs})`;
+
+const RULES: readonly Rule[] = [
+  ...twice('open_runs', 'runs', 'run'),
+  ...twice('open_deliveries', 'deliveries', 'delivery'),
+  misplaced('open_runs', 'run', "NOT IN ('queued', 'running', 'waiting')"),
+  misplaced('runs', 'run', "NOT IN ('succeeded', 'failed', 'cancelled')"),
+  misplaced('open_deliveries', 'delivery', "NOT IN ('pending', 'sending', 'retrying', 'held')"),
+  misplaced('deliveries', 'delivery', "NOT IN ('delivered', 'exhausted', 'cancelled')"),
+  ...leases('open_runs', 'run', 'running'),
+  ...waits(),
+  ...leases('open_deliveries', 'delivery', 'sending'),
+];
+
+function showOf(key: string): Rule['show'] {
+  return key === 'run' ? showRun : showDelivery;
+}
+
+function twice(open: string, over: string, key: string): Rule[] {
+  const detail = `rows of ${open} that are in ${over} too`;
+  return [
+    {
+      check: `${key}_open_and_over`,
+      detail,
+      broken: `${open} AS o JOIN ${over} USING (${key})`,
+      example: key,
+      show: showOf(key),
+    },
+  ];
+}
+
+function misplaced(table: string, key: string, states: string): Rule {
+  const detail = `rows of ${table} in a state that has no place there`;
+  return {
+    check: `${key}_misplaced`,
+    detail,
+    broken: `${table} WHERE state ${states}`,
+    example: key,
+    show: showOf(key),
+  };
+}
+
+function leases(table: string, key: string, state: string): Rule[] {
+  const isUnknown = 'NOT EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = o.node)';
+  const isGone = `EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = o.node AND n.gone_at_ms < ${NOW_SQL} - ${OVERDUE_MS})`;
+  return [
+    {
+      check: `${key}_held_by_nobody`,
+      detail: `rows of ${table} that are ${state} at no node that is known, and not to be taken back yet`,
+      broken: `${table} AS o WHERE state = '${state}' AND ${isUnknown}
+        AND (lease_until_ms IS NULL OR lease_until_ms > ${NOW_SQL})`,
+      example: key,
+      show: showOf(key),
+    },
+    {
+      check: `${key}_not_taken_back`,
+      detail: `rows of ${table} that are ${state} although their lease is over for long, or their node gone`,
+      broken: `${table} AS o WHERE state = '${state}' AND (lease_until_ms < ${NOW_SQL} - ${OVERDUE_MS} OR ${isGone})
+        AND ${IS_SEEN_TO}`,
+      example: key,
+      show: showOf(key),
+    },
+  ];
+}
+
+function waits(): Rule[] {
+  const of = { example: 'run', show: showRun };
+  return [
+    {
+      check: 'run_waits_for_nothing',
+      detail: 'runs that wait, with nothing to wait for or to go on with',
+      broken: `open_runs WHERE state = 'waiting'
+        AND (wait_kind IS NULL OR due_at_ms IS NULL OR carried IS NULL OR waits = 0)`,
+      ...of,
+    },
+    {
+      check: 'run_waits_no_longer',
+      detail: 'runs with an end of their wait that do not wait',
+      broken: "open_runs WHERE state <> 'waiting' AND (wait_kind IS NOT NULL OR due_at_ms IS NOT NULL)",
+      ...of,
+    },
+    {
+      check: 'run_waits_too_long',
+      detail: 'runs that wait although the end of that was due long ago',
+      broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
+      ...of,
+    },
+  ];
+}
+
+/** When what goes next is due: of an ordered webhook the lowest number. */
+const READY = `CASE WHEN bool_or(w.is_ordered)
+  THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
+  ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
+
+/** The lines as they should be, beside those that are there. `listeners`: a parameter, only theirs. */
+export function linesAsRows(listeners: string | null = null): string {
+  const of = (column: string): string => (listeners === null ? '' : `WHERE ${column} = ANY(${listeners}::text[])`);
+  return `(SELECT coalesce(l.owner_id, r.owner_id) AS owner, coalesce(l.listener_id, r.listener_id) AS listener,
+    coalesce(l.waiting, 0) AS waiting, coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts,
+    coalesce(r.waiting, 0) AS rows_waiting, coalesce(r.taken, 0) AS rows_taken, r.holder AS rows_holder,
+    greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
+  FROM (SELECT * FROM lines ${of('listener_id')}) AS l FULL JOIN (
+    SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
+      count(*) FILTER (WHERE state = 'running') AS taken, NULL::bigint AS holder,
+      min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
+      FROM open_runs ${of('runnable_id')} GROUP BY owner_id, runnable_id
+    UNION ALL
+    SELECT d.owner_id, d.listener_id, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
+      count(*) FILTER (WHERE state = 'sending'), max(d.node) FILTER (WHERE state = 'sending'), ${READY}
+      FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id ${of('d.listener_id')}
+      GROUP BY d.owner_id, d.listener_id) AS r
+    ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS line`;
+}
+
+const LINES = linesAsRows();
+
+const LINE_RULES: readonly Rule[] = [
+  {
+    check: 'line_waiting',
+    detail: 'lines that count other rows as waiting than there are',
+    broken: `${LINES} WHERE waiting <> rows_waiting`,
+    example: 'listener',
+  },
+  {
+    check: 'line_taken',
+    detail: 'lines that count other rows as taken than there are',
+    broken: `${LINES} WHERE taken <> rows_taken`,
+    example: 'listener',
+  },
+  {
+    check: 'line_ready',
+    detail: 'lines that something waits in and nobody looks at, or looks at too late, or that are looked at in vain',
+    broken: `${LINES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
+    example: 'listener',
+  },
+  {
+    check: 'line_holder',
+    detail: 'lines of deliveries that are taken by nobody',
+    broken: `${LINES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
+    example: 'listener',
+  },
+];
+
+/** `keys`: of the operator. Throws `StoreUnavailable` when the database cannot be had, or has the schema of another version. */
+export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<Report> {
+  const session = await Session.open({ url, name: 'errand store check' });
+  try {
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const ask: Ask = (sql) => session.query(sql);
+    await refuseOtherSchema(ask);
+    const more = async (): Promise<Finding[]> => [
+      ...(await findBroken(ask, [...RULES, ...LINE_RULES])),
+      ...(await findMove(ask)),
+      ...(await findSealed(ask, keys)),
+    ];
+    return await checkRows(ask, { schema: SCHEMA_VERSION, more });
+  } finally {
+    await session.close();
+  }
+}
+
+async function refuseOtherSchema(ask: Ask): Promise<void> {
+  const [there] = await ask("SELECT to_regclass('errand_schema') IS NOT NULL AS is_there");
+  if (there?.is_there !== true) throw new StoreUnavailable('there is no store in this database');
+  const [row] = await ask('SELECT max(version) AS version FROM errand_schema');
+  if (row?.version === SCHEMA_VERSION) return;
+  throw new StoreUnavailable(
+    `the database has schema ${row?.version}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,
+  );
+}
+
+async function findMove(ask: Ask): Promise<Finding[]> {
+  const rows = await ask(MOVE_UNDER_WAY);
+  const detail = 'a move into this database has not come to its end: call errand store move again';
+  return rows.length === 0 ? [] : [{ check: 'move_under_way', detail, count: 1 }];
+}

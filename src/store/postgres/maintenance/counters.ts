@@ -1,0 +1,183 @@
+// Compares counters with rows, and puts right what differs.
+//
+// Every transaction changes rows and their counters together. So within one snapshot they agree, whatever is under way:
+// the look is one transaction that only reads, locks nothing, and costs what `errand store check` does for open rows alone.
+// What differs is looked at again before it is changed:
+// - a line under its lock, without which nobody commits a change of its rows;
+// - a figure of the ledger by its difference from the rows, which no transaction changes, however many are under way: so it
+//   is taken from one statement's snapshot and added to this node's own row. One node at a time does so.
+
+import { MINUTE_MS } from '../../../domain/limits.ts';
+import { OPEN_FACTS } from '../../check/checks.ts';
+import type { CounterCheck, CounterStore, Repair } from '../../contract/counters.ts';
+import type { ConnectionOptions } from '../connection/connection.ts';
+import { Session } from '../connection/session.ts';
+import { inTime } from '../connection/time-limit.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, type Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { LINE_COLUMNS, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { linesAsRows } from './check.ts';
+
+/** Of one look; with more, the next one goes on. */
+const LINES_PER_LOOK = 1000;
+const LINES_PER_STEP = 100;
+/** No look takes so long; the session's statements have no limit of their own. */
+const LOOK_MS = 5 * MINUTE_MS;
+
+const LEDGER_OPEN = [...OPEN_FACTS].map((fact) => `'${fact}'`).join(', ');
+
+/** Figures of open states, as counted and as found. */
+const FIGURES = `SELECT owner_id, fact, coalesce(l.n, 0)::bigint AS counted, coalesce(r.n, 0)::bigint AS found
+  FROM (SELECT owner_id, fact, sum(n) AS n FROM ledger WHERE fact IN (${LEDGER_OPEN}) GROUP BY owner_id, fact) AS l
+  FULL JOIN (SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM open_runs GROUP BY owner_id, state
+    UNION ALL
+    SELECT owner_id, 'deliveries.' || state, count(*) FROM open_deliveries GROUP BY owner_id, state) AS r
+  USING (owner_id, fact) WHERE coalesce(l.n, 0) <> coalesce(r.n, 0)`;
+
+const WRONG_LINES = `SELECT owner, listener FROM ${linesAsRows()} WHERE waiting <> rows_waiting OR taken <> rows_taken
+  OR (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)
+  OR (NOT is_run AND taken > 0 AND holder IS NULL) ORDER BY owner, listener LIMIT ${LINES_PER_LOOK}`;
+
+export function counterVerbs(core: Core, connection: ConnectionOptions): CounterStore {
+  return {
+    repairCounters: async (sinceMs) => {
+      if (!(await isOurs(core, sinceMs))) return { isChecked: false, repairs: [] };
+      try {
+        return { isChecked: true, repairs: await lookAndRepair(core, connection) } satisfies CounterCheck;
+      } catch (error) {
+        await giveUp(core);
+        throw error;
+      }
+    },
+  };
+}
+
+/** One node looks for all of them. A mark of the future is of a clock that was set back. */
+async function isOurs({ pool, clock }: Core, sinceMs: number): Promise<boolean> {
+  const rows = await pool.write(
+    `INSERT INTO meta AS m (name, value) VALUES ('counters_checked_at_ms', $1::bigint::text)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        WHERE m.value::bigint < $2::bigint OR m.value::bigint > $1::bigint RETURNING value`,
+    clock.nowMs(),
+    sinceMs,
+  );
+  return rows.length > 0;
+}
+
+/** So that it is looked again soon, here or elsewhere. */
+async function giveUp({ pool }: Core): Promise<void> {
+  await pool.write("DELETE FROM meta WHERE name = 'counters_checked_at_ms'").catch(() => undefined);
+}
+
+async function lookAndRepair(core: Core, connection: ConnectionOptions): Promise<Repair[]> {
+  const { lines, isLedgerWrong } = await look(connection);
+  const repairs: Repair[] = [];
+  for (let from = 0; from < lines.length; from += LINES_PER_STEP) {
+    const step = lines.slice(from, from + LINES_PER_STEP);
+    repairs.push(...(await core.config.transact((tx) => repairLines(tx, step))));
+  }
+  if (isLedgerWrong) repairs.push(...(await core.config.transact((tx) => repairLedger(core, tx))));
+  if (lines.length > 0) for (const channel of ['runs', 'deliveries'] as const) core.notices.tellAll(channel);
+  return repairs;
+}
+
+interface Wrong {
+  readonly lines: readonly Row[];
+  readonly isLedgerWrong: boolean;
+}
+
+async function look(connection: ConnectionOptions): Promise<Wrong> {
+  const session = await Session.open(connection);
+  const ask = async (): Promise<Wrong> => {
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const lines = await session.query(WRONG_LINES);
+    const figures = await session.query(`${FIGURES} LIMIT 1`);
+    return { lines, isLedgerWrong: figures.length > 0 };
+  };
+  try {
+    return await inTime(ask(), LOOK_MS);
+  } finally {
+    await session.close();
+  }
+}
+
+async function repairLines(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
+  const owners = arrayLiteral(wrong.map(({ owner }) => owner as string));
+  const listeners = arrayLiteral(wrong.map(({ listener }) => listener as string));
+  const isRun = ({ listener }: Row): boolean => /^(p|dc)_/.test(listener as string);
+  void tx.query(
+    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken)
+      SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
+      ON CONFLICT DO NOTHING`,
+    owners,
+    listeners,
+    arrayLiteral(wrong.map(isRun)),
+  );
+  const locked = await tx.query(
+    `SELECT ${LINE_COLUMNS}, l.is_run FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+    owners,
+    listeners,
+  );
+  // Of a snapshot of its own, behind the locks.
+  const counted = await tx.query(
+    `SELECT owner, listener, waiting, taken, ready_at_ms IS NOT NULL AS is_ready, ready_at_ms > rows_ready_at_ms AS is_late,
+        rows_waiting, rows_taken, rows_holder, starts IS NOT NULL AS is_throttled
+      FROM ${linesAsRows('$2')} JOIN unnest($1::text[], $2::text[]) AS u (o, i) ON owner = u.o AND listener = u.i`,
+    owners,
+    listeners,
+  );
+  const repairs: Repair[] = [];
+  const changed: Line[] = [];
+  for (const row of locked) {
+    const found = counted.find(({ owner, listener }) => owner === row.owner_id && listener === row.listener_id);
+    const line = new Line(toLineRow(row), row.is_run as boolean);
+    const made = found ? repairLine(line, found) : [];
+    if (made.length === 0) continue;
+    repairs.push(...made);
+    changed.push(line);
+  }
+  sendLines(tx, changed);
+  return repairs;
+}
+
+/** What was wrong, if anything still is. */
+function repairLine(line: Line, found: Row): Repair[] {
+  const { ownerId, listenerId: of } = line;
+  const repairs: Repair[] = [];
+  for (const kind of ['waiting', 'taken'] as const) {
+    const rows = found[`rows_${kind}`] as number;
+    if (line[kind] !== rows) repairs.push({ kind, ownerId, of, counted: line[kind], found: rows });
+  }
+  const waits = (found.rows_waiting as number) > 0;
+  const isLate = found.is_late === true && found.is_throttled !== true;
+  const isLost = !line.isRun && (found.rows_taken as number) > 0 && line.holder === null;
+  if (repairs.length === 0 && (found.is_ready !== waits || isLate || isLost)) {
+    repairs.push({ kind: 'ready', ownerId, of, counted: Number(found.is_ready), found: Number(waits) });
+  }
+  if (repairs.length === 0) return [];
+  const holder = found.rows_holder as number | null;
+  line.recount({ waiting: found.rows_waiting as number, taken: found.rows_taken as number, holder });
+  return repairs;
+}
+
+async function repairLedger(core: Core, tx: Tx): Promise<Repair[]> {
+  // Waited for apart: the statement behind it must see what the node before has added.
+  await tx.query("SELECT pg_advisory_xact_lock(hashtext('errand counters'))");
+  const rows = await tx.query(
+    `WITH wrong AS (${FIGURES}),
+      added AS (INSERT INTO ledger (owner_id, fact, slot, n)
+        SELECT owner_id, fact, $1::smallint, found - counted FROM wrong ORDER BY owner_id, fact
+        ON CONFLICT (owner_id, fact, slot) DO UPDATE SET n = ledger.n + excluded.n)
+      SELECT owner_id, fact, counted, found FROM wrong`,
+    core.node.slot,
+  );
+  return rows.map((row) => ({
+    kind: 'ledger',
+    ownerId: row.owner_id as string,
+    of: row.fact as string,
+    counted: row.counted as number,
+    found: row.found as number,
+  }));
+}

@@ -1,0 +1,118 @@
+// Rows on their way into a table: grouped, inserted, and compared with what arrived.
+
+import { createHash, type Hash } from 'node:crypto';
+import type { Cell, Cells } from '../../contract/export.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import { arrayLiteral, bytesLiteral } from '../connection/values.ts';
+import type { Imported } from './import-tables.ts';
+
+const ROWS_AT_ONCE = 1000;
+/** Of a group, and the row with which it is full: what is in memory at once, several times over as text. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+
+/** A table of this database, and how it is filled. */
+export interface Target {
+  readonly imported: Imported;
+  /** With their types, in the table's order. */
+  readonly columns: readonly Column[];
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly isNullable: boolean;
+}
+
+/** Few enough to be held in memory, however large each of them is. */
+export function* grouped(rows: Iterable<Cells>): Generator<Cells[]> {
+  let group: Cells[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    group.push(row);
+    for (const cell of Object.values(row)) bytes += sizeOf(cell);
+    if (group.length < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
+    yield group;
+    group = [];
+    bytes = 0;
+  }
+  if (group.length > 0) yield group;
+}
+
+function sizeOf(cell: Cell): number {
+  return typeof cell === 'string' ? cell.length : cell instanceof Uint8Array ? cell.byteLength : 8;
+}
+
+/** The row as it shall be here. */
+export function converted({ imported, columns }: Target, row: Cells): Cells {
+  const cells: Record<string, Cell> = {};
+  for (const { name, type } of columns) {
+    const made = imported.columns?.[name];
+    const cell = made ? made(row) : row[name];
+    if (cell === undefined) throw new Error(`nothing is known to fill ${imported.table}.${name} with`);
+    cells[name] = type === 'boolean' && typeof cell === 'number' ? cell === 1 : cell;
+  }
+  return cells;
+}
+
+/** Sends one statement. Byte strings come as one, each cut out of it: an array of them would be escaped byte by byte. */
+export function insert(tx: Tx, { imported, columns }: Target, rows: readonly Cells[]): void {
+  const bytes = columns.find(({ type }) => type === 'bytea')?.name;
+  const plain = columns.filter(({ name }) => name !== bytes);
+  const names = plain.map(({ name }) => name);
+  const arrays = plain.map(({ type }, i) => `$${i + 1}::${type}[]`);
+  const literals = names.map((name) => arrayLiteral(rows.map((row) => row[name] as Exclude<Cell, Uint8Array>)));
+  if (bytes === undefined) {
+    void tx.query(
+      `INSERT INTO ${imported.table} (${names.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`,
+      ...literals,
+    );
+    return;
+  }
+  const parts = rows.map((row) => row[bytes] as Uint8Array);
+  const n = plain.length;
+  void tx.query(
+    `INSERT INTO ${imported.table} (${names.join(', ')}, ${bytes})
+      SELECT ${names.join(', ')}, substring($${n + 1}::bytea FROM at FOR length)
+      FROM unnest(${arrays.join(', ')}, $${n + 2}::int[], $${n + 3}::int[]) AS u (${names.join(', ')}, at, length)`,
+    ...literals,
+    bytesLiteral(parts),
+    arrayLiteral(startsOf(parts)),
+    arrayLiteral(parts.map(({ byteLength }) => byteLength)),
+  );
+}
+
+/** Counted from 1. */
+function startsOf(parts: readonly Uint8Array[]): number[] {
+  let at = 1;
+  return parts.map(({ byteLength }) => {
+    const start = at;
+    at += byteLength;
+    return start;
+  });
+}
+
+/** SHA-256 over rows in one spelling, whichever database they came from: their cells as JSON, byte strings as they are. */
+export class Digest {
+  readonly #columns: readonly string[];
+  readonly #hash: Hash = createHash('sha256');
+  rows = 0;
+
+  constructor({ columns }: Target) {
+    this.#columns = columns.map(({ name }) => name);
+  }
+
+  add(rows: readonly Cells[]): void {
+    for (const row of rows) {
+      const cells = this.#columns.map((name) => row[name] as Cell);
+      const spelled = cells.map((cell) => (cell instanceof Uint8Array ? cell.byteLength : cell));
+      this.#hash.update(`${JSON.stringify(spelled)}\n`);
+      for (const cell of cells) if (cell instanceof Uint8Array) this.#hash.update(cell);
+    }
+    this.rows += rows.length;
+  }
+
+  /** To be called once. */
+  hex(): string {
+    return this.#hash.digest('hex');
+  }
+}

@@ -1,0 +1,149 @@
+// Which rows of an SQLite store become which rows here. A column that is not named gets what the column of that name
+// there has; its type is asked of the database.
+
+import type { Cell, Cells } from '../../contract/export.ts';
+import { kept } from '../config/source-memory.ts';
+import { keptStarts } from '../runs/throttle-starts.ts';
+
+export interface Imported {
+  readonly table: string;
+  /** Of the store that is read. */
+  readonly from: string;
+  /** Which rows of it; none: all. */
+  readonly where?: string;
+  /** Unique there: in this order rows are copied, and behind the last one copying goes on. */
+  readonly key: readonly string[];
+  /** By which both sides are compared, when they do not both have the key. */
+  readonly order?: readonly string[];
+  readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
+}
+
+const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
+const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
+
+/** `flags` of an emission. */
+const flag = (bit: number) => (row: Cells) => ((row.flags as number) & bit) !== 0;
+const none = (): null => null;
+
+/**
+ * What was under way when its server was killed is under way here, held by a node that there never is, and with a lease
+ * that is over: whoever starts first takes it back, as after every crash.
+ */
+export const NOBODY = 0;
+const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
+
+/** Settings that are not sealed are absent. */
+function orderedOf(row: Cells): false | null {
+  return row.settings === null ? false : null;
+}
+
+/**
+ * Of a webhook that is not well, or was put off, and of a throttled workflow: its line begins with that. What waits in it
+ * comes in the end.
+ */
+const LINES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.failing_since_ms, h.exhausted_in_row,
+    h.noticed_at_ms, h.paused_until_ms, NULL AS starts FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id
+  UNION ALL SELECT r.owner_id, t.runnable_id, 1, NULL, 0, NULL, NULL, t.starts
+    FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
+
+/** A JSON list there. */
+function startsOf({ starts }: Cells): string | null {
+  return starts === null ? null : keptStarts(JSON.parse(starts as string) as number[]);
+}
+
+/** The owner's order to end a run is a column here; what else was ordered of it is kept in the same way. */
+const isStopped = ({ early }: Cells): boolean => early !== null && /"order":"stop"/.test(early as string);
+
+const zero = (): number => 0;
+
+export const IMPORTED: readonly Imported[] = [
+  { table: 'owners', from: 'owners', key: ['id'] },
+  { table: 'owner_quotas', from: 'owner_quotas', key: ['owner_id'] },
+  { table: 'owner_bytes', from: 'owner_bytes', key: ['owner_id'] },
+  { table: 'api_keys', from: 'api_keys', key: ['id'] },
+  { table: 'runnables', from: 'runnables', key: ['id'] },
+  { table: 'codes', from: 'codes', key: ['owner_id', 'hash'] },
+  { table: 'deployment_codes', from: 'deployment_codes', key: ['deployment_id', 'hash'] },
+  { table: 'deployments', from: 'deployments', key: ['id'] },
+  { table: 'triggers', from: 'triggers', key: ['id'] },
+  { table: 'subscriptions', from: 'subscriptions', key: ['id'] },
+  // What is sealed moves as it is; whoever opens it first tells which are ordered.
+  { table: 'webhooks', from: 'webhooks', key: ['id'], columns: { is_ordered: orderedOf } },
+  {
+    table: 'emissions',
+    from: 'emissions',
+    key: ['entry'],
+    columns: { verified: flag(1), replay: flag(2), test: flag(4), listed: flag(8) },
+  },
+  {
+    table: 'later_emissions',
+    from: 'later_emissions',
+    key: ['entry'],
+    columns: { verified: flag(1), replay: flag(2), test: flag(4) },
+  },
+  {
+    table: 'open_runs',
+    from: 'runs',
+    where: OPEN_RUN,
+    key: ['run'],
+    columns: {
+      node: underWay('running'),
+      lease_until_ms: underWay('running'),
+      awaited_by: none,
+      cancel_asked: isStopped,
+      early: (row) => (isStopped(row) ? null : (row.early as Cell)),
+      summary_so_far: (row) => row.summary as Cell,
+      detail_so_far: (row) => row.detail as Cell,
+    },
+  },
+  { table: 'runs', from: 'runs', where: `NOT (${OPEN_RUN})`, key: ['run'], columns: { awaited_by: none } },
+  {
+    table: 'open_deliveries',
+    from: 'deliveries',
+    where: OPEN_DELIVERY,
+    key: ['delivery'],
+    columns: { node: underWay('sending'), lease_until_ms: underWay('sending') },
+  },
+  { table: 'deliveries', from: 'deliveries', where: `NOT (${OPEN_DELIVERY})`, key: ['delivery'] },
+  { table: 'attempts', from: 'attempts', key: ['delivery', 'n'] },
+  {
+    table: 'withheld',
+    from: 'withheld',
+    key: ['rowid'],
+    order: ['entry', 'listener_id', 'subscription_id', 'via', 'reason'],
+  },
+  { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
+  { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
+  // Whoever starts first finishes what was under way.
+  { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NOBODY } },
+  { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },
+  {
+    table: 'dedupe',
+    from: 'dedupe',
+    key: ['source_id', 'entry'],
+    columns: { item_id: (row) => kept(row.item_id as string) },
+  },
+  {
+    table: 'lines',
+    from: LINES,
+    key: ['owner_id', 'listener_id'],
+    columns: {
+      waiting: zero,
+      taken: zero,
+      holder: none,
+      ready_at_ms: none,
+      kept_until_ms: none,
+      starts: startsOf,
+    },
+  },
+  { table: 'operations', from: 'operations', key: ['id'] },
+  { table: 'accounts', from: 'accounts', key: ['id'] },
+  { table: 'data_stores', from: 'data_stores', key: ['id'] },
+  { table: 'data_records', from: 'data_records', key: ['store_id', 'generation', 'key'] },
+  { table: 'data_gone', from: 'data_gone', key: ['store_id', 'generation'] },
+  { table: 'audit', from: 'audit', key: ['id'] },
+  { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
+];
+
+/** What else a store writes here, but for who it is (meta) and who uses it (nodes). */
+export const MADE_HERE: readonly string[] = ['answers', 'versions'];

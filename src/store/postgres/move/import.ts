@@ -1,0 +1,281 @@
+// Writes a whole store into an empty database. Each group of rows is one transaction with the note of how far that is, so
+// a move that was killed goes on behind the last row that arrived. Nobody can start a server on what is half there: see
+// import-mark.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
+
+import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import { SEAL_KEY } from '../../seal/seal-key.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import { Session } from '../connection/session.ts';
+import { Lane, type Tx } from '../connection/transaction-connection.ts';
+import { migrate } from '../maintenance/schema.ts';
+import {
+  forgetProgress,
+  type MoveMark,
+  readMark,
+  readProgress,
+  writeMark,
+  writeMeta,
+  writeProgress,
+} from './import-progress.ts';
+import { converted, Digest, grouped, insert, type Target } from './import-rows.ts';
+import { IMPORTED, type Imported, MADE_HERE, NOBODY } from './import-tables.ts';
+
+/** A server that did not say for so long that it lives was killed. */
+const SURELY_GONE_MS = 60_000;
+
+const TABLES = [...IMPORTED.map(({ table }) => table), ...MADE_HERE];
+
+export interface Compared {
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+export interface ImportOptions {
+  readonly url: string;
+  /** The database, for people. */
+  readonly label: string;
+  readonly source: ExportedStore;
+}
+
+export class Import {
+  readonly #options: ImportOptions;
+  readonly #session: Session;
+  readonly #lane: Lane;
+  #targets: readonly Target[] = [];
+  #call = 0;
+  /** Something was there already of a move that was interrupted. */
+  isResumed = false;
+
+  private constructor(options: ImportOptions, session: Session) {
+    this.#options = options;
+    this.#session = session;
+    this.#lane = new Lane({ url: options.url, name: 'errand store move' });
+  }
+
+  /**
+   * Connects, migrates, and marks the database as being filled. Throws `StoreUnavailable` when it cannot be had, is used
+   * by a server, or has anything in it but what this very move has left there.
+   */
+  static async begin(options: ImportOptions): Promise<Import> {
+    const session = await Session.open({ url: options.url, name: 'errand store move' });
+    const made = new Import(options, session);
+    try {
+      await made.#begin();
+      return made;
+    } catch (error) {
+      await made.close();
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const [lock] = await this.#session.query("SELECT pg_try_advisory_lock(hashtext('errand move')) AS is_ours");
+    if (lock?.is_ours !== true) throw this.#refusal('another move into it is under way');
+    await this.#refuseForeign();
+    await migrate(this.#lane);
+    const before = await this.#lane.transact((tx) => this.#mark(tx));
+    await this.#refuseServers(before);
+    this.isResumed = before !== null && before.version === this.#options.source.version;
+    this.#targets = await this.#describe();
+  }
+
+  /** Tables of something else. */
+  async #refuseForeign(): Promise<void> {
+    const [row] = await this.#session.query(
+      `SELECT to_regclass('errand_schema') IS NULL AND EXISTS (SELECT 1 FROM pg_class AS c
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+          AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')) AS is_foreign`,
+    );
+    if (row?.is_foreign === true) throw this.#refusal('it has tables of another program: make a database for Errand');
+  }
+
+  /** Returns the mark that was there. */
+  async #mark(tx: Tx): Promise<MoveMark | null> {
+    const { tag: store, version } = this.#options.source;
+    const before = await readMark(tx);
+    if (before === null && !(await isEmpty(tx))) throw this.#refusal('it is not empty');
+    if (before?.state === 'moved') {
+      throw this.#refusal(before.store === store ? 'it was moved there already' : 'another store was moved into it');
+    }
+    if (before !== null && before.store !== store) {
+      throw this.#refusal('the move of another store into it was not finished: make a new database');
+    }
+    // The store was used since then: rows that were copied may have changed.
+    if (before !== null && before.version !== version) await clear(tx);
+    this.#call = (before?.call ?? 0) + 1;
+    this.#writeMark(tx, 'under_way', version);
+    return before;
+  }
+
+  /** Servers that were there before the mark did not see it. */
+  async #refuseServers(before: MoveMark | null): Promise<void> {
+    const [row] = await this.#session.query(
+      `SELECT name FROM nodes WHERE gone_at_ms IS NULL AND beat_at_ms > ${NOW_SQL} - ${SURELY_GONE_MS} LIMIT 1`,
+    );
+    if (row === undefined) return;
+    if (before === null) await this.#lane.transact((tx) => tx.query("DELETE FROM meta WHERE name = 'move'"));
+    throw this.#refusal(`a server uses it (${row.name}): stop it first, and wait a minute if it was killed`);
+  }
+
+  async #describe(): Promise<Target[]> {
+    const targets: Target[] = [];
+    for (const imported of IMPORTED) {
+      const columns = await this.#session.query(
+        `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS "isNullable"
+          FROM pg_attribute
+          WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+        imported.table,
+      );
+      targets.push({ imported, columns: columns as unknown as Target['columns'] });
+    }
+    return targets;
+  }
+
+  get tables(): readonly Imported[] {
+    return this.#targets.map(({ imported }) => imported);
+  }
+
+  /** Copies what is not there yet. `told`: how many rows of the table are there. */
+  async copy(imported: Imported, told: (rows: number) => void): Promise<void> {
+    const { table, from, where, key } = imported;
+    const target = this.#target(imported);
+    let { rows, after, isWhole } = await this.#lane.transact((tx) => readProgress(tx, table));
+    told(rows);
+    if (isWhole) return;
+    for (const group of grouped(this.#options.source.rows({ table: from, order: key, after, ...whereOf(where) }))) {
+      const last = group.at(-1) as Cells;
+      after = key.map((column) => last[column] as Cell);
+      rows += group.length;
+      const progress = { rows, after, isWhole: false };
+      const made = group.map((row) => converted(target, row));
+      await this.#write((tx) => {
+        insert(tx, target, made);
+        writeProgress(tx, table, progress);
+      });
+      told(rows);
+    }
+    await this.#write((tx) => writeProgress(tx, table, { rows, after, isWhole: true }));
+  }
+
+  /** Reads both sides, byte for byte. Throws `StoreUnavailable` when they differ; the next move begins anew then. */
+  async compare(imported: Imported, told: (rows: number) => void): Promise<Compared> {
+    const { table, from, where, key, order = key } = imported;
+    const target = this.#target(imported);
+    const [there, here] = [new Digest(target), new Digest(target)];
+    const columns = target.columns.map(({ name }) => name).join(', ');
+    await this.#session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await this.#session.query(
+      `DECLARE arrived NO SCROLL CURSOR FOR SELECT ${columns} FROM ${table} ORDER BY ${orderIn(target, order)}`,
+    );
+    const fetch = async (n: number): Promise<void> => {
+      here.add((await this.#session.query(`FETCH ${n} FROM arrived`)) as readonly Cells[]);
+    };
+    for (const group of grouped(this.#options.source.rows({ table: from, order, after: null, ...whereOf(where) }))) {
+      there.add(group.map((row) => converted(target, row)));
+      // As many as fit into memory there fit into it here.
+      await fetch(group.length);
+      told(there.rows);
+    }
+    await fetch(1);
+    await this.#session.query('COMMIT');
+    const sha256 = there.hex();
+    if (here.rows === there.rows && here.hex() === sha256) return { rows: there.rows, sha256 };
+    await this.#write((tx) => this.#writeMark(tx, 'under_way', null));
+    throw new StoreUnavailable(
+      `${table} in ${this.#options.label} is not what was copied there (${there.rows} rows, ${here.rows} arrived). The store that was to be moved is as it was; call the command again, and it begins anew`,
+    );
+  }
+
+  /** What is made of the rows that were copied; then servers may start here. */
+  async finish(): Promise<void> {
+    const { tag, version, lastNumber, sealKey } = this.#options.source;
+    // The first statements of a server would be planned as if everything were empty.
+    for (const table of TABLES) await this.#session.query(`ANALYZE ${table}`);
+    await this.#write((tx) => {
+      void tx.query('SET LOCAL statement_timeout = 0');
+      makeLines(tx);
+      writeMeta(tx, 'store_tag', tag);
+      if (sealKey !== null) writeMeta(tx, SEAL_KEY, sealKey);
+      if (lastNumber !== null) writeMeta(tx, 'last_number', lastNumber);
+      forgetProgress(tx);
+      this.#writeMark(tx, 'moved', version);
+    });
+  }
+
+  /** A transaction, if no later call has taken over: what a killed one had sent may come late. */
+  async #write(work: (tx: Tx) => void): Promise<void> {
+    await this.#lane.transact(async (tx) => {
+      if ((await readMark(tx))?.call !== this.#call) throw this.#refusal('another call of the command has taken over');
+      work(tx);
+    });
+  }
+
+  #writeMark(tx: Tx, state: MoveMark['state'], version: string | null): void {
+    writeMark(tx, { store: this.#options.source.tag, version, state, call: this.#call });
+  }
+
+  async close(): Promise<void> {
+    await this.#lane.close();
+    await this.#session.close();
+  }
+
+  #target(imported: Imported): Target {
+    return this.#targets.find((target) => target.imported === imported) as Target;
+  }
+
+  #refusal(reason: string): StoreUnavailable {
+    return new StoreUnavailable(`the store cannot be moved to ${this.#options.label}: ${reason}`);
+  }
+}
+
+function whereOf(where: string | undefined): { where?: string } {
+  return where === undefined ? {} : { where };
+}
+
+/**
+ * As SQLite sorts: texts byte by byte, and nothing before something. That is asked for only where there may be nothing, so
+ * that indexes serve.
+ */
+function orderIn({ columns }: Target, order: readonly string[]): string {
+  const spelled = order.map((name) => {
+    const column = columns.find((c) => c.name === name);
+    return `${name}${column?.type === 'text' ? ' COLLATE "C"' : ''}${column?.isNullable ? ' NULLS FIRST' : ''}`;
+  });
+  return spelled.join(', ');
+}
+
+async function isEmpty(tx: Tx): Promise<boolean> {
+  const parts = TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`);
+  const [row] = await tx.query(`SELECT ${parts.join(' OR ')} AS has_rows`);
+  return row?.has_rows === false;
+}
+
+async function clear(tx: Tx): Promise<void> {
+  void tx.query('SET LOCAL statement_timeout = 0');
+  await tx.query(`TRUNCATE ${TABLES.join(', ')}`);
+  forgetProgress(tx);
+}
+
+/** Those of webhooks that are not well and of throttled workflows are there by now. */
+function makeLines(tx: Tx): void {
+  void tx.query(
+    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
+      SELECT owner_id, runnable_id, true, count(*) FILTER (WHERE state = 'queued'),
+        count(*) FILTER (WHERE state = 'running'), min(0) FILTER (WHERE state = 'queued')
+      FROM open_runs GROUP BY owner_id, runnable_id
+      ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
+        ready_at_ms = excluded.ready_at_ms`,
+  );
+  // Ready no later than it should be: a look in vain puts that right.
+  void tx.query(
+    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
+      SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
+        count(*) FILTER (WHERE state = 'sending'), min(${NOBODY}) FILTER (WHERE state = 'sending'),
+        min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
+      FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id
+      ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
+        holder = excluded.holder,
+        ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(lines.paused_until_ms, excluded.ready_at_ms) END`,
+  );
+}

@@ -1,0 +1,121 @@
+// Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
+// by the next claim, and cancelled as those are that were queued before. A claim takes as many as one step of a deletion
+// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the line stays ready, and
+// the next claim finds it again.
+
+import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
+import type { Tx } from '../connection/transaction-connection.ts';
+import type { Row } from '../connection/values.ts';
+import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
+
+/** Of the listeners that are gone, as many as fit into one claim. */
+export async function cancelOrphans(
+  core: Core,
+  tx: Tx,
+  { runnables, nowMs }: { runnables: readonly Listener[]; nowMs: number },
+): Promise<void> {
+  const ledger = new Ledger();
+  let left = ROWS_PER_STEP;
+  for (const runnable of runnables) {
+    if (left <= 0) break;
+    const cancelled = await cancelSome(tx, runnable, { nowMs, most: left });
+    ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'cancelled', n: cancelled });
+    left -= cancelled;
+  }
+  ledger.write(tx, core.node.slot);
+}
+
+async function cancelSome(
+  tx: Tx,
+  runnable: Listener,
+  { nowMs, most }: { nowMs: number; most: number },
+): Promise<number> {
+  if (!(await lockIdle(tx, runnable))) return 0;
+  const cancelled = await tx.query(
+    `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
+        WHERE runnable_id = $2 AND state = 'queued' ORDER BY run LIMIT $3::int`)}),
+      gone AS (DELETE FROM open_runs AS o USING next WHERE o.run = next.run RETURNING o.*)
+      ${KEEP_CANCELLED} RETURNING run`,
+    nowMs,
+    runnable.id,
+    most,
+  );
+  const rest = "SELECT 1 FROM open_runs WHERE runnable_id = $2 AND state = 'queued'";
+  closeLine(tx, runnable, { moved: cancelled.length, rest });
+  return cancelled.length;
+}
+
+export interface Strays extends Listener {
+  readonly to: 'held' | 'cancelled';
+}
+
+/** Deliveries that became due for webhooks while another node deleted or disabled them, as many as fit into one claim. */
+export async function moveStrays(
+  core: Core,
+  tx: Tx,
+  { strays, nowMs }: { strays: readonly Strays[]; nowMs: number },
+): Promise<void> {
+  const ledger = new Ledger();
+  let left = ROWS_PER_STEP;
+  for (const stray of strays) {
+    if (left <= 0) break;
+    if (!(await lockIdle(tx, stray))) continue;
+    const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
+    const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
+    closeLine(tx, stray, { moved: moved.length, rest });
+    for (const { state } of moved) ledger.moved(stray.ownerId, 'deliveries', { from: state as string, to: stray.to });
+    left -= moved.length;
+  }
+  ledger.write(tx, core.node.slot);
+}
+
+const WAITING = "state IN ('pending', 'retrying')";
+
+/** `$1` and `$2`: owner and listener; `$3`: at most so many. */
+const NEXT = `next AS (SELECT delivery, state FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}
+  ORDER BY delivery LIMIT $3::int)`;
+
+function hold(tx: Tx, { ownerId, id }: Listener, most: number): Promise<Row[]> {
+  return tx.query(
+    `WITH ${NEXT} UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM next
+        WHERE o.delivery = next.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM next)) RETURNING next.state`,
+    ownerId,
+    id,
+    most,
+  );
+}
+
+function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: number; most: number }): Promise<Row[]> {
+  return tx.query(
+    `WITH ${NEXT}, gone AS (DELETE FROM open_deliveries AS o USING next WHERE o.delivery = next.delivery RETURNING o.*),
+      kept AS (${keepCancelled('$4')})
+      SELECT state FROM gone`,
+    ownerId,
+    id,
+    most,
+    nowMs,
+  );
+}
+
+/** False when another node is at it. */
+async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
+  const locked = await tx.query(
+    'SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
+    ownerId,
+    id,
+  );
+  return locked.length > 0;
+}
+
+/** So many wait there no more, and nothing does unless `rest` finds something: then the next claim finds the line again. */
+function closeLine(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
+  void tx.query(
+    `UPDATE lines SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,
+        ready_at_ms = CASE WHEN EXISTS (${rest}) THEN ready_at_ms END WHERE owner_id = $1 AND listener_id = $2`,
+    ownerId,
+    id,
+    moved,
+  );
+}

@@ -1,0 +1,32 @@
+// What both backends make of the row of an operation.
+
+import type { Operation, OperationState, ResendableState } from '../../domain/operation.ts';
+import type { Row } from './rows.ts';
+
+export const GONE = 'The webhook was deleted.';
+export const INACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
+
+/** A row of `operations`. Flags are booleans, or 0 and 1. */
+export function toOperation(row: Row): Operation {
+  const state = row.state as OperationState;
+  const total = row.is_counted ? (row.total as number) : null;
+  const resent = row.resent as number;
+  return {
+    id: row.id as string,
+    ownerId: row.owner_id as string,
+    kind: row.kind as 'resend',
+    webhookId: row.webhook_id as string,
+    sinceMs: row.since_ms as number,
+    untilMs: row.until_ms as number,
+    states: (row.states as string).split(' ') as ResendableState[],
+    createdAtMs: row.created_at_ms as number,
+    state,
+    total,
+    resent,
+    // Some that were in another state when they were counted may have come into one of these since.
+    passedOver: state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
+    updatedAtMs: row.updated_at_ms as number,
+    endedAtMs: row.ended_at_ms as number | null,
+    reason: row.reason as string | null,
+  };
+}

@@ -1,0 +1,46 @@
+// The row of `meta` with the key that seals this store's secrets.
+
+import { isWrapped, openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
+import { type Connection, openDatabase } from '../database.ts';
+
+export interface OperatorKeys {
+  /** The first one is to wrap the key from now on. Empty: there is none. */
+  readonly secretKeys?: readonly SecretKey[];
+  /** For a store that is to be given one: puts it where the next start finds it, before it returns. */
+  readonly makeSecretKey?: () => SecretKey;
+}
+
+/** Null: there is none yet. The tables need not be there. */
+export function keptSealKey(connection: Connection): string | null {
+  if (!connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'meta'")) return null;
+  return (connection.get('SELECT value FROM meta WHERE name = ?', SEAL_KEY)?.value as string | undefined) ?? null;
+}
+
+/** Null: nothing that could be refused. Throws `SecretKeyRefused`; writes nothing. */
+export function checkSealKey(connection: Connection, { secretKeys = [] }: OperatorKeys): SealKey | null {
+  const kept = keptSealKey(connection);
+  return kept !== null && isWrapped(kept) ? openSealKey(kept, secretKeys) : null;
+}
+
+/** `checked`: as of `checkSealKey`. */
+export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: SealKey | null): Uint8Array {
+  const { secretKeys = [], makeSecretKey } = keys;
+  const made = checked === null && secretKeys.length === 0 ? makeSecretKey?.() : undefined;
+  const opened = checked ?? openSealKey(keptSealKey(writer), made ? [made] : secretKeys);
+  if (opened.replacement !== null) writeSealKey(writer, opened.replacement);
+  return opened.key;
+}
+
+/** Wraps the key with `to` from now on. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
+export function rekeySqlite(path: string, keys: readonly SecretKey[], to: string): void {
+  const { writer, close } = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys: keys }));
+  try {
+    writeSealKey(writer, rewrapped(keptSealKey(writer), keys, to));
+  } finally {
+    close();
+  }
+}
+
+function writeSealKey(writer: Connection, value: string): void {
+  writer.run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', SEAL_KEY, value);
+}

@@ -1,0 +1,296 @@
+// Claiming due deliveries in turn over their listeners: one each, until nobody may take more or the limit is reached. First
+// attempts of all come before retries of any, so that failures do not starve new events; but one hand in
+// LIMITS.inFlightPerWebhook goes to a retry that is due, of one listener and of all that claims give: so new events do not
+// starve its retries for ever, and those for hundreds of dead webhooks not the retries of one that is well again.
+//
+// A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
+// turns.ts. Whoever was served goes to the end of the line.
+
+import { type AttemptTrigger, type ClaimedDelivery, type DueBy, isWebhook, kindOf } from '../../../domain/delivery.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { Via, Webhook } from '../../../domain/resource.ts';
+import type { Claims } from '../../contract/store.ts';
+import type { Core } from '../core.ts';
+import type { Connection, Row } from '../database.ts';
+import { toEmission } from '../log/rows.ts';
+import { claimsOf, takeDelivery, type Writing } from '../log/write.ts';
+import { OPEN_DELIVERY } from '../partial-index.ts';
+import { type Line, Turns, type Waiting } from './round-robin.ts';
+
+const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, attempts_made, requests_made, tries, due_by,
+  due_at_ms, fence`;
+
+/** Two, so that a queue shrinks also while new hands are free. */
+const HANDED_OVER = 2;
+/** Listeners that one claim looks at in vain, at most: those whose hands are all taken may be many thousands. */
+const MAX_IN_VAIN = 1024;
+/** The same, for the one retry that is looked for before first attempts go on. */
+const RETRIES_IN_VAIN = 256;
+/** Rows of one listener and state that are read at first, and then. */
+const ROWS_AT_FIRST = 2;
+const ROWS_THEN = 16;
+
+/**
+ * What memory says of a listener is not so: a bug of ours. It is counted anew, so that its deliveries do not stand still
+ * until the next start; this comes out all the same, so that it is logged.
+ */
+export class LostCount extends Error {
+  override readonly name = 'LostCount';
+}
+
+/** At the beginning of a transaction that claims. */
+export function recountDoubtful({ turns, writer }: Core): void {
+  for (const listenerId of turns.doubtful) {
+    const rows = writer.all(
+      `SELECT state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
+        WHERE listener_id = ? AND ${OPEN_DELIVERY} GROUP BY state`,
+      listenerId,
+    );
+    const countOf = (state: string): number => (rows.find((row) => row.state === state)?.n as number | undefined) ?? 0;
+    const retry = rows.find(({ state }) => state === 'retrying');
+    turns.recount(listenerId, {
+      pending: countOf('pending'),
+      retrying: countOf('retrying'),
+      sending: countOf('sending'),
+      retryAtMs: (retry?.due_at_ms as number | undefined) ?? Number.POSITIVE_INFINITY,
+    });
+  }
+}
+
+/** All that is open, as a store has it that was just opened. */
+export function readTurns(writer: Connection, nowMs: number): Turns {
+  const turns = new Turns();
+  turns.begin(nowMs);
+  const open = writer.all(
+    `SELECT listener_id, state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
+      WHERE ${OPEN_DELIVERY} GROUP BY listener_id, state`,
+  );
+  for (const row of open) {
+    const to = row.state as Waiting | 'sending' | 'held';
+    if (to === 'held') continue;
+    const dueAtMs = row.due_at_ms as number | null;
+    turns.moved(row.listener_id as string, { from: null, to, dueAtMs, count: row.n as number });
+  }
+  const paused = writer.all('SELECT webhook_id, paused_until_ms FROM webhook_health WHERE paused_until_ms > ?', nowMs);
+  for (const row of paused) turns.pause(row.webhook_id as string, row.paused_until_ms as number);
+  turns.committed();
+  return turns;
+}
+
+export function claimDeliveries(core: Core, w: Writing, limit: number): Claims & { nextDueAtMs: number | null } {
+  const { turns } = core;
+  recountDoubtful(core);
+  turns.advance();
+  const taker = new Taker(core, w);
+  const isCut = grantInTurn(core, taker, limit);
+  for (const line of taker.served) {
+    turns.toTheEnd(line);
+    taker.lookUp(line);
+  }
+  // The rest of a line that is longer than one claim looks at has its turn with the next one.
+  if (isCut) for (const line of taker.refused) turns.toTheEnd(line);
+  w.deliveriesWaiting ||= turns.readyCount > 0;
+  const leavesSome = turns.leavesSome({ isCut, isServed: taker.served.size > 0, inVain: taker.inVain });
+  const nextDueAtMs = leavesSome ? w.tx.nowMs : turns.nextAtMs((line) => taker.lookUp(line));
+  return { ...claimsOf(w), nextDueAtMs };
+}
+
+/** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
+export function handOver(core: Core, w: Writing, listenerId: string): void {
+  const line = core.turns.find(listenerId);
+  if (!line) return;
+  const taker = new Taker(core, w);
+  for (let taken = 0; taken < HANDED_OVER; taken++) {
+    if (taker.take(line, 'pending') !== 'taken' && taker.take(line, 'retrying') !== 'taken') return;
+  }
+}
+
+/** True: some lines were not looked at, and not because of the limit. */
+function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
+  const { turns } = core;
+  let rest = limit;
+  if (rest > 0 && turns.isRetryOwed && grantRetry(core, taker)) rest--;
+  for (const state of ['pending', 'retrying'] as const) {
+    let round: Iterable<Line> = turns.ready(state);
+    for (let isOver = false; !isOver; ) {
+      const again: Line[] = [];
+      for (const line of round) {
+        if (rest === 0) return false;
+        if (taker.inVain >= MAX_IN_VAIN) return true;
+        if (state === 'pending' && turns.isTurnOfRetries && grantRetry(core, taker)) rest--;
+        if (rest === 0) return false;
+        if (taker.take(line, state) !== 'taken') continue;
+        again.push(line);
+        rest--;
+        if (state === 'pending') turns.firstWent();
+      }
+      isOver = again.length === 0;
+      round = again;
+    }
+  }
+  return false;
+}
+
+/** Of the first line that may have one. Those that may not go to the end, so that the others have their turn. */
+function grantRetry({ turns }: Core, taker: Taker): boolean {
+  const most = Math.min(taker.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
+  const refused: Line[] = [];
+  let hasGone = false;
+  for (const line of turns.ready('retrying')) {
+    if (taker.inVain >= most) break;
+    const taken = taker.take(line, 'retrying');
+    hasGone = taken === 'taken';
+    if (hasGone) break;
+    if (taken === 'refused') refused.push(line);
+  }
+  turns.retryHadItsTurn(hasGone);
+  for (const line of refused) turns.toTheEnd(line);
+  return hasGone;
+}
+
+/** Takes deliveries of one line after another, within one transaction. */
+class Taker {
+  readonly served = new Set<Line>();
+  readonly refused = new Set<Line>();
+  inVain = 0;
+  readonly #core: Core;
+  readonly #w: Writing;
+  /** Read, and not taken yet. */
+  readonly #rows = { pending: new Map<Line, Row[]>(), retrying: new Map<Line, Row[]>() };
+
+  constructor(core: Core, w: Writing) {
+    this.#core = core;
+    this.#w = w;
+  }
+
+  /** One delivery of that line, when one may go in this phase of the claim. */
+  take(line: Line, phase: Waiting): 'taken' | 'refused' | 'nothing' {
+    const { turns, routes } = this.#core;
+    if (this.refused.has(line)) return 'nothing';
+    const webhook = isWebhook(line.id) ? (routes.webhook(line.id) ?? null) : null;
+    const isOrdered = webhook?.settings.ordered ?? false;
+    const head = isOrdered ? this.#head(line, phase) : undefined;
+    const state = isOrdered ? (head ? phase : null) : this.#stateOf(line, phase);
+    if (state === null) {
+      turns.reconsider(line);
+      if (!this.served.has(line)) this.inVain++;
+      return 'nothing';
+    }
+    if (!takeDelivery(this.#w, line.id, webhook)) {
+      this.#w.deliveriesWaiting = true;
+      this.refused.add(line);
+      this.inVain++;
+      return 'refused';
+    }
+    const row = head ?? this.#row(line, state);
+    const isPassingOver = state === 'pending' && !isOrdered && turns.isRetryDue(line);
+    this.#w.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
+    turns.passOver(line, isPassingOver ? line.passedOver + 1 : 0);
+    const next = state === 'retrying' ? this.#rows.retrying.get(line)?.[0] : undefined;
+    if (next) turns.knowRetry(line, next.due_at_ms as number);
+    if (isOrdered) turns.block(line, Number.POSITIVE_INFINITY);
+    this.served.add(line);
+    return 'taken';
+  }
+
+  /** Finds out when its next retry is due, unless that is known. */
+  lookUp(line: Line): void {
+    if (line.isExact) return;
+    const row = this.#core.writer.get(
+      `SELECT min(due_at_ms) AS at FROM deliveries WHERE listener_id = ? AND state = 'retrying' AND ${OPEN_DELIVERY}`,
+      line.id,
+    );
+    this.#core.turns.knowRetry(line, (row?.at as number | null | undefined) ?? null);
+  }
+
+  #stateOf(line: Line, phase: Waiting): Waiting | null {
+    const { turns } = this.#core;
+    if (!turns.isOpen(line)) return null;
+    if (turns.isRetryDue(line)) this.lookUp(line);
+    const isRetryDue = turns.isRetryDue(line);
+    if (phase === 'retrying') return isRetryDue ? 'retrying' : null;
+    if (line.pending === 0) return null;
+    return isRetryDue && line.passedOver >= LIMITS.inFlightPerWebhook - 1 ? 'retrying' : 'pending';
+  }
+
+  #row(line: Line, state: Waiting): Row {
+    const known = this.#rows[state].get(line);
+    const rows = known?.length ? known : this.#read(line, state, known ? ROWS_THEN : ROWS_AT_FIRST);
+    this.#rows[state].set(line, rows);
+    const row = rows.shift();
+    if (!row) {
+      this.#core.turns.doubtful.add(line.id);
+      throw new LostCount(`the store lost count of what is ${state} for ${line.id}`);
+    }
+    return row;
+  }
+
+  /** Those that are pending are due, whatever the clock says. */
+  #read(line: Line, state: Waiting, limit: number): Row[] {
+    return this.#core.writer.all(
+      `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state = '${state}' AND ${OPEN_DELIVERY}
+        ORDER BY due_at_ms, delivery LIMIT ?`,
+      line.id,
+      limit,
+    );
+  }
+
+  /** The open delivery of an ordered webhook with the lowest number, when it may go in this phase. */
+  #head(line: Line, phase: Waiting): Row | undefined {
+    const { turns, writer } = this.#core;
+    if (!turns.isOpen(line)) return undefined;
+    if (line.sending > 0) {
+      turns.block(line, Number.POSITIVE_INFINITY);
+      return undefined;
+    }
+    const row = writer.get(
+      `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state IN ('pending', 'retrying')
+        ORDER BY delivery LIMIT 1`,
+      line.id,
+    );
+    if (row?.state === 'retrying' && (row.due_at_ms as number) > this.#w.tx.nowMs) {
+      turns.block(line, row.due_at_ms as number);
+      return undefined;
+    }
+    return row?.state === phase ? row : undefined;
+  }
+}
+
+interface Found {
+  readonly row: Row;
+  readonly webhook: Webhook | null;
+  readonly listenerId: string;
+}
+
+function claimDelivery(core: Core, w: Writing, { row, webhook, listenerId }: Found): ClaimedDelivery {
+  const delivery = row.delivery as number;
+  const ownerId = row.owner_id as string;
+  const fence = (row.fence as number) + 1;
+  core.writer.run(
+    "UPDATE deliveries SET state = 'sending', fence = ?, boot = ? WHERE delivery = ?",
+    fence,
+    core.boot,
+    delivery,
+  );
+  w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as Waiting, to: 'sending' });
+  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
+  const kind = kindOf(listenerId);
+  return {
+    delivery,
+    fence,
+    kind,
+    emission: toEmission(emission, core),
+    subscriptionId: row.subscription_id as string | null,
+    via: row.via as Via,
+    webhook,
+    mailTo: kind === 'mail' ? (core.routes.owner(ownerId)?.email ?? null) : null,
+    attempt: (row.attempts_made as number) + 1,
+    tries: row.tries as number,
+    trigger: triggerOf(row),
+  };
+}
+
+function triggerOf(row: Row): AttemptTrigger {
+  if ((row.due_by as DueBy) === 'resend') return 'resend';
+  return row.requests_made === 0 ? 'event' : 'retry';
+}

@@ -1,0 +1,99 @@
+// Deliveries: claiming what is due, recording attempts, handing back, sending again, listing.
+
+import type { Attempt, DeliveryLease } from '../../../domain/delivery.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { AttemptRecord, DeliveryWhole } from '../../contract/records.ts';
+import type { DeliveryStore } from '../../contract/store.ts';
+import { toDeliveryRecord } from '../../rows/log-rows.ts';
+import type { Core } from '../core.ts';
+import type { Row, Value } from '../database.ts';
+import { DELIVERY_COLUMNS } from '../log/rows.ts';
+import type { Transaction } from '../log/transaction.ts';
+import { writing } from '../log/write.ts';
+import { readPage } from '../pages.ts';
+import { recordAttempt } from './attempts.ts';
+import { claimDeliveries, LostCount, recountDoubtful } from './claim-deliveries.ts';
+import { standingOf } from './delivery-queue-state.ts';
+import { GIVEN_BACK, giveBack } from './rescue.ts';
+import { resendDelivery } from './resend.ts';
+
+export function deliveryVerbs(core: Core): DeliveryStore {
+  return {
+    claimDeliveries: (limit, admission) =>
+      core.batch.write((tx) => claimDeliveries(core, writing(tx, admission), limit)),
+    recordAttempt: async (end, admission) => {
+      const record = () =>
+        core.batch.write((tx) => {
+          recountDoubtful(core);
+          return recordAttempt(core, writing(tx, admission), end);
+        });
+      // What is due next must not keep the end of an attempt from being written.
+      return record().catch((error) => (error instanceof LostCount ? record() : Promise.reject(error)));
+    },
+    releaseDeliveries: (leases) => core.batch.write((tx) => releaseDeliveries(core, tx, leases)),
+    resendDelivery: (ownerId, delivery) => core.batch.write((tx) => resendDelivery(core, tx, { ownerId, delivery })),
+    getDelivery: async (ownerId, delivery) => getDelivery(core, ownerId, delivery),
+
+    listDeliveries: async ({ ownerId, listenerId, kind, state }, page) => {
+      const where = ['deliveries.owner_id = ?'];
+      const values: Value[] = [ownerId];
+      if (listenerId !== undefined) {
+        where.push('listener_id = ?');
+        values.push(listenerId);
+      }
+      if (kind !== undefined) where.push(`deliveries.kind = '${kind}'`);
+      if (state !== undefined) {
+        where.push('state = ?');
+        values.push(state);
+      }
+      const listing = {
+        from: 'deliveries JOIN emissions USING (entry)',
+        countFrom: 'deliveries',
+        columns: DELIVERY_COLUMNS,
+        key: 'delivery',
+        where,
+        values,
+        countUpTo: LIMITS.countedRecords,
+      };
+      return readPage(core.reader, listing, { page, map: (row) => toDeliveryRecord(row, core.storeTag) });
+    },
+  };
+}
+
+function getDelivery(core: Core, ownerId: string, delivery: number): DeliveryWhole | undefined {
+  const row = core.reader.get(
+    `SELECT ${DELIVERY_COLUMNS} FROM deliveries JOIN emissions USING (entry)
+      WHERE delivery = ? AND deliveries.owner_id = ?`,
+    delivery,
+    ownerId,
+  );
+  if (!row) return undefined;
+  const attempts = core.reader.all('SELECT n, trigger, made FROM attempts WHERE delivery = ? ORDER BY n', delivery);
+  return {
+    record: toDeliveryRecord(row, core.storeTag),
+    attempts: attempts.map(toAttempt),
+    standing: standingOf(core, row),
+    ...(row.kind === 'http' ? { pausedUntilMs: pausedUntilMs(core, row) } : {}),
+  };
+}
+
+function pausedUntilMs({ turns, clock }: Core, row: Row): number | null {
+  const untilMs = turns.find(row.listener_id as string)?.pausedUntilMs ?? 0;
+  return untilMs > clock.nowMs() ? untilMs : null;
+}
+
+function toAttempt(row: Row): AttemptRecord {
+  return { ...(JSON.parse(row.made as string) as Attempt), n: row.n as number, trigger: row.trigger as string };
+}
+
+function releaseDeliveries(core: Core, tx: Transaction, leases: readonly DeliveryLease[]): void {
+  for (const { delivery, fence } of leases) {
+    const row = core.writer.get(
+      `SELECT ${GIVEN_BACK} FROM deliveries WHERE delivery = ? AND fence = ? AND boot = ? AND state = 'sending'`,
+      delivery,
+      fence,
+      core.boot,
+    );
+    if (row) giveBack(core, tx, row);
+  }
+}

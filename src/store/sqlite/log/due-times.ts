@@ -1,0 +1,193 @@
+// What time brings: schedule ticks, digests that close, retention.
+
+import { digestBody } from '../../../domain/digest.ts';
+import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { Claims, TimeStore } from '../../contract/store.ts';
+import { checkTick, type Tick } from '../../log/ticks.ts';
+import { toTrigger } from '../../rows/resource-rows.ts';
+import { pruneAudit } from '../config/audit.ts';
+import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import { OPEN_RUN } from '../partial-index.ts';
+import { releaseLater } from './later-emissions.ts';
+import { appendedOf } from './log.ts';
+import { toEmission } from './rows.ts';
+import type { Transaction } from './transaction.ts';
+import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
+
+const DIGESTS_PER_STEP = 100;
+const EMISSIONS_PER_STEP = 500;
+
+export function timeVerbs(core: Core): TimeStore {
+  return {
+    dueTriggers: async (limit) => {
+      const now = core.clock.nowMs();
+      const sql = 'SELECT * FROM triggers WHERE next_at_ms <= ? ORDER BY next_at_ms LIMIT ?';
+      return core.reader.all(sql, now, limit).map(toTrigger);
+    },
+
+    fireTrigger: async (tick, emission, admission) => {
+      checkTick(tick);
+      return core.batch.write((tx) => {
+        if (!fires(core, tick) || isSkipped(core, tick.triggerId)) return null;
+        const w = writing(tx, admission);
+        return appendedOf(w, writeEmission(core, w, emission));
+      });
+    },
+
+    nextDueAtMs: async () => {
+      const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
+      const digest = core.reader.get('SELECT min(closes_at_ms) AS at FROM digests');
+      const later = core.reader.get('SELECT min(due_at_ms) AS at FROM later_emissions');
+      const wait = core.reader.get("SELECT min(due_at_ms) AS at FROM runs WHERE state = 'waiting'");
+      const times = [tick?.at, digest?.at, later?.at, wait?.at].filter((at) => typeof at === 'number');
+      return times.length === 0 ? null : Math.min(...times);
+    },
+
+    closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, writing(tx, admission))),
+
+    releaseLater: (admission) => core.batch.write((tx) => releaseLater(core, writing(tx, admission))),
+
+    prune: (beforeMs, from) =>
+      core.batch.write((tx) => {
+        core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
+        core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
+        const isMoreAudit = pruneAudit(core, beforeMs);
+        const before = beforeMs * NUMBERS_PER_MS;
+        const { emissions, next } = prune(core, tx, { before, from });
+        // Behind the last emission, steps go on for the audit log alone.
+        return { emissions, next: next ?? (isMoreAudit ? before : null) };
+      }),
+  };
+}
+
+/** Sets the trigger to its next tick. Returns whether this one is to be emitted: each due time once. */
+function fires(core: Core, { triggerId, expectedAtMs, nextAtMs }: Tick): boolean {
+  const row = core.writer.get(
+    'SELECT last_due_at_ms FROM triggers WHERE id = ? AND next_at_ms = ?',
+    triggerId,
+    expectedAtMs,
+  );
+  if (!row) return false;
+  const lastDueAtMs = row.last_due_at_ms as number | null;
+  const isNew = lastDueAtMs === null || lastDueAtMs < expectedAtMs;
+  core.writer.run(
+    'UPDATE triggers SET next_at_ms = ?, last_due_at_ms = ? WHERE id = ?',
+    nextAtMs,
+    isNew ? expectedAtMs : lastDueAtMs,
+    triggerId,
+  );
+  return isNew;
+}
+
+/** A source's tick that comes while the run of the one before is not over is counted, and nothing else. */
+function isSkipped(core: Core, triggerId: string): boolean {
+  const changed = core.writer.run(
+    `UPDATE triggers SET skipped_ticks = skipped_ticks + 1 WHERE id = ? AND runnable_id GLOB 'dc_*' AND EXISTS (
+      SELECT 1 FROM runs JOIN emissions USING (entry)
+        WHERE runs.runnable_id = triggers.runnable_id AND ${OPEN_RUN} AND emitter_id = triggers.id)`,
+    triggerId,
+  );
+  return changed > 0;
+}
+
+function closeDigests(core: Core, w: Writing): Claims {
+  const over = core.writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', w.tx.nowMs, DIGESTS_PER_STEP);
+  for (const row of over) closeDigest(core, w, row);
+  return claimsOf(w);
+}
+
+function closeDigest(core: Core, w: Writing, row: Row): void {
+  const ownerId = row.owner_id as string;
+  const digestKey = row.digest_key as string;
+  const newest = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.newest_entry as number);
+  if (row.repeats === 0 || !newest) {
+    core.writer.run('DELETE FROM digests WHERE owner_id = ? AND digest_key = ?', ownerId, digestKey);
+    return;
+  }
+  const window = {
+    openedAtMs: row.opened_at_ms as number,
+    closesAtMs: row.closes_at_ms as number,
+    repeats: row.repeats as number,
+  };
+  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core);
+  // Caused by no single run: it tells of all of them.
+  const body = digestBody(window, mail.body);
+  writeEmission(core, w, { ...mail, body, digestKey: null, causeRun: null });
+  const windowMs = core.routes.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
+  core.writer.run(
+    'UPDATE digests SET opened_at_ms = ?, closes_at_ms = ?, repeats = 0 WHERE owner_id = ? AND digest_key = ?',
+    w.tx.nowMs,
+    w.tx.nowMs + windowMs,
+    ownerId,
+    digestKey,
+  );
+}
+
+function prune(
+  core: Core,
+  tx: Transaction,
+  of: { before: number; from: number },
+): { emissions: number; next: number | null } {
+  const rows = core.writer.all(
+    'SELECT entry, emitter_id, name, flags & 8 AS listed FROM emissions WHERE entry >= ? AND entry < ? ORDER BY entry LIMIT ?',
+    of.from,
+    of.before,
+    EMISSIONS_PER_STEP,
+  );
+  const oldestKept = new Map<string, number>();
+  let emissions = 0;
+  for (const row of rows) {
+    if (row.listed && (row.entry as number) >= oldestKeptOf(core, oldestKept, row)) continue;
+    if (hasOpenWork(core, row.entry as number)) continue;
+    deleteEmission(core, row.entry as number);
+    emissions++;
+  }
+  if (emissions > 0) keepLastNumber(core, tx);
+  const last = rows.length < EMISSIONS_PER_STEP ? null : (rows.at(-1)?.entry as number) + 1;
+  return { emissions, next: last };
+}
+
+/** No number is given twice, also when the newest rows are gone and the clock was set back. */
+function keepLastNumber(core: Core, tx: Transaction): void {
+  core.writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('last_number', ?)", String(tx.number()));
+}
+
+/** The entry from which on a channel's emissions are kept however old they are; 0 when it has not that many. */
+function oldestKeptOf(core: Core, known: Map<string, number>, row: Row): number {
+  const channel = `${row.emitter_id} ${row.name}`;
+  const found = known.get(channel);
+  if (found !== undefined) return found;
+  const oldest = core.writer.get(
+    `SELECT entry FROM emissions WHERE emitter_id = ? AND name = ? AND flags & 8
+      ORDER BY entry DESC LIMIT 1 OFFSET ${LIMITS.listedPerEmitterAndName - 1}`,
+    row.emitter_id as string,
+    row.name as string,
+  );
+  const entry = (oldest?.entry as number | undefined) ?? 0;
+  known.set(channel, entry);
+  return entry;
+}
+
+function hasOpenWork(core: Core, entry: number): boolean {
+  const run = core.writer.get(
+    "SELECT 1 FROM runs WHERE entry = ? AND state IN ('queued', 'running', 'waiting') LIMIT 1",
+    entry,
+  );
+  if (run) return true;
+  const delivery = core.writer.get(
+    "SELECT 1 FROM deliveries WHERE entry = ? AND state NOT IN ('delivered', 'exhausted', 'cancelled') LIMIT 1",
+    entry,
+  );
+  if (delivery) return true;
+  return core.writer.get('SELECT 1 FROM digests WHERE newest_entry = ? LIMIT 1', entry) !== undefined;
+}
+
+function deleteEmission(core: Core, entry: number): void {
+  core.writer.run('DELETE FROM attempts WHERE delivery IN (SELECT delivery FROM deliveries WHERE entry = ?)', entry);
+  core.writer.run('DELETE FROM deliveries WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM runs WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM withheld WHERE entry = ?', entry);
+  core.writer.run('DELETE FROM emissions WHERE entry = ?', entry);
+}

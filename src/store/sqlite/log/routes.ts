@@ -1,0 +1,112 @@
+// What routing reads, kept in memory: this process is the only writer, so the cache is right until it writes one of the
+// tables itself. It reads through the writing connection, so that a subscription made earlier in the same batch is heard.
+
+import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../../domain/resource.ts';
+import { coveringEmitters, type RouteTable } from '../../../domain/route.ts';
+import { toOwner, toSubscription, toTrigger } from '../../rows/resource-rows.ts';
+import { toSource, toWorkflow } from '../../rows/runnable-rows.ts';
+import { toWebhook } from '../../rows/webhook-rows.ts';
+import type { Seal } from '../../seal/seal.ts';
+import type { Connection } from '../database.ts';
+
+/** Entries of each map before it starts anew; a table of one emitter is about a kilobyte. */
+const MAX_CACHED = 20_000;
+
+export class Routes {
+  readonly #writer: Connection;
+  readonly #seal: Seal;
+  readonly #tables = new Map<string, RouteTable>();
+  readonly #runnables = new Map<string, Runnable | undefined>();
+  readonly #webhooks = new Map<string, Webhook | undefined>();
+  readonly #owners = new Map<string, Owner | undefined>();
+  readonly #triggers = new Map<string, Trigger>();
+
+  constructor(writer: Connection, seal: Seal) {
+    this.#writer = writer;
+    this.#seal = seal;
+  }
+
+  /** After every write to owners, runnables or subscriptions, and after a rollback of one. */
+  forget(): void {
+    this.#tables.clear();
+    this.#runnables.clear();
+    this.#owners.clear();
+    this.#triggers.clear();
+  }
+
+  /** After every write to this webhook, and after a rollback of one. The others stay: opening their secrets takes time. */
+  forgetWebhook(id: string): void {
+    this.#webhooks.delete(id);
+  }
+
+  table(ownerId: string, emitterId: string): RouteTable {
+    const key = `${ownerId} ${emitterId}`;
+    return remember(this.#tables, key, () => this.#read(ownerId, emitterId)) as RouteTable;
+  }
+
+  runnable(id: string): Runnable | undefined {
+    return remember(this.#runnables, id, () => {
+      const row = this.#writer.get('SELECT * FROM runnables WHERE id = ?', id);
+      if (!row) return undefined;
+      return id.startsWith('dc_') ? toSource(row, this.#seal) : toWorkflow(row, this.#seal);
+    });
+  }
+
+  webhook(id: string): Webhook | undefined {
+    return remember(this.#webhooks, id, () => {
+      const row = this.#writer.get('SELECT * FROM webhooks WHERE id = ?', id);
+      return row && toWebhook(row, this.#seal);
+    });
+  }
+
+  /** The trigger with this secret part, while its workflow or source is active. Keys that nobody has are not remembered. */
+  trigger(key: string): Trigger | undefined {
+    const known = this.#triggers.get(key);
+    if (known) return known;
+    const row = this.#writer.get(
+      `SELECT triggers.* FROM triggers JOIN runnables ON runnables.id = triggers.runnable_id
+        WHERE key = ? AND runnables.active = 1`,
+      key,
+    );
+    return row && remember(this.#triggers, key, () => toTrigger(row));
+  }
+
+  owner(id: string): Owner | undefined {
+    return remember(this.#owners, id, () => {
+      const row = this.#writer.get('SELECT * FROM owners WHERE id = ?', id);
+      return row && toOwner(row);
+    });
+  }
+
+  #read(ownerId: string, emitterId: string): RouteTable {
+    const subscriptions: Subscription[] = [];
+    for (const covering of coveringEmitters(emitterId, ownerId)) {
+      const rows = this.#writer.all(
+        // `+id`: not by the index that has them in this order already, but all of the owner's.
+        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
+        ownerId,
+        covering,
+      );
+      for (const row of rows) subscriptions.push(toSubscription(row));
+    }
+    const owned = <T extends { ownerId: string }>(found: T | undefined): T | undefined =>
+      found?.ownerId === ownerId ? found : undefined;
+    const globalId = this.owner(ownerId)?.globalErrorWorkflowId ?? null;
+    const emitter = this.runnable(emitterId);
+    return {
+      subscriptions,
+      runnables: { get: (id) => owned(this.runnable(id)) },
+      webhooks: { get: (id) => (id.startsWith('wh_') ? owned(this.webhook(id)) : undefined) },
+      globalWorkflow: globalId === null ? null : (owned(this.runnable(globalId)) ?? null),
+      notify: emitter?.settings.notify ?? true,
+    };
+  }
+}
+
+function remember<T>(map: Map<string, T>, key: string, read: () => T): T {
+  if (map.has(key)) return map.get(key) as T;
+  if (map.size >= MAX_CACHED) map.clear();
+  const value = read();
+  map.set(key, value);
+  return value;
+}

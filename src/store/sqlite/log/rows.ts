@@ -1,0 +1,37 @@
+// Rows of the log to records: the flags of an emission are bits of one number here.
+
+import type { Emission } from '../../../domain/emission.ts';
+import type { RunRecord } from '../../contract/records.ts';
+import { type EmissionReader, emissionOf, isListed, runRecordOf } from '../../rows/log-rows.ts';
+import type { Row } from '../database.ts';
+
+const VERIFIED = 1;
+const REPLAY = 2;
+const TEST = 4;
+const LISTED = 8;
+
+export function flagsOf(emission: { verified: boolean; replay: boolean; test: boolean; emitterId: string }): number {
+  return (
+    (emission.verified ? VERIFIED : 0) |
+    (emission.replay ? REPLAY : 0) |
+    (emission.test ? TEST : 0) |
+    (isListed(emission.emitterId) ? LISTED : 0)
+  );
+}
+
+export function toEmission(row: Row, reader: EmissionReader): Emission {
+  const flags = row.flags as number;
+  return emissionOf(row, reader, {
+    verified: (flags & VERIFIED) !== 0,
+    replay: (flags & REPLAY) !== 0,
+    test: (flags & TEST) !== 0,
+  });
+}
+
+export function toRunRecord(row: Row, storeTag: string): RunRecord {
+  return runRecordOf(row, { storeTag, replay: ((row.flags as number) & REPLAY) !== 0 });
+}
+
+/** Of `deliveries JOIN emissions`. */
+export const DELIVERY_COLUMNS = `delivery, deliveries.kind, listener_id, subscription_id, entry, emitter_id, emissions.name,
+  state, attempts_made, due_at_ms, due_by, ended_at_ms`;

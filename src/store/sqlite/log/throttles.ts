@@ -1,0 +1,77 @@
+// When the newest runs of throttled workflows began: in memory, and written down with the transaction in which they do, so
+// that the limit holds over a restart, too. A workflow without a throttle has nothing here.
+//
+// Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts all of them back.
+
+import type { Runnable } from '../../../domain/resource.ts';
+import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/throttle.ts';
+import type { Connection } from '../database.ts';
+
+type Throttled = Pick<Runnable, 'id' | 'settings'>;
+
+export class Throttles {
+  readonly #starts = new Map<string, Starts>();
+  /** Of those that the transaction has changed. */
+  readonly #before = new Map<string, Starts | undefined>();
+
+  constructor(writer: Connection) {
+    for (const row of writer.all('SELECT runnable_id, starts FROM throttles')) {
+      this.#starts.set(row.runnable_id as string, JSON.parse(row.starts as string) as number[]);
+    }
+  }
+
+  /** How many of its runs may begin now; infinite: it has no throttle. */
+  room({ id, settings: { throttle } }: Throttled, nowMs: number): number {
+    return throttle ? roomAt(throttle, this.#asOf(id, nowMs), nowMs) : Number.POSITIVE_INFINITY;
+  }
+
+  /** When the next of its runs may begin. */
+  nextMs({ id, settings: { throttle } }: Throttled, nowMs: number): number {
+    return throttle ? nextStartMs(throttle, this.#asOf(id, nowMs), nowMs) : nowMs;
+  }
+
+  /** One of its runs begins. */
+  began({ id, settings: { throttle } }: Throttled, nowMs: number): void {
+    if (throttle) this.#change(id, withStarts(throttle, this.#asOf(id, nowMs), { nowMs, count: 1 }));
+  }
+
+  /** It is gone, or is throttled no longer. */
+  forget(id: string): void {
+    if (this.#starts.has(id)) this.#change(id, undefined);
+  }
+
+  beforeCommit(writer: Connection): void {
+    for (const id of this.#before.keys()) {
+      const starts = this.#starts.get(id);
+      if (starts) writer.run('REPLACE INTO throttles (runnable_id, starts) VALUES (?,?)', id, JSON.stringify(starts));
+      else writer.run('DELETE FROM throttles WHERE runnable_id = ?', id);
+    }
+  }
+
+  committed(): void {
+    this.#before.clear();
+  }
+
+  rolledBack(): void {
+    for (const [id, starts] of this.#before) this.#put(id, starts);
+    this.#before.clear();
+  }
+
+  #asOf(id: string, nowMs: number): Starts {
+    const known = this.#starts.get(id) ?? [];
+    const starts = startsAsOf(known, nowMs);
+    // The clock was set back. Kept without being written: whoever opens the file next sees it in the same way.
+    if (starts !== known) this.#starts.set(id, starts);
+    return starts;
+  }
+
+  #change(id: string, starts: Starts | undefined): void {
+    if (!this.#before.has(id)) this.#before.set(id, this.#starts.get(id));
+    this.#put(id, starts);
+  }
+
+  #put(id: string, starts: Starts | undefined): void {
+    if (starts === undefined) this.#starts.delete(id);
+    else this.#starts.set(id, starts);
+  }
+}

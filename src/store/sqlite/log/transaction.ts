@@ -1,0 +1,182 @@
+// One transaction's bookkeeping: numbers, the ledger's changes, how much work is open, and what to undo.
+// What must not survive a rollback is kept here and applied only when the commit has happened.
+
+import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
+import type { Clock } from '../../../ports.ts';
+import type { Connection } from '../database.ts';
+import type { Moved, Turns } from '../deliveries/round-robin.ts';
+import type { Throttles } from './throttles.ts';
+
+/**
+ * Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. Those of one transaction
+ * are of its one time, so that when a run began is the same in its row as in what throttles go by.
+ */
+export class Numbers {
+  #last: number;
+
+  constructor(last: number) {
+    this.#last = last;
+  }
+
+  /** The last one given. */
+  get last(): number {
+    return this.#last;
+  }
+
+  next(nowMs: number): number {
+    const now = nowMs * NUMBERS_PER_MS;
+    this.#last = now > this.#last ? now : this.#last + 1;
+    return this.#last;
+  }
+}
+
+/** Queued runs by workflow or source, committed. */
+export class OpenRuns {
+  readonly counts = new Map<string, number>();
+
+  /** Claims go round in the order of this map. */
+  toTheEnd(runnableId: string): void {
+    const waiting = this.counts.get(runnableId);
+    if (waiting === undefined) return;
+    this.counts.delete(runnableId);
+    this.counts.set(runnableId, waiting);
+  }
+}
+
+/** What the transactions of one store share. */
+export interface Shared {
+  readonly numbers: Numbers;
+  readonly openRuns: OpenRuns;
+  readonly turns: Turns;
+  /** Called when something that lists show was emitted. */
+  readonly emitted: () => void;
+  /** Called when something waits for its time. */
+  readonly kept: () => void;
+  readonly throttles: Throttles;
+}
+
+export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  /** Of those that are `retrying` from now on. */
+  readonly dueAtMs?: number | null;
+  /** One, when it is not said. */
+  readonly count?: number;
+}
+
+export class Transaction {
+  readonly nowMs: number;
+  readonly #writer: Connection;
+  readonly #shared: Shared;
+  /** Owner → fact → change. */
+  readonly #ledger = new Map<string, Map<string, number>>();
+  readonly #opened = new Map<string, number>();
+  readonly #undo: (() => void)[] = [];
+  #hasEmitted = false;
+  #hasKept = false;
+
+  constructor(writer: Connection, clock: Clock, shared: Shared) {
+    this.#writer = writer;
+    this.nowMs = clock.nowMs();
+    this.#shared = shared;
+    shared.turns.begin(this.nowMs);
+  }
+
+  number(): number {
+    return this.#shared.numbers.next(this.nowMs);
+  }
+
+  /** A row of the ledger changes by `by`, e.g. `runs.queued`. */
+  count(ownerId: string, fact: string, by: number): void {
+    const facts = this.#ledger.get(ownerId) ?? new Map<string, number>();
+    this.#ledger.set(ownerId, facts);
+    facts.set(fact, (facts.get(fact) ?? 0) + by);
+  }
+
+  /** Changes of the ledger so far, by owner and fact with a blank between them. */
+  get counted(): [key: string, by: number][] {
+    return [...this.#ledger].flatMap(([ownerId, facts]) =>
+      [...facts].map(([fact, by]): [string, number] => [`${ownerId} ${fact}`, by]),
+    );
+  }
+
+  /** Workflows and sources of which this transaction changes how many runs wait. */
+  get openedIds(): readonly string[] {
+    return [...this.#opened.keys()];
+  }
+
+  /** A run went from one state to another; null: it was not there before. */
+  runMoved(ownerId: string, { from, to }: { from: string | null; to: string }): void {
+    if (from === to) return;
+    if (from !== null) this.count(ownerId, `runs.${from}`, -1);
+    this.count(ownerId, `runs.${to}`, 1);
+  }
+
+  /** Deliveries of one listener went from one state to another; null: they were not there before. */
+  deliveriesMoved(moved: DeliveriesMoved): void {
+    const { ownerId, listenerId, from, to, dueAtMs = null, count = 1 } = moved;
+    if (count === 0) return;
+    if (from !== null) this.count(ownerId, `deliveries.${from}`, -count);
+    this.count(ownerId, `deliveries.${to}`, count);
+    this.#shared.turns.moved(listenerId, { from, to, dueAtMs, count });
+  }
+
+  /** `by` more runs wait to be claimed. */
+  runsOpened(runnableId: string, by: number): void {
+    this.#opened.set(runnableId, (this.#opened.get(runnableId) ?? 0) + by);
+  }
+
+  /** How many wait, this transaction's own included. */
+  runsWaiting(runnableId: string): number {
+    return (this.#shared.openRuns.counts.get(runnableId) ?? 0) + (this.#opened.get(runnableId) ?? 0);
+  }
+
+  /** Something that lists show. */
+  emitted(): void {
+    this.#hasEmitted = true;
+  }
+
+  /** Something that waits for its time. */
+  kept(): void {
+    this.#hasKept = true;
+  }
+
+  /** Runs when the transaction does not commit. */
+  onRollback(undo: () => void): void {
+    this.#undo.push(undo);
+  }
+
+  beforeCommit(): void {
+    this.#shared.throttles.beforeCommit(this.#writer);
+    for (const [ownerId, facts] of this.#ledger) {
+      for (const [fact, by] of facts) {
+        if (by === 0) continue;
+        this.#writer.run(
+          'INSERT INTO ledger (owner_id, fact, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
+          ownerId,
+          fact,
+          by,
+        );
+      }
+    }
+  }
+
+  committed(): void {
+    const { counts } = this.#shared.openRuns;
+    for (const [runnableId, by] of this.#opened) {
+      const now = (counts.get(runnableId) ?? 0) + by;
+      if (now > 0) counts.set(runnableId, now);
+      else counts.delete(runnableId);
+    }
+    this.#shared.turns.committed();
+    if (this.#hasEmitted) this.#shared.emitted();
+    if (this.#hasKept) this.#shared.kept();
+    this.#shared.throttles.committed();
+  }
+
+  rolledBack(): void {
+    this.#shared.turns.rolledBack();
+    this.#shared.throttles.rolledBack();
+    for (const undo of this.#undo) undo();
+  }
+}

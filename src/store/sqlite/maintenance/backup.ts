@@ -1,0 +1,102 @@
+// `errand store backup`: the whole store as one file, of one moment, while a server may be running on it. VACUUM INTO
+// writes it, from a connection of its own: the server's waits for nothing. Copying pages (sqlite3_backup) would begin
+// anew with every write of the server.
+
+import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { countRows, type Figures } from '../../check/checks.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import { openedWith, type SecretKey } from '../../seal/seal-key.ts';
+import { keptSealKey } from '../config/seal-key.ts';
+import { type Connection, SCHEMA_VERSION } from '../database.ts';
+import { askOf, openToRead } from './check.ts';
+
+export interface BackupReport {
+  readonly file: string;
+  readonly bytes: number;
+  readonly schema: number;
+  readonly integrity: 'ok';
+  /** Rows, by fact of the ledger. */
+  readonly kept: Figures;
+  /** What its secrets need to be opened: it is not in the copy. */
+  readonly opens_with: string;
+}
+
+/**
+ * A file of that name is a whole copy: it is written under another one, and checked, before it gets it.
+ * Throws `StoreUnavailable` when there is a file already, or none can be written.
+ */
+export async function backupSqlite(path: string, file: string, keys: readonly SecretKey[] = []): Promise<BackupReport> {
+  await refuseExisting(file);
+  const partial = `${file}.${process.pid}.partial`;
+  const source = openToRead(path);
+  try {
+    await reserve(partial);
+    copy(source, partial);
+    const checked = await checkCopy(partial, keys);
+    await flush(partial);
+    await refuseExisting(file);
+    await rename(partial, file);
+    await flush(dirname(file));
+    const { size: bytes } = await stat(file);
+    return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', ...checked };
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => {}); // why it failed says more than that
+    throw error;
+  } finally {
+    source.close();
+  }
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const isThere = await lstat(file).then(
+    () => true,
+    () => false,
+  );
+  if (isThere)
+    throw new StoreUnavailable(`${file} is there already, and a backup overwrites nothing: name another file`);
+}
+
+/** Made for our user alone before anything is in it. */
+async function reserve(partial: string): Promise<void> {
+  try {
+    await (await open(partial, 'wx', 0o600)).close();
+    await chmod(partial, 0o600);
+  } catch (error) {
+    throw new StoreUnavailable(`no file can be written there: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function copy(source: Connection, partial: string): void {
+  try {
+    source.db.prepare('VACUUM INTO ?').run(partial);
+  } catch (error) {
+    throw new StoreUnavailable(`the copy could not be written: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function checkCopy(
+  partial: string,
+  keys: readonly SecretKey[],
+): Promise<Pick<BackupReport, 'kept' | 'opens_with'>> {
+  const copied = openToRead(partial);
+  try {
+    const told = copied.get('PRAGMA integrity_check(1)')?.integrity_check;
+    if (told !== 'ok') {
+      throw new StoreUnavailable(`the store is damaged, and so is every copy of it: ${told}. See errand store check`);
+    }
+    return { kept: await countRows(askOf(copied)), opens_with: openedWith(keptSealKey(copied), keys) };
+  } finally {
+    copied.close();
+  }
+}
+
+/** To disk: the copy, and then its name. */
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

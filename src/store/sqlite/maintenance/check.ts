@@ -1,0 +1,101 @@
+// `errand store check` on SQLite: looks through the file, while a server may be running on it. Nothing is written.
+
+import { existsSync, statSync } from 'node:fs';
+import { findSealed } from '../../check/check-secrets.ts';
+import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../../check/checks.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import type { SecretKey } from '../../seal/seal-key.ts';
+import { Connection, SCHEMA_VERSION } from '../database.ts';
+
+/** Views of this connection alone, so that both backends are asked the same. */
+const VIEWS = `CREATE TEMP VIEW all_runs AS SELECT * FROM main.runs;
+  CREATE TEMP VIEW all_deliveries AS SELECT * FROM main.deliveries;`;
+
+/** What only this backend keeps so. */
+const RULES: readonly Rule[] = [
+  {
+    check: 'health_without_webhook',
+    detail: 'health of webhooks that are gone',
+    broken: 'webhook_health AS h WHERE NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = h.webhook_id)',
+    example: 'h.webhook_id',
+  },
+  {
+    check: 'run_waits_for_nothing',
+    detail: 'runs that wait, with nothing to wait for or to go on with',
+    broken: `runs AS r WHERE r.state = 'waiting'
+      AND (r.wait_kind IS NULL OR r.due_at_ms IS NULL OR r.carried IS NULL OR r.waits = 0)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'run_waits_no_longer',
+    detail: 'runs with an end of their wait that do not wait',
+    broken: "runs AS r WHERE r.state <> 'waiting' AND (r.wait_kind IS NOT NULL OR r.due_at_ms IS NOT NULL)",
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'run_over_that_goes_on',
+    detail: 'runs that are over, with something to go on with',
+    broken: `runs AS r WHERE r.state NOT IN ('queued', 'running', 'waiting')
+      AND (r.carried IS NOT NULL OR r.resumed IS NOT NULL OR r.early IS NOT NULL)`,
+    example: 'r.run',
+    show: showRun,
+  },
+  {
+    check: 'throttle_without_workflow',
+    detail: 'memory of throttles of workflows that are gone',
+    broken: 'throttles AS t WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = t.runnable_id)',
+    example: 't.runnable_id',
+  },
+];
+
+/** Findings of SQLite itself that are told; behind the first few come the same again. */
+const TOLD = 20;
+
+/** `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or one of another version. */
+export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<Report> {
+  const connection = openToRead(path);
+  try {
+    // First and apart: it reads the whole file, and until it is through the WAL grows.
+    const findings = checkStructure(connection);
+    // Of a damaged file nobody knows what its rows would say.
+    if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
+    connection.exec('BEGIN');
+    const ask = askOf(connection);
+    const more = async (): Promise<Finding[]> => [...(await findBroken(ask, RULES)), ...(await findSealed(ask, keys))];
+    return await checkRows(ask, { schema: SCHEMA_VERSION, more });
+  } finally {
+    connection.close();
+  }
+}
+
+/** A connection that cannot write. */
+export function openToRead(path: string): Connection {
+  if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  if (statSync(path).size === 0) throw new StoreUnavailable(`${path} is empty: it is no store`);
+  const connection = new Connection(path, true);
+  try {
+    connection.exec('PRAGMA temp_store = FILE');
+    const schema = connection.get('PRAGMA user_version')?.user_version as number;
+    if (schema !== SCHEMA_VERSION) {
+      throw new StoreUnavailable(
+        `${path} has schema ${schema}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,
+      );
+    }
+    connection.exec(VIEWS);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+export function askOf(connection: Connection): Ask {
+  return async (sql) => connection.all(sql);
+}
+
+function checkStructure(connection: Connection): Finding[] {
+  const told = connection.all(`PRAGMA quick_check(${TOLD})`).map((row) => String(row.quick_check));
+  return told.filter((line) => line !== 'ok').map((detail) => ({ check: 'quick_check', detail, count: 1 }));
+}

@@ -1,0 +1,61 @@
+// Reads the store from end to end, for `errand store move`. The file is locked as a server locks it.
+
+import { existsSync } from 'node:fs';
+import type { Cells, ExportedStore, Reading } from '../../contract/export.ts';
+import { StoreUnavailable } from '../../contract/store.ts';
+import type { SecretKey } from '../../seal/seal-key.ts';
+import { checkSealKey, keptSealKey } from '../config/seal-key.ts';
+import { type Connection, openDatabase, type Value } from '../database.ts';
+import { markMoved, movedTo } from './moved.ts';
+
+export interface ExportOptions {
+  /** Where it is to be moved. */
+  readonly to: string;
+  readonly secretKeys?: readonly SecretKey[];
+}
+
+/**
+ * Throws `StoreUnavailable` when there is no store, when somebody uses it, when it was moved to another place than `to`,
+ * and when its secrets would be opened by nobody there: none of the keys is theirs.
+ */
+export function openExport(path: string, { to, secretKeys = [] }: ExportOptions): ExportedStore {
+  if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  const database = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys }));
+  const { reader, writer } = database;
+  try {
+    const [tag, boot, movedBefore] = [metaOf(reader, 'store_tag'), metaOf(reader, 'boot'), movedTo(reader)];
+    if (tag === null || boot === null) throw new StoreUnavailable(`no server was ever started on the store ${path}`);
+    if (movedBefore !== null && movedBefore !== to) {
+      throw new StoreUnavailable(`the store ${path} was moved to ${movedBefore} already`);
+    }
+    return {
+      label: path,
+      tag,
+      version: boot,
+      sealKey: keptSealKey(reader),
+      lastNumber: metaOf(reader, 'last_number'),
+      rows: (reading) => rowsOf(reader, reading),
+      markMoved: (place) => markMoved(writer, place),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function metaOf(reader: Connection, name: string): string | null {
+  return (reader.get('SELECT value FROM meta WHERE name = ?', name)?.value as string | undefined) ?? null;
+}
+
+function rowsOf(reader: Connection, { table, where, order, after }: Reading): Iterable<Cells> {
+  const columns = order.join(', ');
+  const conditions = [
+    ...(where === undefined ? [] : [`(${where})`]),
+    ...(after === null ? [] : [`(${columns}) > (${after.map(() => '?').join(', ')})`]),
+  ];
+  const only = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const keys = order.includes('rowid') ? 'rowid, *' : '*';
+  const statement = reader.db.prepare(`SELECT ${keys} FROM ${table} ${only} ORDER BY ${columns}`);
+  return statement.iterate(...((after ?? []) as Value[])) as Iterable<Cells>;
+}

@@ -1,0 +1,40 @@
+// The mark on a store that lives on in a database: two servers, one on each, would both think that it is theirs.
+
+import { existsSync } from 'node:fs';
+import { StoreUnavailable } from '../../contract/store.ts';
+import { Connection, openDatabase } from '../database.ts';
+
+/** Throws `StoreUnavailable` when the store was moved away. To be called by whoever holds the lock. */
+export function refuseMoved(path: string): void {
+  const connection = new Connection(path, true);
+  try {
+    const to = movedTo(connection);
+    if (to === null) return;
+    throw new StoreUnavailable(
+      `the store ${path} was moved to ${to}: set ERRAND_DATABASE_URL to work there. To go back to this file, as it was before the move, call errand store move --undo`,
+    );
+  } finally {
+    connection.close();
+  }
+}
+
+export function movedTo(connection: Connection): string | null {
+  return (connection.get("SELECT value FROM meta WHERE name = 'moved_to'")?.value as string | undefined) ?? null;
+}
+
+export function markMoved(writer: Connection, to: string): void {
+  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('moved_to', ?)", to);
+}
+
+/** Takes the mark off. Returns where the store was moved to; null: it was not. */
+export function unmarkMoved(path: string): string | null {
+  if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
+  const database = openDatabase(path);
+  try {
+    const to = movedTo(database.writer);
+    database.writer.run("DELETE FROM meta WHERE name = 'moved_to'");
+    return to;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,151 @@
+// Runs that wait: how a wait begins, and by what it ends. A run that waits is a row and nothing else; when its wait ends it
+// is queued as every other one.
+
+import type { RunEnd } from '../../../domain/end.ts';
+import type { RunState } from '../../../domain/run.ts';
+import type { WaitOf, WaitStore } from '../../contract/waits.ts';
+import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import type { Transaction } from '../log/transaction.ts';
+import type { Writing } from '../log/write.ts';
+import { NO_WAIT } from '../partial-index.ts';
+
+/** What was ordered of a run before it waits. `stop`: its owner cancels it, whatever it begins to wait for. */
+interface Early {
+  readonly order: 'resume' | 'cancel' | 'stop';
+  readonly request: string | null;
+}
+
+export const STOP = earlyText({ order: 'stop', request: null });
+
+/** Whether its owner has cancelled it while it was running. */
+export function isStopped(row: Row): boolean {
+  return row.early === STOP;
+}
+
+function earlyText(early: Early): string {
+  return JSON.stringify(early);
+}
+
+export function waitVerbs(core: Core): WaitStore {
+  return {
+    endWaits: (limit) => core.batch.write((tx) => endWaits(core, tx, limit)),
+    resumeRun: (of, order, request) => core.batch.write((tx) => resumeRun(core, tx, { of, order, request })),
+    waitingRun: async (run) => {
+      const row = core.reader.get('SELECT owner_id, runnable_id, deployment_id, state FROM runs WHERE run = ?', run);
+      if (!row) return undefined;
+      return {
+        ownerId: row.owner_id as string,
+        runnableId: row.runnable_id as string,
+        deploymentId: row.deployment_id as string,
+        state: row.state as RunState,
+      };
+    },
+  };
+}
+
+/** A run that was running waits from now on, or does what was ordered before. Returns what has become of it. */
+export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: string; runnableId: string }): RunState {
+  const { end, ownerId, runnableId } = of;
+  const { wait } = end;
+  if (!wait) throw new Error(`run ${end.lease.run} is to wait, and nobody says for what`);
+  const isRetry = wait.kind === 'retry';
+  const early = earlyOf(core, end.lease.run);
+  // What was to go on failed first; who wanted it cancelled was told that it will be.
+  const order = isRetry && early?.order === 'resume' ? null : early?.order;
+  // Its workflow may have been deleted meanwhile.
+  const isOver = order === 'cancel' || order === 'stop' || !core.routes.runnable(runnableId);
+  const state = isOver ? 'cancelled' : order === 'resume' ? 'queued' : 'waiting';
+  core.writer.run(
+    `UPDATE runs SET state = ?, attempt = attempt + ?, ended_at_ms = ?, summary = ?, detail = ?, waits = ?,
+      wait_kind = ?, due_at_ms = ?, early = NULL, resumed = ?, carried = ? WHERE run = ?`,
+    state,
+    isRetry ? 1 : 0,
+    isOver ? end.endedAtMs : null,
+    end.summary,
+    end.detail,
+    wait.waits,
+    state === 'waiting' ? wait.kind : null,
+    state === 'waiting' ? wait.dueAtMs : null,
+    state === 'queued' ? (early?.request ?? null) : null,
+    isOver ? null : wait.carried,
+    end.lease.run,
+  );
+  w.tx.runMoved(ownerId, { from: 'running', to: state });
+  if (state === 'queued') {
+    w.tx.runsOpened(runnableId, 1);
+    w.runsWaiting = true;
+  }
+  return state;
+}
+
+function earlyOf(core: Core, run: number): Early | null {
+  const text = core.writer.get('SELECT early FROM runs WHERE run = ?', run)?.early as string | null;
+  return text === null ? null : (JSON.parse(text) as Early);
+}
+
+function endWaits(
+  core: Core,
+  tx: Transaction,
+  limit: number,
+): { queued: number; cancelled: readonly number[]; isMore: boolean } {
+  const due = core.writer.all(
+    `SELECT run, owner_id, runnable_id, wait_kind FROM runs
+      WHERE state = 'waiting' AND due_at_ms <= ? ORDER BY due_at_ms, run LIMIT ?`,
+    tx.nowMs,
+    limit,
+  );
+  const cancelled: number[] = [];
+  for (const row of due) {
+    const to = row.wait_kind === 'suspend' ? 'cancelled' : 'queued';
+    endWait(core, tx, { row, to, request: null });
+    if (to === 'cancelled') cancelled.push(row.run as number);
+  }
+  return { queued: due.length - cancelled.length, cancelled, isMore: due.length === limit };
+}
+
+interface EndOfWait {
+  /** Of a run that waits. */
+  readonly row: Row;
+  readonly to: 'queued' | 'cancelled';
+  readonly request: string | null;
+}
+
+function endWait(core: Core, tx: Transaction, { row, to, request }: EndOfWait): void {
+  const run = row.run as number;
+  if (to === 'cancelled') {
+    core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, tx.nowMs, run);
+  } else {
+    core.writer.run(
+      "UPDATE runs SET state = 'queued', wait_kind = NULL, due_at_ms = NULL, resumed = ? WHERE run = ?",
+      request,
+      run,
+    );
+    tx.runsOpened(row.runnable_id as string, 1);
+  }
+  tx.runMoved(row.owner_id as string, { from: 'waiting', to });
+}
+
+interface Ordered {
+  readonly of: WaitOf;
+  readonly order: 'resume' | 'cancel';
+  readonly request: string | null;
+}
+
+function resumeRun(core: Core, tx: Transaction, { of, order, request }: Ordered): 'taken' | 'over' | undefined {
+  const row = core.writer.get(
+    'SELECT run, owner_id, runnable_id, state, waits, wait_kind, early FROM runs WHERE run = ?',
+    of.run,
+  );
+  if (!row) return undefined;
+  const waits = row.waits as number;
+  if (row.state === 'waiting') {
+    if (waits !== of.waits || row.wait_kind === 'retry') return 'over';
+    endWait(core, tx, { row, to: order === 'cancel' ? 'cancelled' : 'queued', request });
+    return 'taken';
+  }
+  const mayBegin = (row.state === 'running' || row.state === 'queued') && waits + 1 === of.waits;
+  if (!mayBegin || row.early !== null) return 'over';
+  core.writer.run('UPDATE runs SET early = ? WHERE run = ?', earlyText({ order, request }), of.run);
+  return 'taken';
+}
