@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import type { ClaimedRun } from '../src/domain/run.ts';
+import type { ClaimedRun } from '../src/domain/run/run.ts';
 import { random } from '../src/server/real-ports.ts';
 import type { Store } from '../src/store/contract/store.ts';
 import { openPostgresStore } from '../src/store/postgres/open.ts';

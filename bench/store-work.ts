@@ -1,11 +1,11 @@
 // Work for a store alone: an event is appended with the run that it causes, and the run is finished.
 
 import { PLAIN_EMISSION } from '../src/domain/emission.ts';
-import { endOf, type RunEnd } from '../src/domain/end.ts';
 import { PREFIX } from '../src/domain/ids.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../src/domain/resource.ts';
-import type { ClaimedRun, RunOutcome } from '../src/domain/run.ts';
-import { NO_OUTCOME } from '../src/domain/run.ts';
+import type { ClaimedRun, RunOutcome } from '../src/domain/run/run.ts';
+import { NO_OUTCOME } from '../src/domain/run/run.ts';
+import { endOf, type RunEnd } from '../src/domain/run/run-end.ts';
 import { clock, createIds, random } from '../src/server/real-ports.ts';
 import type { Admission, Store } from '../src/store/contract/store.ts';
 import { BODY } from './load.ts';

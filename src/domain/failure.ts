@@ -2,13 +2,13 @@
 // `{original_event, original_context, error}`, with the original event's bytes copied in, never re-serialised.
 
 import { concat, text, utf8 } from './bytes.ts';
-import type { Attempt, ClaimedDelivery } from './delivery.ts';
+import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
+import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
 import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, sourceTypeOf } from './emission.ts';
 import { msOf, prefixOf } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { hiddenBody, readRequest, titleOf } from './request.ts';
 import type { Runnable } from './resource.ts';
-import type { Fault } from './run.ts';
+import type { Fault } from './run/run.ts';
 import { VERSION } from './version.ts';
 
 const BEFORE_EVENT = utf8('{"original_event":');

@@ -1,6 +1,6 @@
 // Work on many deliveries that goes on in the background: sending again what a webhook was sent.
 
-import type { DeliveryState } from './delivery.ts';
+import type { DeliveryState } from './delivery/delivery.ts';
 
 export type OperationState = 'running' | 'paused' | 'done' | 'cancelled';
 

@@ -1,6 +1,6 @@
 // What callers ask for and are given: shared by HTTP, which reads and shows it, and the engine, which does it.
 
-import type { Attempt } from './delivery.ts';
+import type { Attempt } from './delivery/delivery.ts';
 import type { ResendableState } from './operation.ts';
 import type { PropValues } from './props.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   WebhookSettings,
   Workflow,
 } from './resource.ts';
-import type { HttpAnswer } from './run.ts';
+import type { HttpAnswer } from './run/run.ts';
 
 /** How the run behind an HTTP trigger with `custom_response` ended, as far as its caller is concerned. */
 export type Answered =

@@ -1,6 +1,6 @@
 // Who hears an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
 
-import { MAIL } from './delivery.ts';
+import { MAIL } from './delivery/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';

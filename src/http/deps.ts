@@ -29,7 +29,7 @@ import type {
   WorkflowInput,
 } from '../domain/requests.ts';
 import type { Owner, Subscription, Webhook } from '../domain/resource.ts';
-import type { RunState } from '../domain/run.ts';
+import type { RunState } from '../domain/run/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DataPlace } from '../store/contract/data.ts';

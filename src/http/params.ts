@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { TSchema } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
+import { memberOf } from '../domain/json-member.ts';
 import { LIMITS } from '../domain/limits.ts';
-import { memberOf } from '../domain/slice.ts';
 import { isRecord } from './body/json.ts';
 import { hasMoreValues } from './body/json-count.ts';
 import { jsonDepth } from './body/json-text.ts';

@@ -1,7 +1,7 @@
 // A mail delivery as a letter: what nodemailer is given, for SMTP and for the outbox alike. The same delivery always makes the
 // same letter, byte for byte, so that a repeat after a crash is recognised by its Message-ID and overwrites its own file.
 
-import type { ClaimedDelivery } from '../domain/delivery.ts';
+import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
 
 export interface Letter {

@@ -1,6 +1,6 @@
 // One mail delivery, one Attempt: over SMTP where a server and a recipient are known, else into the outbox folder.
 
-import type { Attempt, ClaimedDelivery } from '../domain/delivery.ts';
+import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import { type Letter, letterOf } from './letter.ts';

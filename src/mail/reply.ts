@@ -1,6 +1,6 @@
 // What an attempt at a mail came to: nodemailer's errors and the server's replies as the fields of an Attempt.
 
-import type { Attempt } from '../domain/delivery.ts';
+import type { Attempt } from '../domain/delivery/delivery.ts';
 
 export type Reply = Pick<Attempt, 'outcome' | 'status' | 'responseBody' | 'detail' | 'permanent'>;
 

@@ -1,7 +1,7 @@
 // A run between `run()` and its outcome.
 
 import { LIMITS } from '../domain/limits.ts';
-import { type LogLine, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../domain/run.ts';
+import { type LogLine, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../domain/run/run.ts';
 import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 

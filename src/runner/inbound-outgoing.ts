@@ -1,9 +1,9 @@
 // Reads what a run asked to send. Whoever sends it may rely on its shape.
 
+import type { AskedRequest } from '../domain/delivery/http-request.ts';
 import { isResourceId, PREFIX } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { AskedRequest } from '../domain/request.ts';
-import type { Outgoing } from '../domain/run.ts';
+import type { Outgoing } from '../domain/run/run.ts';
 import { faultOfRequest } from './child/http-request.ts';
 import type { Flight } from './flight.ts';
 import { integer, list, optional, record, shallowJson, text } from './inbound-values.ts';

@@ -4,8 +4,8 @@
 import { LIMITS } from '../domain/limits.ts';
 import type { PropDefinition, PropDefinitions } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { Fault, HttpAnswer, LogLine, RunOutcome, StepResult } from '../domain/run.ts';
-import type { WaitAsked } from '../domain/waiting.ts';
+import type { Fault, HttpAnswer, LogLine, RunOutcome, StepResult } from '../domain/run/run.ts';
+import type { WaitAsked } from '../domain/run/wait.ts';
 import { isHeader } from './child/answer.ts';
 import { RESERVED_CODES } from './child/errors.ts';
 import type { Flight, Room } from './flight.ts';

@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import type { Deployment } from '../domain/resource.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { RunOutcome } from '../domain/run/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { Cgroups } from './cgroups.ts';
 import { CpuUse } from './cpu-use.ts';

@@ -7,7 +7,7 @@
 
 import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
-import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run.ts';
+import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import { asksOf } from './asks.ts';
 import { ChildLink, type Death } from './child-link.ts';

@@ -5,8 +5,8 @@
 
 import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { HttpAnswer, RunOutcome } from '../domain/run.ts';
-import type { GoingOn } from '../domain/waiting.ts';
+import type { HttpAnswer, RunOutcome } from '../domain/run/run.ts';
+import type { GoingOn } from '../domain/run/wait.ts';
 
 export interface RunRequest {
   /** The run's number, unique among those in flight. */
@@ -27,7 +27,7 @@ export interface RunRequest {
   readonly source: SourceInput | null;
   /** What was before, of a run that goes on; null: it begins at its first step. */
   readonly goingOn: GoingOn | null;
-  /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in waiting.ts). */
+  /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in wait.ts). */
   readonly resumeKey: string;
   /** Of a workflow's steps, in their order; null when none of them has props. */
   readonly stepProps?: readonly (PropsInput | null)[] | null;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { originOf } from '../domain/origin.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { RunOutcome } from '../domain/run/run.ts';
 import type { Flight } from './flight.ts';
 import { Recent } from './recent.ts';
 import type { RunRequest } from './runner.ts';

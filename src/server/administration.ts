@@ -71,7 +71,7 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
     if (!found) throw new CliError(ownerId === null ? 'the store has no owner yet' : `there is no owner ${ownerId}`);
     return found.id;
   };
-  /** A record before and after, as the API has it: see http/audit.ts. */
+  /** A record before and after, as the API has it: see http/access/audit.ts. */
   const audited = async <T>(
     of: { operation: string; command: string; ownerId: string | undefined; targetId?: string },
     act: () => Promise<T>,

@@ -28,7 +28,7 @@ import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
 import { Streams } from '../engine/streams/streams.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
-import { STREAM_FRAMES } from '../http/wire/stream-frames.ts';
+import { STREAM_FRAMES } from '../http/wire/log/stream-frames.ts';
 import { fileInput } from '../http/wire/workflow-files.ts';
 import { createMailer } from '../mail/mailer.ts';
 import type { Ids, Log, Random, StoreClock } from '../ports.ts';

@@ -2,7 +2,7 @@
 // The sentence names neither the URL (its query may hold a secret) nor any address.
 
 import { errors } from 'undici';
-import type { AttemptOutcome } from '../domain/delivery.ts';
+import type { AttemptOutcome } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
 
 export type ConnectPhase = 'dns' | 'connect' | 'tls';

@@ -1,8 +1,8 @@
 // The head of a request to a webhook: ours first, in the order of the documents, then the webhook's own.
 
-import type { ClaimedDelivery } from '../domain/delivery.ts';
+import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
+import { faultOfHeader } from '../domain/delivery/webhook-headers.ts';
 import type { Webhook } from '../domain/resource.ts';
-import { faultOfHeader } from '../domain/webhook-headers.ts';
 import { Unsendable } from './failure.ts';
 import type { Signer } from './sign.ts';
 

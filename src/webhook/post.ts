@@ -1,6 +1,6 @@
-// One delivery, one request, one Attempt: a webhook's POST, or what code asked for (request.ts). See exchange.ts for what happens on the wire.
+// One delivery, one request, one Attempt: a webhook's POST, or what code asked for (http-request.ts). See exchange.ts for what happens on the wire.
 
-import type { Attempt, ClaimedDelivery } from '../domain/delivery.ts';
+import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Probe } from '../domain/requests.ts';
 import type { Clock } from '../ports.ts';

@@ -1,8 +1,8 @@
 // A request that code asked for, as it goes out: its own head, and what of ours it does not say itself.
 
-import type { ClaimedDelivery } from '../domain/delivery.ts';
+import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
+import { CONNECTION_HEADER, readRequest } from '../domain/delivery/http-request.ts';
 import { LIMITS } from '../domain/limits.ts';
-import { CONNECTION_HEADER, readRequest } from '../domain/request.ts';
 import type { Addresses } from './address.ts';
 import { type Failure, forbidden, Unsendable } from './failure.ts';
 

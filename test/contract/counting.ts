@@ -1,9 +1,9 @@
 // The ledger against what the lists say, and every failed run against its `$errors`.
 
 import { deepEqual, equal } from 'node:assert/strict';
-import { DELIVERY_STATES } from '../../src/domain/delivery.ts';
+import { DELIVERY_STATES } from '../../src/domain/delivery/delivery.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
-import { RUN_STATES } from '../../src/domain/run.ts';
+import { RUN_STATES } from '../../src/domain/run/run.ts';
 import type { Ledger, PageQuery, RunRecord } from '../../src/store/contract/records.ts';
 import { defined, walk } from './fixtures.ts';
 import type { Stage } from './stage.ts';

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { DAY_MS, LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
 import { all, at, defined, Hands, type Harness, none, only, shareOf, times, timesInTurn, upTo } from './fixtures.ts';
 import { numbersOf, pendingFor, withWebhooks } from './sending.ts';

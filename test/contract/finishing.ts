@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { text } from '../../src/domain/bytes.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { HOUR_MS, SECOND_MS } from '../../src/domain/limits.ts';
-import type { RunOutcome } from '../../src/domain/run.ts';
+import type { RunOutcome } from '../../src/domain/run/run.ts';
 import type { Finished } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure, runsOf } from './counting.ts';
 import {

@@ -3,12 +3,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { text, utf8 } from '../../src/domain/bytes.ts';
-import type { Attempt } from '../../src/domain/delivery.ts';
+import type { Attempt } from '../../src/domain/delivery/delivery.ts';
+import type { AskedRequest } from '../../src/domain/delivery/http-request.ts';
 import { MINUTE_MS } from '../../src/domain/limits.ts';
-import type { AskedRequest } from '../../src/domain/request.ts';
 import type { Runnable, Webhook } from '../../src/domain/resource.ts';
-import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../../src/domain/run.ts';
-import type { WaitAsked } from '../../src/domain/waiting.ts';
+import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../../src/domain/run/run.ts';
+import type { WaitAsked } from '../../src/domain/run/wait.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
 import type { Page, PageQuery } from '../../src/store/contract/records.ts';
 import type { Admission, Claims, Store } from '../../src/store/contract/store.ts';

@@ -2,9 +2,9 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { carriedFrom } from '../../src/domain/carry.ts';
 import { RUN } from '../../src/domain/emission.ts';
 import type { Workflow } from '../../src/domain/resource.ts';
+import { carriedFrom } from '../../src/domain/run/checkpoint.ts';
 import type { Admission, Appended } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 import { all, aStep, defined, type Harness, none, only, succeeded, waits } from './fixtures.ts';

@@ -2,8 +2,8 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { HEALTHY, noticeText } from '../../src/domain/delivery/health.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
-import { HEALTHY, noticeText } from '../../src/domain/health.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, defined, type Harness, mail, none, only, parsed, START_MS, succeeded, timesInTurn } from './fixtures.ts';

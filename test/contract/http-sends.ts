@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { ERRORS, HTTP } from '../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { assertLedgerAddsUp } from './counting.ts';

@@ -4,7 +4,7 @@ import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { utf8 } from '../../src/domain/bytes.ts';
 import { LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
-import type { HttpAnswer } from '../../src/domain/run.ts';
+import type { HttpAnswer } from '../../src/domain/run/run.ts';
 import type { Appended, Idempotency } from '../../src/store/contract/store.ts';
 import { all, defined, failed, type Harness, only, succeeded, times } from './fixtures.ts';
 import { numbered, Stage } from './stage.ts';

@@ -3,11 +3,11 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { SECOND_MS } from '../../src/domain/limits.ts';
 import { RESENDABLE } from '../../src/domain/operation.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
-import type { ClaimedRun } from '../../src/domain/run.ts';
+import type { ClaimedRun } from '../../src/domain/run/run.ts';
 import { assertCountersAreRight, assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 import { emit, ended, failed, Hands, type Harness, mail, shareOf, succeeded, timesInTurn } from './fixtures.ts';
 import { change, putOff, record } from './sending.ts';

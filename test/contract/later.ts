@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { RunOutcome } from '../../src/domain/run.ts';
+import type { RunOutcome } from '../../src/domain/run/run.ts';
 import type { EmissionRecord } from '../../src/store/contract/records.ts';
 import type { LaterRecord } from '../../src/store/contract/resources.ts';
 import { assertLedgerAddsUp } from './counting.ts';

@@ -2,8 +2,8 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DELIVERY_STATES } from '../../src/domain/delivery.ts';
-import { RUN_STATES } from '../../src/domain/run.ts';
+import { DELIVERY_STATES } from '../../src/domain/delivery/delivery.ts';
+import { RUN_STATES } from '../../src/domain/run/run.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 import { all, at, defined, emit, ended, failed, type Harness, mail, none, succeeded, timesInTurn } from './fixtures.ts';
 import { Stage } from './stage.ts';

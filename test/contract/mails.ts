@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ClaimedDelivery, MAIL } from '../../src/domain/delivery.ts';
+import { type ClaimedDelivery, MAIL } from '../../src/domain/delivery/delivery.ts';
 import { EMAIL, ERRORS } from '../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import type { Workflow } from '../../src/domain/resource.ts';

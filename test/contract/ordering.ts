@@ -3,7 +3,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Claims } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp } from './counting.ts';

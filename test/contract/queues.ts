@@ -4,7 +4,7 @@
 import { equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import type { DeliveryRecord } from '../../src/store/contract/records.ts';

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AttemptTrigger, ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { AttemptTrigger, ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { HOUR_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { at, type Harness, none, only, START_MS } from './fixtures.ts';

@@ -2,10 +2,10 @@
 // became of a delivery.
 
 import { equal } from 'node:assert/strict';
-import { type Attempt, type ClaimedDelivery, type DeliveryState, decide } from '../../src/domain/delivery.ts';
+import { type Attempt, type ClaimedDelivery, type DeliveryState, decide } from '../../src/domain/delivery/delivery.ts';
+import type { WebhookHealth } from '../../src/domain/delivery/health.ts';
 import { ERRORS } from '../../src/domain/emission.ts';
 import { failureOfDelivery } from '../../src/domain/failure.ts';
-import type { WebhookHealth } from '../../src/domain/health.ts';
 import type { Webhook } from '../../src/domain/resource.ts';
 import type { DeliveryRecord, DeliveryWhole } from '../../src/store/contract/records.ts';
 import type { Admission, Attempted } from '../../src/store/contract/store.ts';

@@ -4,7 +4,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS, RUN } from '../../src/domain/emission.ts';
 import { LIMITS } from '../../src/domain/limits.ts';
-import type { RunOutcome } from '../../src/domain/run.ts';
+import type { RunOutcome } from '../../src/domain/run/run.ts';
 import type { EmissionRecord } from '../../src/store/contract/records.ts';
 import type { Finished } from '../../src/store/contract/store.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';

@@ -2,14 +2,14 @@
 
 import { equal } from 'node:assert/strict';
 import { utf8 } from '../../src/domain/bytes.ts';
-import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery.ts';
+import type { Attempt, ClaimedDelivery } from '../../src/domain/delivery/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission, RUN } from '../../src/domain/emission.ts';
-import { endOf, endOfAttempt } from '../../src/domain/end.ts';
 import { failureOfDelivery } from '../../src/domain/failure.ts';
 import type { ApiKey } from '../../src/domain/keys.ts';
 import type { Owner, Runnable, Source, Subscription, Trigger, Webhook, Workflow } from '../../src/domain/resource.ts';
-import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run.ts';
-import type { WaitAsked } from '../../src/domain/waiting.ts';
+import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../src/domain/run/run.ts';
+import { endOf, endOfAttempt } from '../../src/domain/run/run-end.ts';
+import type { WaitAsked } from '../../src/domain/run/wait.ts';
 import type { Ids } from '../../src/ports.ts';
 import type { SourceWrite, WorkflowWrite } from '../../src/store/contract/resources.ts';
 import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/contract/store.ts';

@@ -4,7 +4,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import type { Throttle, Workflow } from '../../src/domain/resource.ts';
-import type { ClaimedRun } from '../../src/domain/run.ts';
+import type { ClaimedRun } from '../../src/domain/run/run.ts';
 import type { WorkflowWrite } from '../../src/store/contract/resources.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { all, at, type Harness, none, only, START_MS, shareOf, times, timesInTurn, upTo, waits } from './fixtures.ts';

@@ -4,8 +4,8 @@
 
 import { deepEqual } from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOf } from '../../src/domain/end.ts';
 import type { Webhook, Workflow } from '../../src/domain/resource.ts';
+import { endOf } from '../../src/domain/run/run-end.ts';
 import type { Claims, Store } from '../../src/store/contract/store.ts';
 import { checkPostgres } from '../../src/store/postgres/maintenance/check.ts';
 import { all, anAttempt, CountingIds, failed, none, succeeded } from '../contract/fixtures.ts';

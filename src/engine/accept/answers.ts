@@ -4,7 +4,7 @@
 // run is executed here, and its end is heard here.
 
 import { MINUTE_MS } from '../../domain/limits.ts';
-import { type Fault, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run.ts';
+import { type Fault, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Log, Random } from '../../ports.ts';
 import type { Awaited } from '../../store/contract/nodes.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -3,7 +3,7 @@
 import type { NewEmission } from '../../domain/emission.ts';
 import { hadNoRoom, Refusal } from '../../domain/fault.ts';
 import type { Answered } from '../../domain/requests.ts';
-import type { RunOutcome } from '../../domain/run.ts';
+import type { RunOutcome } from '../../domain/run/run.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
 import type { Slots } from '../capacity/slots.ts';

@@ -3,8 +3,8 @@
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Answered } from '../../domain/requests.ts';
-import type { HttpAnswer, RunOutcome } from '../../domain/run.ts';
-import type { Wait } from '../../domain/waiting.ts';
+import type { HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
+import type { Wait } from '../../domain/run/wait.ts';
 
 interface Waiting {
   readonly answered: Set<(answered: Answered) => void>;

@@ -1,4 +1,4 @@
-// How much this node does at once: free hands per workflow, per webhook (lines.ts) and in all. The store asks (Admission)
+// How much this node does at once: free hands per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store asks (Admission)
 // while it writes, so that a row is inserted as ours only when somebody is free for it.
 
 import { concurrencyOf, type Runnable, type Webhook } from '../../domain/resource.ts';

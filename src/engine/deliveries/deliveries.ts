@@ -1,6 +1,6 @@
 // Deliveries: what is claimed is attempted, and what the attempt came to becomes one transaction.
 
-import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../../domain/delivery.ts';
+import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../../domain/delivery/delivery.ts';
 import { failureOfDelivery } from '../../domain/failure.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Probe } from '../../domain/requests.ts';

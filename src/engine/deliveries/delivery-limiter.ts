@@ -10,7 +10,7 @@
 // is by then; when all that was under way has come in, the line is open again. Another node may change the webhook as well:
 // what has stood in line for too long goes back, too.
 
-import { type ClaimedDelivery, MAIL } from '../../domain/delivery.ts';
+import { type ClaimedDelivery, MAIL } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import { type Footing, Shares } from './slot-shares.ts';

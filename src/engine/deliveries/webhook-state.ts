@@ -1,6 +1,6 @@
-// One line: what this node knows of a webhook, and what follows from it. See lines.ts.
+// One line: what this node knows of a webhook, and what follows from it. See delivery-limiter.ts.
 
-import type { ClaimedDelivery } from '../../domain/delivery.ts';
+import type { ClaimedDelivery } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook, WebhookSettings } from '../../domain/resource.ts';
 import { Starts } from './sliding-window.ts';

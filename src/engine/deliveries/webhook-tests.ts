@@ -1,7 +1,7 @@
 // A test of a webhook: one request now, signed and judged like a delivery, of which nothing is kept.
 
 import { utf8 } from '../../domain/bytes.ts';
-import { type ClaimedDelivery, decide } from '../../domain/delivery.ts';
+import { type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
 import { type Emission, PLAIN_EMISSION } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';

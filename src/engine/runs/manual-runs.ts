@@ -4,7 +4,7 @@ import { text } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
-import { NO_OUTCOME, type RunOutcome, type RunState } from '../../domain/run.ts';
+import { NO_OUTCOME, type RunOutcome, type RunState } from '../../domain/run/run.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';

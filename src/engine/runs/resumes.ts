@@ -1,12 +1,12 @@
 // Ending waits of runs from outside: whoever has the address of a wait ends it, by resuming the run or by cancelling it.
 
-import { keptBytes, resumeBytes } from '../../domain/carry.ts';
-import { stepsIn } from '../../domain/detail.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { WaitAddress, WaitOrder } from '../../domain/requests.ts';
-import type { RunState } from '../../domain/run.ts';
+import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { stepsIn } from '../../domain/run/run-trace.ts';
 import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/child/resume-token.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { WaitingRun } from '../../store/contract/waits.ts';

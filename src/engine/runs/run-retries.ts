@@ -1,12 +1,12 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
-import { carriedFrom } from '../../domain/carry.ts';
-import { stepsIn } from '../../domain/detail.ts';
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import type { StepResult } from '../../domain/run.ts';
+import { carriedFrom } from '../../domain/run/checkpoint.ts';
+import type { StepResult } from '../../domain/run/run.ts';
+import { stepsIn } from '../../domain/run/run-trace.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';

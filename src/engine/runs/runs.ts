@@ -1,15 +1,15 @@
 // Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
 
-import { carriedOf, goingOnOf } from '../../domain/carry.ts';
 import { arrivedAtMs } from '../../domain/emission.ts';
-import { endOf, endOfAttempt, type RunEnd } from '../../domain/end.ts';
 import { contextOf } from '../../domain/failure.ts';
 import { PLATFORM_CODES } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import { retryInMs } from '../../domain/retry.ts';
-import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run.ts';
+import { carriedOf, goingOnOf } from '../../domain/run/checkpoint.ts';
+import { retryInMs } from '../../domain/run/retry.ts';
+import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
+import { endOf, endOfAttempt, type RunEnd } from '../../domain/run/run-end.ts';
 import type { Clock, Log, Random, StoreClock } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Finished, Store } from '../../store/contract/store.ts';

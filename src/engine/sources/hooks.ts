@@ -2,10 +2,10 @@
 // together when the last of them has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../../domain/bytes.ts';
-import { stepsIn } from '../../domain/detail.ts';
 import { directEmission, type HOOK_NAMES } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
-import type { Fault } from '../../domain/run.ts';
+import type { Fault } from '../../domain/run/run.ts';
+import { stepsIn } from '../../domain/run/run-trace.ts';
 import type { ComponentShape, Hook } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';

@@ -9,7 +9,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
 import { HOUR_MS } from '../../domain/limits.ts';
-import type { RunState } from '../../domain/run.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import type { Log, Random } from '../../ports.ts';
 import type { HookRun, SourceChange } from '../../store/contract/source-changes.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';

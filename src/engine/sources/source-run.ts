@@ -1,7 +1,7 @@
 // What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
 
 import type { Dedupe, Deployment, Source } from '../../domain/resource.ts';
-import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run.ts';
+import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Clock } from '../../ports.ts';
 import type { SourceInput } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';

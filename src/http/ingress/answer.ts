@@ -2,7 +2,7 @@
 
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
-import type { HttpAnswer } from '../../domain/run.ts';
+import type { HttpAnswer } from '../../domain/run/run.ts';
 
 /** Of one connection only, made by us, or in force for all that this address serves: a workflow cannot set them. */
 const DROPPED = new Set([

@@ -1,6 +1,6 @@
 // What people see who follow the link of a run that waits: one sentence.
 
-import type { RunState } from '../../domain/run.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../docs/html.ts';
 import type { Problem } from '../problem.ts';
 

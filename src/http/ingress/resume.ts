@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, numberOf, PREFIX } from '../../domain/ids.ts';
 import type { WaitAddress } from '../../domain/requests.ts';
-import type { RunState } from '../../domain/run.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import { readBody } from '../body/body.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import { eventBytes } from './event.ts';

@@ -8,10 +8,10 @@ import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
-import { STARTED, startedToWire } from '../wire/runs.ts';
+import { STARTED, startedToWire } from '../wire/log/runs.ts';
 import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '../wire/sources.ts';
-import { addSourceEventRoutes } from './source-events.ts';
-import { addSourceLogRoute } from './source-logs.ts';
+import { addSourceEventRoutes } from './log/source-events.ts';
+import { addSourceLogRoute } from './log/source-logs.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');
 

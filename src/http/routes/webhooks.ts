@@ -1,4 +1,4 @@
-import { HEALTHY } from '../../domain/health.ts';
+import { HEALTHY } from '../../domain/delivery/health.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { ApiKey } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';

@@ -5,7 +5,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { Probe } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import { text } from '../openapi/schema.ts';
-import { ATTEMPT, attemptToWire } from './deliveries.ts';
+import { ATTEMPT, attemptToWire } from './log/deliveries.ts';
 import { lengthOf } from './words.ts';
 
 const HEADER = Type.Object({

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
-import { RETRIED_BY_NAME } from '../../domain/retry.ts';
+import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 
 const MIN_MEMORY_MB = 16;

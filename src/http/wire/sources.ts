@@ -5,7 +5,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { originOf, plainCode } from '../../domain/origin.ts';
 import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
-import { LOG_LINE } from './runs.ts';
+import { LOG_LINE } from './log/runs.ts';
 import { endpointUrl } from './triggers.ts';
 import { slugOf } from './workflows.ts';
 

@@ -1,6 +1,7 @@
 // Settings of a webhook as they are asked for and shown. They stand among its other members.
 
 import { type Static, type TSchema, Type } from 'typebox';
+import { faultOfHeaders } from '../../domain/delivery/webhook-headers.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type SignatureScheme,
   type WebhookSettings,
 } from '../../domain/resource.ts';
-import { faultOfHeaders } from '../../domain/webhook-headers.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 
 const MIN_TIMEOUT_MS = 100;

@@ -1,7 +1,7 @@
 // Webhooks as they are shown.
 
 import { type Static, Type } from 'typebox';
-import type { WebhookHealth } from '../../domain/health.ts';
+import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { Scope } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';

@@ -1,6 +1,6 @@
 // One run inside the child: what it has been given, what it has made so far, and its one end.
 
-import { keptBytes, resumeBytes } from '../../domain/carry.ts';
+import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { Answer } from './answer.ts';
 import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';

@@ -1,6 +1,6 @@
 // What `$.send.http` is given, as the request that the server makes when the run's end is durable.
 
-import { type AskedRequest, CONNECTION_HEADER } from '../../domain/request.ts';
+import { type AskedRequest, CONNECTION_HEADER } from '../../domain/delivery/http-request.ts';
 import { isHeader, pairsOf, tagOf } from './answer.ts';
 import { ConfigurationError, platformError } from './errors.ts';
 import { jsonOf } from './json-text.ts';

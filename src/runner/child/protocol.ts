@@ -5,8 +5,8 @@
 // a child says: user code shares the process, and could write to the pipe itself. (That is why this is not Node's own IPC
 // channel: a few bad bytes on that one throw inside the server.)
 
-import type { Outgoing } from '../../domain/run.ts';
-import type { GoingOn, WaitAsked } from '../../domain/waiting.ts';
+import type { Outgoing } from '../../domain/run/run.ts';
+import type { GoingOn, WaitAsked } from '../../domain/run/wait.ts';
 import type { Ask, PropsInput, SourceInput } from '../runner.ts';
 
 /**

@@ -4,10 +4,10 @@
 // Retention deletes an event with its runs and deliveries, and the ledger counts on: so what is over may be more in the
 // ledger than in the rows, never less. An error is an event of its own and may go before the run that it tells of does.
 
-import { DELIVERY_STATES } from '../../domain/delivery.ts';
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../domain/emission.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
-import { RUN_STATES } from '../../domain/run.ts';
+import { RUN_STATES } from '../../domain/run/run.ts';
 
 /** Something that does not hold. */
 export interface Finding {

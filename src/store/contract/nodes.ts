@@ -1,7 +1,7 @@
 // What nodes that share a store tell each other. Same promises as store.ts.
 
-import type { Fault, HttpAnswer, RunLease, RunState } from '../../domain/run.ts';
-import type { Wait } from '../../domain/waiting.ts';
+import type { Fault, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
+import type { Wait } from '../../domain/run/wait.ts';
 import type { Wake } from '../../ports.ts';
 
 /** What became of a run that somebody waits for. */

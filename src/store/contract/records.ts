@@ -1,9 +1,9 @@
 // What the store tells of the log: emissions, runs, deliveries, who was told, and counts.
 
-import type { Attempt, DeliveryKind, DeliveryState, DueBy } from '../../domain/delivery.ts';
+import type { Attempt, DeliveryKind, DeliveryState, DueBy } from '../../domain/delivery/delivery.ts';
 import type { Via, Webhook } from '../../domain/resource.ts';
-import type { RunState } from '../../domain/run.ts';
-import type { Wait } from '../../domain/waiting.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import type { Wait } from '../../domain/run/wait.ts';
 
 /** Newest first; cursors are exclusive. `before` gives the records next to the cursor on its newer side. */
 export interface PageQuery<Cursor = string> {
@@ -80,7 +80,7 @@ export interface Receipt {
 export interface DeliveryRecord {
   readonly delivery: number;
   readonly kind: DeliveryKind;
-  /** `wh_…`, `mail`, or that of a request (domain/request.ts). */
+  /** `wh_…`, `mail`, or that of a request (domain/delivery/http-request.ts). */
   readonly listenerId: string;
   readonly subscriptionId: string | null;
   readonly entry: number;

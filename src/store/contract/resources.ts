@@ -1,6 +1,6 @@
 // The configuration's half of the store: what owners make. Same promises as store.ts.
 
-import type { WebhookHealth } from '../../domain/health.ts';
+import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { ApiKey } from '../../domain/keys.ts';
 import type { Deployment, Owner, Source, Subscription, Trigger, Webhook, Workflow } from '../../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';

@@ -2,7 +2,7 @@
 // mark for as long as it takes: nobody else changes the source meanwhile, and whoever finds the mark of a node that is
 // gone knows that something is half made, and finishes it.
 
-import type { RunState } from '../../domain/run.ts';
+import type { RunState } from '../../domain/run/run.ts';
 
 export type SourceChangeKind = 'create' | 'update' | 'delete';
 

@@ -11,11 +11,17 @@
 // - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
 
-import type { Attempt, ClaimedDelivery, DeliveryKind, DeliveryLease, DeliveryState } from '../../domain/delivery.ts';
+import type {
+  Attempt,
+  ClaimedDelivery,
+  DeliveryKind,
+  DeliveryLease,
+  DeliveryState,
+} from '../../domain/delivery/delivery.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
-import type { RunEnd } from '../../domain/end.ts';
 import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
-import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run.ts';
+import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
+import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
 import type { Tick } from '../log/ticks.ts';
 import type { AuditStore } from './audit.ts';
@@ -124,7 +130,7 @@ export interface Attempted extends Finished {
 export interface AttemptEnd {
   readonly delivery: ClaimedDelivery;
   readonly made: Attempt;
-  /** The decision of domain/delivery.ts, with the due time made absolute. */
+  /** The decision of domain/delivery/delivery.ts, with the due time made absolute. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
   /** Retry-After: nothing goes to this listener before then, and the attempt does not count. Only with `retrying`. */
@@ -165,7 +171,7 @@ export interface RunStore {
   finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
   /**
    * Claims queued runs, in turn over workflows and sources, oldest first within each, and of a throttled workflow no more
-   * than domain/throttle.ts lets begin: every claim of its runs counts, whichever verb makes it, and a changed setting holds
+   * than domain/run/throttle.ts lets begin: every claim of its runs counts, whichever verb makes it, and a changed setting holds
    * from then on. `nextDueAtMs`: when the next of those may that wait for that alone; they are not `runsWaiting`.
    */
   claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
@@ -200,7 +206,7 @@ export interface DeliveryStore {
   claimDeliveries(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /**
    * Ends an attempt: the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and what
-   * domain/health.ts says of the webhook: its health, its notice, and that it is disabled (what waits is then held).
+   * domain/delivery/health.ts says of the webhook: its health, its notice, and that it is disabled (what waits is then held).
    */
   recordAttempt(end: AttemptEnd, admission: Admission): Promise<Attempted>;
   /** Hands back what was not sent; the attempt is not counted. */

@@ -1,6 +1,6 @@
 // Runs that wait, and what ends their waits: the time, or a request to their address. Same promises as store.ts.
 
-import type { RunState } from '../../domain/run.ts';
+import type { RunState } from '../../domain/run/run.ts';
 
 /** Which wait of a run: the first one is 1. */
 export interface WaitOf {

@@ -1,10 +1,10 @@
 // What both backends make of the rows of the log. They keep the flags of an emission in ways of their own.
 
-import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery.ts';
+import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
-import { RUN_STATES, type RunState } from '../../domain/run.ts';
-import type { Wait, WaitKind } from '../../domain/waiting.ts';
+import { RUN_STATES, type RunState } from '../../domain/run/run.ts';
+import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from '../contract/records.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';

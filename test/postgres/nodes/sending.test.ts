@@ -3,10 +3,10 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
+import { HEALTHY } from '../../../src/domain/delivery/health.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { failureOfDelivery } from '../../../src/domain/failure.ts';
-import { HEALTHY } from '../../../src/domain/health.ts';
 import { DAY_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { Store } from '../../../src/store/contract/store.ts';

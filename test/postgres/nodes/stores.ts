@@ -1,6 +1,6 @@
 // Several stores on one database, each a node of its own, with the clock of the database where the test sets it.
 
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { Admission, AttemptEnd, Attempted, Store } from '../../../src/store/contract/store.ts';
 import { all, anAttempt, at, none, TestClock } from '../../contract/fixtures.ts';

@@ -2,10 +2,10 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOf } from '../../../src/domain/end.ts';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Throttle } from '../../../src/domain/resource.ts';
-import type { ClaimedRun } from '../../../src/domain/run.ts';
+import type { ClaimedRun } from '../../../src/domain/run/run.ts';
+import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, defined, none, only, START_MS, succeeded, TestClock, times } from '../../contract/fixtures.ts';

@@ -3,9 +3,9 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOf } from '../../../src/domain/end.ts';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
-import type { ClaimedRun, RunOutcome } from '../../../src/domain/run.ts';
+import type { ClaimedRun, RunOutcome } from '../../../src/domain/run/run.ts';
+import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Admission, Finished, Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { assertLedgerAddsUp } from '../../contract/counting.ts';

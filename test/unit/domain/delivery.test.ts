@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { utf8 } from '../../../src/domain/bytes.ts';
-import { type Attempt, type ClaimedDelivery, type Decision, decide } from '../../../src/domain/delivery.ts';
+import { type Attempt, type ClaimedDelivery, type Decision, decide } from '../../../src/domain/delivery/delivery.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook } from '../../../src/domain/resource.ts';

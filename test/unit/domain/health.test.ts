@@ -11,7 +11,7 @@ import {
   type Notice,
   noticeText,
   type WebhookHealth,
-} from '../../../src/domain/health.ts';
+} from '../../../src/domain/delivery/health.ts';
 import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
 
 const AT_MS = Date.UTC(2027, 0, 15, 12);

@@ -2,7 +2,7 @@
 
 import { equal } from 'node:assert/strict';
 import { it } from 'node:test';
-import { DELIVERY_STATES } from '../../../src/domain/delivery.ts';
+import { DELIVERY_STATES } from '../../../src/domain/delivery/delivery.ts';
 import {
   OPERATION_STATES,
   type OperationOrder,

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { text, utf8 } from '../../../src/domain/bytes.ts';
+import { hiddenBody, originOfListener, requestListener, titleOf } from '../../../src/domain/delivery/http-request.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { hiddenBody, originOfListener, requestListener, titleOf } from '../../../src/domain/request.ts';
 
 const asked = (url: string, more: object = {}) => ({ method: 'POST', url, headers: {}, ...more });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS, type RetrySettings } from '../../../src/domain/resource.ts';
-import { retryInMs } from '../../../src/domain/retry.ts';
+import { retryInMs } from '../../../src/domain/run/retry.ts';
 import { runnable } from '../engine/parts.ts';
 
 const RETRY: RetrySettings = { attempts: 4, baseMs: 1000, maxMs: 3000, also: [], reportFirst: false };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { memberOf } from '../../../src/domain/slice.ts';
+import { memberOf } from '../../../src/domain/json-member.ts';
 
 function sliced(json: string, name = 'event'): string | undefined {
   const member = memberOf(Buffer.from(json), name);

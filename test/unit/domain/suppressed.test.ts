@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withSuppressed } from '../../../src/domain/end.ts';
+import { withSuppressed } from '../../../src/domain/run/run-end.ts';
 
 const LINE = { ts_ms: 5, level: 'info', namespace: '', text: 'dedupe suppressed 2 duplicates' };
 const told = (detail: string | null): unknown => JSON.parse(withSuppressed({ detail, endedAtMs: 5 }, 2));

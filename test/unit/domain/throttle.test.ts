@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../src/domain/throttle.ts';
+import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../src/domain/run/throttle.ts';
 
 const AT_MS = Date.UTC(2027, 0, 15, 12);
 const THREE = { limit: 3, intervalMs: 1000 };

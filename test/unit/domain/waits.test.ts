@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { text, utf8 } from '../../../src/domain/bytes.ts';
-import { carriedFrom, goingOnOf } from '../../../src/domain/carry.ts';
-import { detailOf, stepsIn } from '../../../src/domain/detail.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
-import { endOf, endOfAttempt, type RunEnd } from '../../../src/domain/end.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type RetrySettings } from '../../../src/domain/resource.ts';
+import { carriedFrom, goingOnOf } from '../../../src/domain/run/checkpoint.ts';
 import {
   type ClaimedRun,
   type Fault,
@@ -16,8 +14,10 @@ import {
   type Outgoing,
   type RunOutcome,
   type StepResult,
-} from '../../../src/domain/run.ts';
-import type { Carried, WaitAsked } from '../../../src/domain/waiting.ts';
+} from '../../../src/domain/run/run.ts';
+import { endOf, endOfAttempt, type RunEnd } from '../../../src/domain/run/run-end.ts';
+import { detailOf, stepsIn } from '../../../src/domain/run/run-trace.ts';
+import type { Carried, WaitAsked } from '../../../src/domain/run/wait.ts';
 import { claimedRun, runnable } from '../engine/parts.ts';
 
 const NOW_MS = 5000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { faultOfHeader, faultOfHeaders } from '../../../src/domain/delivery/webhook-headers.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { faultOfHeader, faultOfHeaders } from '../../../src/domain/webhook-headers.ts';
 
 test('ordinary headers of any owner are fine', () => {
   const fine: [string, string][] = [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Answered } from '../../../src/domain/requests.ts';
-import type { Fault, HttpAnswer, RunState } from '../../../src/domain/run.ts';
+import type { Fault, HttpAnswer, RunState } from '../../../src/domain/run/run.ts';
 import { Answers } from '../../../src/engine/accept/answers.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import type { Awaited } from '../../../src/store/contract/nodes.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
+import { type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
 import { createEmit } from '../../../src/engine/accept/emit.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { MAIL } from '../../../src/domain/delivery.ts';
+import { MAIL } from '../../../src/domain/delivery/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookSettings } from '../../../src/domain/resource.ts';
 import { type Joined, Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';

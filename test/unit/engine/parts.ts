@@ -1,6 +1,6 @@
 // What unit tests of the engine stand on: ports that are set, and claimed rows that are only as whole as the test needs.
 
-import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import {
   DEFAULT_SETTINGS,
@@ -9,7 +9,7 @@ import {
   type Webhook,
   type WebhookSettings,
 } from '../../../src/domain/resource.ts';
-import type { ClaimedRun } from '../../../src/domain/run.ts';
+import type { ClaimedRun } from '../../../src/domain/run/run.ts';
 import type { Log, Random } from '../../../src/ports.ts';
 import type { Appended, Claims } from '../../../src/store/contract/store.ts';
 

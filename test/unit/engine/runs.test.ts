@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { RunEnd } from '../../../src/domain/end.ts';
-import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
+import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
+import type { RunEnd } from '../../../src/domain/run/run-end.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';

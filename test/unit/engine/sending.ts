@@ -1,7 +1,7 @@
 // Deliveries of one webhook `wh_1` with a store, a receiver and a clock in the test's hands.
 
 import assert from 'node:assert/strict';
-import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookSettings } from '../../../src/domain/resource.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
-import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run.ts';
+import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
 import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { failedBefore } from '../../../src/engine/runs/runs.ts';
 import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { type HttpAnswer, NO_OUTCOME } from '../../../src/domain/run.ts';
+import { type HttpAnswer, NO_OUTCOME } from '../../../src/domain/run/run.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };

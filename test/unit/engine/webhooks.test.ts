@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { HOUR_MS, LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookInput } from '../../../src/domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type SigningSecret, type Webhook } from '../../../src/domain/resource.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HttpAnswer } from '../../../src/domain/run.ts';
+import type { HttpAnswer } from '../../../src/domain/run/run.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { trigger } from './fake-store.ts';
 import { appended, connect, type Harness, KEY, startServer } from './harness.ts';

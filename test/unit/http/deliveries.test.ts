@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DeliveryState } from '../../../src/domain/delivery.ts';
+import type { DeliveryState } from '../../../src/domain/delivery/delivery.ts';
+import { HEALTHY } from '../../../src/domain/delivery/health.ts';
 import { Refusal } from '../../../src/domain/fault.ts';
-import { HEALTHY } from '../../../src/domain/health.ts';
 import type { AttemptRecord } from '../../../src/store/contract/records.ts';
 import { entryAt, type FakeData, idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { addReadKey, startServer } from './harness.ts';

@@ -1,9 +1,9 @@
 // The verbs of the store that the HTTP layer reads, over plain arrays.
 
 import { createHash } from 'node:crypto';
+import { HEALTHY, type WebhookHealth } from '../../../src/domain/delivery/health.ts';
 import type { Emission } from '../../../src/domain/emission.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
-import { HEALTHY, type WebhookHealth } from '../../../src/domain/health.ts';
 import { emitId } from '../../../src/domain/ids.ts';
 import type { ApiKey } from '../../../src/domain/keys.ts';
 import type { Operation } from '../../../src/domain/operation.ts';

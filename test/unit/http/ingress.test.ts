@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Refusal } from '../../../src/domain/fault.ts';
 import type { Answered } from '../../../src/domain/requests.ts';
-import type { HttpAnswer } from '../../../src/domain/run.ts';
+import type { HttpAnswer } from '../../../src/domain/run/run.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import type { Accepted } from '../../../src/http/deps.ts';
 import { type Idempotency, StoreUnavailable } from '../../../src/store/contract/store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt } from '../../../src/domain/delivery.ts';
+import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import type { Probe } from '../../../src/domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
 import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { createMailer, type Mailer, type MailerOptions } from '../../../src/mail/mailer.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import type { Attempt } from '../../../src/domain/delivery.ts';
+import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import { selfSigned } from '../webhook/certificate.ts';
 import { mail, mailerFor, mailServer, NOW_MS, rawServer } from './servers.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import type { Fault } from '../../../src/domain/run.ts';
+import type { Fault } from '../../../src/domain/run/run.ts';
 import { deploymentOf, faultOf, type Kit, kit } from './kit.ts';
 
 /** The fault of a step that throws the value of this expression. */

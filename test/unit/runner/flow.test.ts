@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunOutcome } from '../../../src/domain/run.ts';
-import type { WaitAsked } from '../../../src/domain/waiting.ts';
+import type { RunOutcome } from '../../../src/domain/run/run.ts';
+import type { WaitAsked } from '../../../src/domain/run/wait.ts';
 import { resumeKeyOf, resumeToken } from '../../../src/runner/child/resume-token.ts';
 import { bodies, bodyText, deploymentOf, faultOf, goingOn, type Kit, kit, returned } from './kit.ts';
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import type { RunOutcome } from '../../../src/domain/run.ts';
+import type { RunOutcome } from '../../../src/domain/run/run.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { HOSTILE_CASES, type HostileCase } from '../../support/hostile-cases.ts';
 import { faultOf, kit, returned, signal, until } from './kit.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
-import type { RunOutcome } from '../../../src/domain/run.ts';
+import type { RunOutcome } from '../../../src/domain/run/run.ts';
 import type { RunRequest, SourceInput } from '../../../src/runner/runner.ts';
 import { isSource, Sharing, SOURCES_AT_ONCE, sourcesPerProcess } from '../../../src/runner/sharing.ts';
 import { bodies, deploymentOf, faultOf, kit, requestOf, until } from './kit.ts';

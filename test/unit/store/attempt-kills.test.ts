@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { DELIVERY_STATES } from '../../../src/domain/delivery.ts';
+import { DELIVERY_STATES } from '../../../src/domain/delivery/delivery.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { DAY_MS } from '../../../src/domain/limits.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';

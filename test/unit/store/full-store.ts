@@ -2,11 +2,11 @@
 
 import { equal } from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { carriedFrom } from '../../../src/domain/carry.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { SCOPES } from '../../../src/domain/keys.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { NO_QUOTAS } from '../../../src/domain/quota.ts';
+import { carriedFrom } from '../../../src/domain/run/checkpoint.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { auditRecordOn } from '../../contract/audit.ts';

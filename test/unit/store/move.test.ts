@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { endOf } from '../../../src/domain/end.ts';
+import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { IMPORTED } from '../../../src/store/postgres/move/import-tables.ts';

@@ -1,8 +1,8 @@
 // Everything that a store tells of what is in it, as one value to be compared.
 
 import { createHash } from 'node:crypto';
-import { DELIVERY_STATES } from '../../../src/domain/delivery.ts';
-import { RUN_STATES } from '../../../src/domain/run.ts';
+import { DELIVERY_STATES } from '../../../src/domain/delivery/delivery.ts';
+import { RUN_STATES } from '../../../src/domain/run/run.ts';
 import type { Page, PageQuery } from '../../../src/store/contract/records.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { walk } from '../../contract/fixtures.ts';

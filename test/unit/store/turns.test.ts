@@ -5,7 +5,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { type Line, Turns } from '../../../src/store/sqlite/deliveries/round-robin.ts';

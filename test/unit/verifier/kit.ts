@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Attempt } from '../../../src/domain/delivery.ts';
+import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import { newSigningKey } from '../../../src/webhook/sign.ts';
 import { type DeliveryParts, deliveryTo, httpReceiver, NOW_MS, posterFor, SECRETS } from '../webhook/receivers.ts';
 

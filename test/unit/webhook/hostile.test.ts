@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import type { Attempt } from '../../../src/domain/delivery.ts';
+import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import { deliveryTo, posterFor, rawReceiver, silentReceiver } from './receivers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';

@@ -12,7 +12,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Attempt, type Decision, decide } from '../../../src/domain/delivery.ts';
+import { type Attempt, type Decision, decide } from '../../../src/domain/delivery/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { deliveryTo, posterFor, rawReceiver, reusable } from './receivers.ts';
 

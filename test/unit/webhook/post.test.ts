@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
-import type { Attempt } from '../../../src/domain/delivery.ts';
+import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import { closedPort, deliveryTo, httpReceiver, NOW_MS, posterFor, reusable, SECRETS } from './receivers.ts';
 
 test('The request is exactly what is promised', async () => {

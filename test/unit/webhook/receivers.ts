@@ -5,7 +5,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { type Emission, PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../../src/domain/resource.ts';
 import type { Clock } from '../../../src/ports.ts';

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClaimedDelivery } from '../../../src/domain/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { HTTP } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { deliveryTo, httpReceiver, posterFor } from './receivers.ts';

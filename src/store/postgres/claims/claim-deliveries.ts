@@ -1,8 +1,8 @@
 // Claiming due deliveries in turn over webhooks, first attempts of all before retries of any, so that failures do not
-// starve new events; but a busy webhook's retries have their share of what it gets (shares.ts). Of an ordered webhook the
+// starve new events; but a busy webhook's retries have their share of what it gets (retry-share.ts). Of an ordered webhook the
 // lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
 
-import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery.ts';
+import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -31,7 +31,7 @@ export async function claimDeliveries(
       const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
       const granting = { limit, admission, shares: core.shares, isRetryDue: found.some(isRetryAlone) };
       const wanted = grantInTurn(found, granting);
-      // Not held while lines are being locked: see turn-runs.ts.
+      // Not held while lines are being locked: see claim-runs.ts.
       dropAll(wanted, admission);
       const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
       const granted = grantInTurn(locked, granting);

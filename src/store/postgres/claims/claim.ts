@@ -2,10 +2,10 @@
 // The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
-import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../../domain/delivery.ts';
+import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../../domain/delivery/delivery.ts';
 import { msOf } from '../../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
-import type { ClaimedRun } from '../../../domain/run.ts';
+import type { ClaimedRun } from '../../../domain/run/run.ts';
 import type { EmissionReader } from '../../rows/log-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';

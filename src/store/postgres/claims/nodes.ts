@@ -3,7 +3,7 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { errorIn } from '../../../domain/failure.ts';
-import type { Fault, RunState } from '../../../domain/run.ts';
+import type { Fault, RunState } from '../../../domain/run/run.ts';
 import type { Awaited, Beat, NodeStore } from '../../contract/nodes.ts';
 import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';

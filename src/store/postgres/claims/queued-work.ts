@@ -1,8 +1,8 @@
 // What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The line is locked before
 // any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
 
-import { isWebhook, MAIL } from '../../../domain/delivery.ts';
-import { isRequestListener } from '../../../domain/request.ts';
+import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import { isRequestListener } from '../../../domain/delivery/http-request.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 import { LINE_COLUMNS, Line, toLineRow } from '../log/listener-queue.ts';

@@ -1,5 +1,5 @@
 // Who gets the hands of one claim of deliveries: one each in turn, first attempts before retries, but for the shares of
-// these (shares.ts). In memory alone, and twice for one claim: of what was found, and of what could be locked.
+// these (retry-share.ts). In memory alone, and twice for one claim: of what was found, and of what could be locked.
 
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { changeOf, judge } from '../../../domain/dedupe.ts';
 import type { NewEmission } from '../../../domain/emission.ts';
-import type { RunEnd } from '../../../domain/end.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
+import type { RunEnd } from '../../../domain/run/run-end.ts';
 import type { Pass } from '../log/batch-planner.ts';
 
 export interface Remembered {

@@ -1,10 +1,10 @@
 // Deliveries: recording attempts, claiming what is due, handing back. What is read of them is in delivery-records.ts.
 
-import { isWebhook, MAIL } from '../../../domain/delivery.ts';
+import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import { HEALTHY, judgeHealth, type Notice, noticeText } from '../../../domain/delivery/health.ts';
+import { isRequestListener } from '../../../domain/delivery/http-request.ts';
 import type { NewEmission } from '../../../domain/emission.ts';
 import { failureOfDelivery } from '../../../domain/failure.ts';
-import { HEALTHY, judgeHealth, type Notice, noticeText } from '../../../domain/health.ts';
-import { isRequestListener } from '../../../domain/request.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { AttemptEnd, Attempted, DeliveryStore } from '../../contract/store.ts';
 import { claimDeliveries } from '../claims/claim-deliveries.ts';

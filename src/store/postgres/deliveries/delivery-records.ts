@@ -1,6 +1,6 @@
 // What is read of deliveries. As with runs: two tables, one view, and where a state is asked for only one of the tables.
 
-import type { Attempt, DeliveryState } from '../../../domain/delivery.ts';
+import type { Attempt, DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { AttemptRecord, Standing } from '../../contract/records.ts';
 import type { DeliveryStore } from '../../contract/store.ts';

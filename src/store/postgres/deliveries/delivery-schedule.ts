@@ -1,6 +1,6 @@
 // Where a delivery stands in its schedule, out of its row: what an older process wrote says it by attempts_made alone.
 
-import type { DueBy } from '../../../domain/delivery.ts';
+import type { DueBy } from '../../../domain/delivery/delivery.ts';
 import type { Row } from '../connection/values.ts';
 
 export interface DeliveryStanding {

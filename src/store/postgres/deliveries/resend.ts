@@ -3,7 +3,7 @@
 //
 // Retention may be about to take the event of one that is over: so that is locked first, and before the line.
 
-import { isWebhook } from '../../../domain/delivery.ts';
+import { isWebhook } from '../../../domain/delivery/delivery.ts';
 import { RESENDABLE } from '../../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { DeliveryRecord, NotResendable } from '../../contract/records.ts';

@@ -1,7 +1,7 @@
 // What verbs know that they need before anything is read, and what their plan then finds missing.
 
-import type { DeliveryLease } from '../../../domain/delivery.ts';
-import type { RunLease } from '../../../domain/run.ts';
+import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency } from '../../contract/store.ts';
 import type { Tick } from '../../log/ticks.ts';
 import { Missed } from './routes.ts';

@@ -5,9 +5,9 @@
 // Locks are always taken in this order, so that two nodes do not wait for each other: idempotency keys, runs and
 // deliveries that end, digests, lines; and by key within each. What is left is found by Postgres and tried again.
 
-import type { DeliveryLease } from '../../../domain/delivery.ts';
+import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { RunLease } from '../../../domain/run.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency } from '../../contract/store.ts';
 import type { Tick } from '../../log/ticks.ts';
 import { readLost } from '../claims/expired-leases.ts';

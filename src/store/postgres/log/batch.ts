@@ -2,8 +2,8 @@
 // busy one in batches, and the cost of a commit (a disk's, or a synchronous standby's) is paid once for all of them.
 //
 // A transaction has these steps; each is one round trip, whatever the number of verbs:
-//   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (reads.ts)
-//   2. plan, in memory (pass.ts); what was lacking is read and the plan made anew: mostly the lines, which are locked
+//   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (batch-reads.ts)
+//   2. plan, in memory (batch-planner.ts); what was lacking is read and the plan made anew: mostly the lines, which are locked
 //   3. claim the rows that were granted to the hands that ends have freed; right before that, write the beginnings of waits
 //   4. write all of it and commit
 //

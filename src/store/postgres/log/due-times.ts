@@ -1,6 +1,6 @@
 // What time brings: schedule ticks and digests that close. Retention is in retention.ts.
 
-import { digestBody } from '../../../domain/digest.ts';
+import { digestBody } from '../../../domain/delivery/digest.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { TimeStore } from '../../contract/store.ts';
 import { checkTick } from '../../log/ticks.ts';

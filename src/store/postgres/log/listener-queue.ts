@@ -1,9 +1,9 @@
 // A line: what waits for one workflow, source or webhook and how many of it are under way, and a webhook's health. Whoever
 // changes one has its row locked.
 
-import { HEALTHY, type WebhookHealth } from '../../../domain/health.ts';
+import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { Throttle } from '../../../domain/resource.ts';
-import { nextStartMs, roomAt, type Starts } from '../../../domain/throttle.ts';
+import { nextStartMs, roomAt, type Starts } from '../../../domain/run/throttle.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';

@@ -1,10 +1,10 @@
 // What is read of the log: its lists, the ledger, and who was told of an emission.
 
-import type { DeliveryState } from '../../../domain/delivery.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { EMAIL, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { HttpAnswer, RunState } from '../../../domain/run.ts';
+import type { HttpAnswer, RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
 import type { LogStore } from '../../contract/store.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';

@@ -1,17 +1,17 @@
 // The one way in which rows of the log come to be: an emission with every run and delivery that it causes, planned in the
 // caller's pass. append, finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
 
-import { MAIL } from '../../../domain/delivery.ts';
-import { detailOf, detailOfCarried } from '../../../domain/detail.ts';
-import { whyCounted } from '../../../domain/digest.ts';
+import { MAIL } from '../../../domain/delivery/delivery.ts';
+import { whyCounted } from '../../../domain/delivery/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../../domain/failure.ts';
 import { emitId, msOf } from '../../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { concurrencyOf, isBesideHooks, type Runnable } from '../../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../../domain/route.ts';
-import type { Fault } from '../../../domain/run.ts';
-import type { Carried } from '../../../domain/waiting.ts';
+import type { Fault } from '../../../domain/run/run.ts';
+import { detailOf, detailOfCarried } from '../../../domain/run/run-trace.ts';
+import type { Carried } from '../../../domain/run/wait.ts';
 import type { AppendOptions } from '../../contract/store.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import type { Hands, Pass } from './batch-planner.ts';

@@ -11,7 +11,7 @@ const HOT = `WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autov
 export const FIRST = `
 CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
 
--- How far each lane of a process has come (mark.ts).
+-- How far each lane of a process has come (commit-marker.ts).
 CREATE TABLE marks (lane text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now()) ${HOT};
 
 -- Who shares this database. The slot is part of every number that a node gives, so no two living ones have the same.

@@ -1,6 +1,6 @@
 // Writes a whole store into an empty database. Each group of rows is one transaction with the note of how far that is, so
 // a move that was killed goes on behind the last row that arrived. Nobody can start a server on what is half there: see
-// import-mark.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
+// import-progress.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
 
 import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';

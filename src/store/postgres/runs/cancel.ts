@@ -1,6 +1,6 @@
 // Cancelling runs that wait: they move to those that are over.
 
-import type { RunState } from '../../../domain/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import { emptyLine, fitting, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { ConfigWriting } from '../config/config-write.ts';
 import { NOW_SQL } from '../connection/clock.ts';

@@ -4,7 +4,7 @@
 import { utf8 } from '../../../domain/bytes.ts';
 import { errorIn } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { RunState } from '../../../domain/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import type { RunStore } from '../../contract/store.ts';
 import type { Core } from '../core.ts';
 import { causesOf } from '../log/log-records.ts';

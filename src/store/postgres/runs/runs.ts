@@ -1,11 +1,11 @@
 // Runs: ending, claiming, handing back, rescuing. What is read of them is in run-records.ts.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import { type RunEnd, withSuppressed } from '../../../domain/end.ts';
 import { workerLost } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { concurrencyOf } from '../../../domain/resource.ts';
-import type { RunLease } from '../../../domain/run.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
+import { type RunEnd, withSuppressed } from '../../../domain/run/run-end.ts';
 import type { Admission, Finished, RunStore } from '../../contract/store.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
 import { applySource } from '../config/source-memory.ts';

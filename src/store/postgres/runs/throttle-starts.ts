@@ -2,7 +2,7 @@
 
 import { SECOND_MS } from '../../../domain/limits.ts';
 import type { Throttle } from '../../../domain/resource.ts';
-import { type Starts, startsAsOf, withStarts } from '../../../domain/throttle.ts';
+import { type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
 
 /**
  * What has begun may be recorded a little ahead of now: another node has heard the time later, or its run's number, which

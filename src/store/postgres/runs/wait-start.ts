@@ -2,8 +2,8 @@
 // before, while the run was still running, is carried out with it.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import type { RunEnd } from '../../../domain/end.ts';
-import type { WaitStart } from '../../../domain/waiting.ts';
+import type { RunEnd } from '../../../domain/run/run-end.ts';
+import type { WaitStart } from '../../../domain/run/wait.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';

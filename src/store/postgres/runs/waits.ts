@@ -2,7 +2,7 @@
 // so of several nodes that end a wait at once, and of a request that meets them, one does. Beside the claims, with plans
 // that stay right when many wait at once; a claim waits for the few milliseconds that a busy line is locked.
 
-import type { RunState } from '../../../domain/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import { fitting, type Listener, lockLine } from '../claims/queued-work.ts';

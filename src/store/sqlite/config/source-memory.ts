@@ -3,8 +3,8 @@
 
 import { changeOf, judge } from '../../../domain/dedupe.ts';
 import type { NewEmission } from '../../../domain/emission.ts';
-import type { RunEnd } from '../../../domain/end.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
+import type { RunEnd } from '../../../domain/run/run-end.ts';
 import type { Core } from '../core.ts';
 import type { Writing } from '../log/write.ts';
 

@@ -1,6 +1,6 @@
 // Webhooks, and what becomes of their open deliveries when one is disabled, enabled or deleted.
 
-import type { WebhookHealth } from '../../../domain/health.ts';
+import type { WebhookHealth } from '../../../domain/delivery/health.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { WebhookStore } from '../../contract/resources.ts';

@@ -1,8 +1,8 @@
 // The end of an attempt, in one transaction: what it came to, what it says of the webhook, and what both cause.
 
-import { type DueBy, kindOf } from '../../../domain/delivery.ts';
+import { type DueBy, kindOf } from '../../../domain/delivery/delivery.ts';
+import { type Notice, noticeText } from '../../../domain/delivery/health.ts';
 import { failureOfDelivery } from '../../../domain/failure.ts';
-import { type Notice, noticeText } from '../../../domain/health.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { AttemptEnd, Attempted } from '../../contract/store.ts';
 import { disableWebhook } from '../config/webhooks.ts';

@@ -4,9 +4,15 @@
 // starve its retries for ever, and those for hundreds of dead webhooks not the retries of one that is well again.
 //
 // A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
-// turns.ts. Whoever was served goes to the end of the line.
+// round-robin.ts. Whoever was served goes to the end of the line.
 
-import { type AttemptTrigger, type ClaimedDelivery, type DueBy, isWebhook, kindOf } from '../../../domain/delivery.ts';
+import {
+  type AttemptTrigger,
+  type ClaimedDelivery,
+  type DueBy,
+  isWebhook,
+  kindOf,
+} from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via, Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';

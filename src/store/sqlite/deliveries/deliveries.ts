@@ -1,6 +1,6 @@
 // Deliveries: claiming what is due, recording attempts, handing back, sending again, listing.
 
-import type { Attempt, DeliveryLease } from '../../../domain/delivery.ts';
+import type { Attempt, DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { AttemptRecord, DeliveryWhole } from '../../contract/records.ts';
 import type { DeliveryStore } from '../../contract/store.ts';

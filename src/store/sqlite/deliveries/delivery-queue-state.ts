@@ -1,6 +1,6 @@
 // What an open delivery to a webhook waits for.
 
-import type { DeliveryState } from '../../../domain/delivery.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Standing } from '../../contract/records.ts';

@@ -1,6 +1,6 @@
 // Webhooks' health. Only those that are not well, or were put off, have a row.
 
-import { HEALTHY, judgeHealth, type Notice, type WebhookHealth } from '../../../domain/health.ts';
+import { HEALTHY, judgeHealth, type Notice, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { AttemptEnd } from '../../contract/store.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';

@@ -1,7 +1,7 @@
 // Deliveries that were taken and not sent, and those that a process which is gone was sending: nobody knows whether they
 // arrived, so they go out again.
 
-import type { DueBy } from '../../../domain/delivery.ts';
+import type { DueBy } from '../../../domain/delivery/delivery.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';

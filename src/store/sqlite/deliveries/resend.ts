@@ -1,6 +1,6 @@
 // Sending again: a delivery is made due at once, whatever it was due by, and whether or not it was over.
 
-import { type DeliveryState, isWebhook } from '../../../domain/delivery.ts';
+import { type DeliveryState, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { DeliveryRecord, NotResendable } from '../../contract/records.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';

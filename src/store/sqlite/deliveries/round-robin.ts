@@ -9,7 +9,7 @@
 // - Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts every line
 //   that was touched back as it was.
 
-import type { DeliveryState } from '../../../domain/delivery.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { Later } from '../log/due-heap.ts';
 

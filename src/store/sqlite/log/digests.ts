@@ -1,6 +1,6 @@
-// Repeats of notices, counted in windows. What closes a window is in times.ts.
+// Repeats of notices, counted in windows. What closes a window is in due-times.ts.
 
-import { judgeRepeat, whyCounted } from '../../../domain/digest.ts';
+import { judgeRepeat, whyCounted } from '../../../domain/delivery/digest.ts';
 import type { Emission } from '../../../domain/emission.ts';
 import type { Core } from '../core.ts';
 

@@ -1,6 +1,6 @@
 // What time brings: schedule ticks, digests that close, retention.
 
-import { digestBody } from '../../../domain/digest.ts';
+import { digestBody } from '../../../domain/delivery/digest.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Claims, TimeStore } from '../../contract/store.ts';

@@ -1,11 +1,11 @@
 // The log: accepting emissions, listing them, and telling who heard of one.
 
-import type { DeliveryState } from '../../../domain/delivery.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { EMAIL, HTTP } from '../../../domain/emission.ts';
 import { emitId as emitIdOf } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { HttpAnswer, RunState } from '../../../domain/run.ts';
+import type { HttpAnswer, RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
 import type { Appended, Idempotency, LogStore } from '../../contract/store.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';

@@ -4,7 +4,7 @@
 // Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts all of them back.
 
 import type { Runnable } from '../../../domain/resource.ts';
-import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/throttle.ts';
+import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
 import type { Connection } from '../database.ts';
 
 type Throttled = Pick<Runnable, 'id' | 'settings'>;

@@ -1,15 +1,15 @@
 // The one way in which rows of the log come to be: an emission with every run and delivery that it causes, inside the
 // caller's transaction. append, finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
 
-import type { ClaimedDelivery } from '../../../domain/delivery.ts';
-import { MAIL } from '../../../domain/delivery.ts';
-import { detailOfCarried, waitsOfCarried } from '../../../domain/detail.ts';
+import type { ClaimedDelivery } from '../../../domain/delivery/delivery.ts';
+import { MAIL } from '../../../domain/delivery/delivery.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../../domain/failure.ts';
 import { emitId, msOf } from '../../../domain/ids.ts';
 import { isBesideHooks, type Webhook } from '../../../domain/resource.ts';
 import { listenerOfTarget, route, type Target, type Withheld } from '../../../domain/route.ts';
-import type { ClaimedRun, Fault } from '../../../domain/run.ts';
+import type { ClaimedRun, Fault } from '../../../domain/run/run.ts';
+import { detailOfCarried, waitsOfCarried } from '../../../domain/run/run-trace.ts';
 import type { Admission, AppendOptions, Claims } from '../../contract/store.ts';
 import { isListed } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';

@@ -1,7 +1,7 @@
 // Who may run next. Queued runs are counted in memory, so a claim asks the file only for those that it takes.
 
 import type { Runnable, Via } from '../../../domain/resource.ts';
-import type { ClaimedRun } from '../../../domain/run.ts';
+import type { ClaimedRun } from '../../../domain/run/run.ts';
 import type { Claims } from '../../contract/store.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';

@@ -1,8 +1,8 @@
 // What a held run comes to: it is over, waits, or is queued again.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import { type RunEnd, withSuppressed } from '../../../domain/end.ts';
-import type { RunLease } from '../../../domain/run.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
+import { type RunEnd, withSuppressed } from '../../../domain/run/run-end.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Admission, Finished } from '../../contract/store.ts';
 import { applySource } from '../config/source-memory.ts';

@@ -4,7 +4,7 @@ import { utf8 } from '../../../domain/bytes.ts';
 import { errorIn, workerLost } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { RunState } from '../../../domain/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import type { Admission, Claims, RunStore } from '../../contract/store.ts';
 import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Core } from '../core.ts';

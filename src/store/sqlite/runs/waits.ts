@@ -1,8 +1,8 @@
 // Runs that wait: how a wait begins, and by what it ends. A run that waits is a row and nothing else; when its wait ends it
 // is queued as every other one.
 
-import type { RunEnd } from '../../../domain/end.ts';
-import type { RunState } from '../../../domain/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
+import type { RunEnd } from '../../../domain/run/run-end.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';

@@ -1,9 +1,9 @@
 // The ledger of a salvaged store: what is open is what the rows say; what is over is as much as it knew of, and no less
 // than the rows say, since retention takes rows and the ledger counts on.
 
-import { DELIVERY_STATES } from '../../../domain/delivery.ts';
+import { DELIVERY_STATES } from '../../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../../domain/emission.ts';
-import { RUN_STATES } from '../../../domain/run.ts';
+import { RUN_STATES } from '../../../domain/run/run.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Connection } from '../database.ts';
 import type { Repair } from './repairs.ts';

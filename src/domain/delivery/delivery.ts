@@ -1,0 +1,114 @@
+// A delivery: one emission on its way to one webhook, one mail on its way to the owner, or one request that code asked for.
+
+import type { Emission } from '../emission.ts';
+import { msOf } from '../ids.ts';
+import { LIMITS } from '../limits.ts';
+import type { Via, Webhook } from '../resource.ts';
+import { isRequestListener } from './http-request.ts';
+
+export type DeliveryState = 'pending' | 'sending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'cancelled';
+
+export const DELIVERY_STATES: readonly DeliveryState[] = [
+  'pending',
+  'sending',
+  'retrying',
+  'held',
+  'delivered',
+  'exhausted',
+  'cancelled',
+];
+
+export type DeliveryKind = 'webhook' | 'mail' | 'http';
+
+/** The listener id of every mail delivery. */
+export const MAIL = 'mail';
+
+export function isWebhook(listenerId: string): boolean {
+  return listenerId.startsWith('wh_');
+}
+
+export function kindOf(listenerId: string): DeliveryKind {
+  if (listenerId === MAIL) return 'mail';
+  return isRequestListener(listenerId) ? 'http' : 'webhook';
+}
+
+export type AttemptTrigger = 'event' | 'retry' | 'resend' | 'test';
+
+export interface DeliveryLease {
+  readonly delivery: number;
+  readonly fence: number;
+}
+
+/** A delivery that this node holds and must attempt or hand back. */
+export interface ClaimedDelivery extends DeliveryLease {
+  readonly kind: DeliveryKind;
+  readonly emission: Emission;
+  readonly subscriptionId: string | null;
+  readonly via: Via;
+  /** Null for a mail and for a request. */
+  readonly webhook: Webhook | null;
+  /** Where a mail goes; null: only into the outbox folder. */
+  readonly mailTo: string | null;
+  /** Number of this attempt, from 1; one that the receiver put off (Retry-After) was not counted. */
+  readonly attempt: number;
+  /** Delays of the schedule that were used up: attempts that failed since it was accepted, or since it was sent again by hand. */
+  readonly tries: number;
+  readonly trigger: AttemptTrigger;
+}
+
+export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden';
+
+/** What one attempt came to: a value, never an exception. */
+export interface Attempt {
+  readonly startedAtMs: number;
+  readonly tookMs: number;
+  readonly timing: {
+    readonly dnsMs: number | null;
+    readonly connectMs: number | null;
+    readonly firstByteMs: number | null;
+  };
+  readonly outcome: AttemptOutcome;
+  /** HTTP status, or the SMTP reply code; null when nothing answered. */
+  readonly status: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** At most the first 4 KiB, as text. */
+  readonly responseBody: string;
+  /** One sentence in words: what happened. No secret, no address of ours. */
+  readonly detail: string;
+  /** Mail: a reply that will never change (SMTP 5xx). */
+  readonly permanent: boolean;
+  /** The receiver answered 429 or 503 and asked to be left alone for so long; null: it did not. Absent: recorded by an older version. */
+  readonly retryAfterMs?: number | null;
+}
+
+/** Why a delivery is due when it is. */
+export type DueBy = 'event' | 'schedule' | 'retry_after' | 'resend';
+
+export type Decision =
+  | { readonly state: 'delivered' }
+  /** `isPause`: all that goes to this listener waits that long, and the attempt does not count. */
+  | { readonly state: 'retrying'; readonly inMs: number; readonly isPause: boolean }
+  | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
+
+/** What follows from an attempt. `jitter` is uniform in [0, 1). */
+export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number): Decision {
+  const { kind, tries, webhook } = delivery;
+  if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
+  if (made.outcome === 'answered' && made.status !== null) {
+    if (made.status >= 200 && made.status < 300) return { state: 'delivered' };
+    if (made.status === 410) return { state: 'exhausted', code: kind === 'http' ? 'DeliveryExhausted' : 'WebhookGone' };
+  }
+  if (made.permanent) return { state: 'exhausted', code: 'DeliveryExhausted' };
+  // No jitter: never earlier than was asked for.
+  const askedMs = made.retryAfterMs ?? 0;
+  if (askedMs > 0 && mayBePutOff(delivery, made)) return { state: 'retrying', inMs: askedMs, isPause: true };
+  const delayMs = (webhook?.settings.retryDelaysMs ?? LIMITS.retryDelaysMs)[tries];
+  if (delayMs === undefined) return { state: 'exhausted', code: 'DeliveryExhausted' };
+  const inMs = Math.max(askedMs, Math.round(delayMs * (1 + LIMITS.retryJitter * (2 * jitter - 1))));
+  return { state: 'retrying', inMs, isPause: false };
+}
+
+/** A webhook that only ever puts off shows in its health; a place that requests go to has none, so there it has an end. */
+function mayBePutOff({ kind, delivery }: ClaimedDelivery, { startedAtMs }: Attempt): boolean {
+  return kind !== 'http' || startedAtMs - msOf(delivery) < LIMITS.requestPutOffMs;
+}

@@ -1,0 +1,39 @@
+// Repeats of a notice: the first mail goes out at once, the rest of its window becomes one mail at the end.
+
+import { text, utf8 } from '../bytes.ts';
+
+export interface DigestWindow {
+  readonly openedAtMs: number;
+  readonly closesAtMs: number;
+  /** Mails counted instead of sent. */
+  readonly repeats: number;
+}
+
+export type DigestVerdict = 'send' | 'count';
+
+/** Whether a mail with a digest key goes out now. A window that is over but not yet closed by a tick still counts. */
+export function judgeRepeat(open: DigestWindow | null): DigestVerdict {
+  return open === null ? 'send' : 'count';
+}
+
+/** Why a mail was counted; `repeats` with it. */
+export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
+  const closes = new Date(closesAtMs).toISOString();
+  return `repeat number ${repeats} of a notice already sent: counted, and told in the digest of ${closes}`;
+}
+
+interface MailBody {
+  subject: string;
+  text: string;
+  html?: string;
+}
+
+/** The digest mail's body: the newest of the counted mails, led by how many there were and since when. */
+export function digestBody(window: DigestWindow, newest: Uint8Array): Uint8Array {
+  const mail = JSON.parse(text(newest)) as MailBody;
+  const since = new Date(window.openedAtMs).toISOString().slice(11, 16);
+  const more = `+${window.repeats} more since ${since} UTC`;
+  const lead = `${more} (${new Date(window.openedAtMs).toISOString()} to ${new Date(window.closesAtMs).toISOString()}). The newest of them:`;
+  const digest: MailBody = { subject: `${mail.subject} (${more})`, text: `${lead}\n\n${mail.text ?? ''}` };
+  return utf8(JSON.stringify(digest));
+}

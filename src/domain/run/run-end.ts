@@ -1,0 +1,146 @@
+// What follows from a run's outcome: the state, what it emits, and whether it waits or must run again.
+
+import { text, utf8 } from '../bytes.ts';
+import { readRequest, requestListener } from '../delivery/http-request.ts';
+import type { NewEmission } from '../emission.ts';
+import { EMAIL, ERRORS, HTTP, RUN } from '../emission.ts';
+import { emittedBy, failureOfRun } from '../failure.ts';
+import { memberOf } from '../json-member.ts';
+import { retryOf, type Whole, waitOf, wholeOf } from './checkpoint.ts';
+import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
+import { detailOf } from './run-trace.ts';
+import type { WaitStart } from './wait.ts';
+
+/** Everything that one transaction writes when a run ends. */
+export interface RunEnd {
+  readonly lease: RunLease;
+  /** Whose run it was. */
+  readonly runnableId: string;
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued' | 'waiting';
+  readonly endedAtMs: number;
+  /** With state `queued`: run it again, in a process to itself, and count that. */
+  readonly again: 'alone' | 'returned' | null;
+  readonly fault: Fault | null;
+  readonly summary: string | null;
+  /** With state `waiting`. A retry counts as an attempt when it begins to wait. */
+  readonly wait: WaitStart | null;
+  /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`, of the whole run so far, also when it begins to wait; null when there is nothing to tell. */
+  readonly detail: string | null;
+  /** In the order in which they take effect; a failed run's `$errors` is last. */
+  readonly emissions: readonly NewEmission[];
+  readonly source: { readonly id: string; readonly dbWrites: Readonly<Record<string, string | null>> } | null;
+  /** Kept with the idempotency key that the event came with, if any. */
+  readonly answer: HttpAnswer | null;
+}
+
+/** The end of a claimed run, or of its segment, from its outcome. */
+export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
+  const { end } = outcome;
+  const base = baseOf(run, outcome, nowMs);
+  if (end.kind === 'bystander' || end.kind === 'returned') {
+    const again = end.kind === 'bystander' ? 'alone' : 'returned';
+    return { ...base, state: 'queued', again, detail: null, emissions: [], answer: null };
+  }
+  const isSource = run.runnable.id.startsWith('dc_');
+  const whole = wholeOf(run, outcome);
+  const summary = whole.summary;
+  const detail = detailOf({ ...whole, exitReason: end.kind === 'succeeded' ? end.exitReason : undefined });
+  if (end.kind === 'cancelled') return { ...base, state: 'cancelled', summary, detail, emissions: [] };
+  // What a workflow sent before it threw takes effect; a source's run is all or nothing.
+  const failed = end.kind === 'failed';
+  const emissions = failed && isSource ? [] : outgoingOf(run, outcome.outgoing, whole);
+  if (end.kind === 'waiting') {
+    const wait = waitOf({ whole, outcome }, end.wait, nowMs + end.wait.ms);
+    const shown = end.wait.kind === 'rerun' ? detailOf({ ...whole, steps: withLastAgain(whole.steps) }) : detail;
+    return { ...base, state: 'waiting', summary, detail: shown, emissions, wait };
+  }
+  if (failed) emissions.push(failureOfRun(run, end.fault));
+  const source = isSource && !failed ? { id: run.runnable.id, dbWrites: outcome.dbWrites } : null;
+  return { ...base, state: end.kind, fault: failed ? end.fault : null, summary, detail, emissions, source };
+}
+
+/**
+ * The end of a failed attempt that is tried again: the run waits. What the steps that had succeeded sent takes effect;
+ * what the failed one sent is dropped, since it will be sent again.
+ */
+export function endOfAttempt(
+  run: ClaimedRun,
+  outcome: RunOutcome & { readonly end: { readonly kind: 'failed' } },
+  { nowMs, inMs }: { readonly nowMs: number; readonly inMs: number },
+): RunEnd {
+  const whole = wholeOf(run, outcome);
+  const emissions = outgoingOf(run, outcome.outgoing.slice(0, outcome.outgoingOfDone), whole);
+  const isFirst = (whole.carried?.retries ?? 0) === 0;
+  if (isFirst && run.runnable.settings.retry?.reportFirst) emissions.push(failureOfRun(run, outcome.end.fault));
+  return {
+    ...baseOf(run, outcome, nowMs),
+    state: 'waiting',
+    summary: whole.summary,
+    detail: detailOf(whole),
+    emissions,
+    wait: retryOf(run, { whole, outcome }, nowMs + inMs),
+  };
+}
+
+function withLastAgain(steps: readonly StepResult[]): StepResult[] {
+  return steps.map((step, i) => (i === steps.length - 1 ? { ...step, isAgain: true } : step));
+}
+
+function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
+  const lease = { run: run.run, fence: run.fence };
+  const { summary, answer } = outcome;
+  const runnableId = run.runnable.id;
+  return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
+}
+
+function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }: Whole): NewEmission[] {
+  let mails = 0;
+  return outgoing.map((out) => {
+    if (out.kind === 'email') {
+      const place = carried ? `${carried.waits}.${mails++}` : `${mails++}`;
+      return { ...emittedBy(run, EMAIL, out.body), digestKey: digestKeyOf(run, place) };
+    }
+    if (out.kind === 'trigger') return { ...emittedBy(run, RUN, out.body), onlyListenerId: out.name };
+    if (out.kind === 'http') {
+      const onlyListenerId = requestListener(run.emission.ownerId, readRequest(out.body));
+      return { ...emittedBy(run, HTTP, out.body), onlyListenerId };
+    }
+    return emittedItem(run, out);
+  });
+}
+
+/** Only a source may put it off, and say that it has checked who sent the event. */
+function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
+  const { summary, itemId, itemTs, deliverAtMs } = out;
+  const isSource = run.runnable.id.startsWith('dc_');
+  const later = deliverAtMs !== undefined && isSource ? { deliverAtMs } : {};
+  const verified = out.isVerified === true && isSource;
+  return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
+}
+
+/** Mails of the global error workflow about one error are repeats of each other by emitter, code and place in the run. */
+function digestKeyOf(run: ClaimedRun, place: string): string | null {
+  if (run.via !== 'global' || run.emission.name !== ERRORS) return null;
+  return `${run.emission.emitterId} ${run.emission.code ?? ''} ${place}`;
+}
+
+/** The detail with a log line that tells how many emissions dedupe has dropped: never silently. */
+export function withSuppressed(
+  { detail, endedAtMs }: Pick<RunEnd, 'detail' | 'endedAtMs'>,
+  suppressed: number,
+): string {
+  const known = utf8(detail ?? '{"steps":[]}');
+  const noun = suppressed === 1 ? 'duplicate' : 'duplicates';
+  const line = JSON.stringify({
+    ts_ms: endedAtMs,
+    level: 'info',
+    namespace: '',
+    text: `dedupe suppressed ${suppressed} ${noun}`,
+  });
+  // Spliced in, not parsed and written again: the results beside it may be millions of values.
+  const logs = memberOf(known, 'logs');
+  if (!logs) return `${text(known.subarray(0, -1))},"logs":[${line}],"suppressed":${suppressed}}`;
+  const end = logs.byteOffset - known.byteOffset + logs.byteLength - 1;
+  const comma = logs.byteLength > 2 ? ',' : '';
+  return `${text(known.subarray(0, end))}${comma}${line}${text(known.subarray(end, -1))},"suppressed":${suppressed}}`;
+}

@@ -1,0 +1,68 @@
+// What is kept of a run's course for whoever looks at it: its steps and what they printed.
+
+import { text, utf8 } from '../bytes.ts';
+import { elementsOf, memberOf, membersOf } from '../json-member.ts';
+import type { LogLine, StepResult } from './run.ts';
+import type { Carried } from './wait.ts';
+
+export interface Course {
+  readonly steps: readonly StepResult[];
+  readonly logs: readonly LogLine[];
+  readonly logBytesDropped: number;
+  readonly exitReason?: string | undefined;
+}
+
+/** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`; null when there is nothing to tell. */
+export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): string | null {
+  if (steps.length === 0 && logs.length === 0) return null;
+  const parts = [`"steps":[${steps.map(stepJson).join(',')}]`];
+  if (logs.length > 0) {
+    const lines = logs.map((l) => ({ ts_ms: l.tsMs, level: l.level, namespace: l.namespace, text: l.text }));
+    parts.push(`"logs":${JSON.stringify(lines)}`);
+  }
+  if (logBytesDropped > 0) parts.push(`"log_bytes_dropped":${logBytesDropped}`);
+  if (exitReason !== undefined) parts.push(`"exit_reason":${JSON.stringify(exitReason)}`);
+  return `{${parts.join(',')}}`;
+}
+
+/** Of a run that begins where another one failed, from its JSON text of Carried. */
+export function detailOfCarried(carried: string): string | null {
+  return detailOf(JSON.parse(carried) as Carried);
+}
+
+/** JSON text of Carried knows how many waits the run has had. */
+export function waitsOfCarried(carried: string): number {
+  return (JSON.parse(carried) as Carried).waits;
+}
+
+// Return values, exports and resume data are JSON text already: they are copied in, not parsed and written again.
+function stepJson(step: StepResult): string {
+  const exports = Object.entries(step.exports).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
+  const resumed = step.resumeData === undefined ? '' : `,"resume_data":${step.resumeData}`;
+  const again = step.isAgain ? ',"again":true' : '';
+  return `{"id":"${step.id}","namespace":"${step.namespace}","state":"${step.state}","started_at_ms":${step.startedAtMs},"took_ms":${step.tookMs},"return_value":${step.returnValue ?? 'null'},"exports":{${exports.join(',')}}${resumed}${again}}`;
+}
+
+/** The steps in what `detailOf` wrote, byte for byte. One that returned null and one that returned nothing look the same. */
+export function stepsIn(detail: string): StepResult[] {
+  const list = memberOf(utf8(detail), 'steps');
+  return list ? elementsOf(list).map(readStep) : [];
+}
+
+function readStep(json: Uint8Array): StepResult {
+  const parts = new Map(membersOf(json));
+  const textOf = (name: string): string => text(parts.get(name) ?? utf8('null'));
+  const returnValue = textOf('return_value');
+  const resumeData = parts.get('resume_data');
+  return {
+    id: JSON.parse(textOf('id')) as string,
+    namespace: JSON.parse(textOf('namespace')) as string,
+    state: JSON.parse(textOf('state')) as StepResult['state'],
+    startedAtMs: Number(textOf('started_at_ms')),
+    tookMs: Number(textOf('took_ms')),
+    ...(returnValue === 'null' ? {} : { returnValue }),
+    exports: Object.fromEntries(membersOf(utf8(textOf('exports'))).map(([name, value]) => [name, text(value)])),
+    ...(resumeData === undefined ? {} : { resumeData: text(resumeData) }),
+    ...(parts.has('again') ? { isAgain: true } : {}),
+  };
+}

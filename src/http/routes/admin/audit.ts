@@ -1,0 +1,46 @@
+import { Refusal } from '../../../domain/fault.ts';
+import { PREFIX } from '../../../domain/ids.ts';
+import type { AuditLog } from '../../access/audit-log.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../../list.ts';
+import { idIn, operation } from '../../openapi/operation.ts';
+import { AUDIT_QUERY, AUDIT_RECORD, auditQuery, auditToWire } from '../../wire/audit.ts';
+
+export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): void {
+  const mine = operation({
+    id: 'listAudit',
+    tag: 'account',
+    access: 'account',
+    summary: 'List who changed what',
+    description:
+      'Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.',
+    query: { ...AUDIT_QUERY, ...LIST_QUERY },
+    answer: listOf(AUDIT_RECORD),
+  });
+  app.get('/v1/audit', { schema: mine }, async ({ query, caller }) => {
+    const of = auditQuery(caller.ownerId, query);
+    const page = pageOf(query, resourceCursor(PREFIX.audit));
+    // What this process has answered is in the list.
+    await log.flush();
+    return listAnswer(await store.listAudit(of, page), auditToWire, query);
+  });
+
+  const ofOwner = operation({
+    id: 'listOwnerAudit',
+    tag: 'account',
+    access: 'admin',
+    summary: 'List who changed what of an owner',
+    description: 'The same as `GET /v1/audit`, of another owner. Needs the scope `admin`.',
+    params: idIn(PREFIX.owner, 'The owner.'),
+    query: { ...AUDIT_QUERY, ...LIST_QUERY },
+    answer: listOf(AUDIT_RECORD),
+  });
+  app.get('/v1/owners/:id/audit', { schema: ofOwner }, async ({ params, query }) => {
+    if (!(await store.getOwner(params.id))) throw new Refusal('not_found', `there is no owner ${params.id}`);
+    const of = auditQuery(params.id, query);
+    const page = pageOf(query, resourceCursor(PREFIX.audit));
+    await log.flush();
+    return listAnswer(await store.listAudit(of, page), auditToWire, query);
+  });
+}

@@ -1,0 +1,51 @@
+import { PREFIX } from '../../../domain/ids.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { KEY, KEY_CREATE, keyInput, keyToWire, NEW_KEY } from '../../wire/owners.ts';
+
+export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
+  const list = operation({
+    id: 'listKeys',
+    tag: 'account',
+    access: 'keys',
+    summary: 'List API keys',
+    description: 'Newest first, revoked ones too. The keys themselves are never shown again.',
+    query: LIST_QUERY,
+    answer: listOf(KEY),
+  });
+  app.get('/v1/keys', { schema: list }, async ({ query, caller }) => {
+    const page = pageOf(query, resourceCursor(PREFIX.key));
+    return listAnswer(pageOfAll(await store.listKeys(caller.ownerId), page), keyToWire, query);
+  });
+
+  const create = operation({
+    id: 'createKey',
+    tag: 'account',
+    access: 'keys',
+    summary: 'Create an API key',
+    description:
+      'With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only.',
+    body: KEY_CREATE,
+    example: { label: 'dashboard', scopes: ['read'] },
+    answer: dataOf(NEW_KEY),
+  });
+  app.post('/v1/keys', { schema: create }, async ({ body, caller }) => {
+    const { key, apiKey } = await actions.createKey(caller.ownerId, keyInput(body), caller);
+    return { data: { ...keyToWire(key), api_key: apiKey } };
+  });
+
+  const revoke = operation({
+    id: 'revokeKey',
+    tag: 'account',
+    access: 'keys',
+    summary: 'Revoke an API key',
+    description: 'From now on it is refused with 401. A key that has more scopes than yours is refused with 403.',
+    params: idIn(PREFIX.key, 'The key’s id.'),
+    answer: dataOf(KEY),
+  });
+  app.delete('/v1/keys/:id', { schema: revoke }, async ({ params, caller }) => {
+    return { data: keyToWire(await actions.revokeKey(caller.ownerId, params.id, caller)) };
+  });
+}

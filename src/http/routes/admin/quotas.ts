@@ -1,0 +1,50 @@
+import { PREFIX } from '../../../domain/ids.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { QUOTAS, QUOTAS_SET, quotasFromWire, quotasToWire } from '../../wire/quotas.ts';
+
+export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
+  const mine = operation({
+    id: 'getMyQuotas',
+    tag: 'account',
+    access: 'read',
+    summary: 'Read what you may use',
+    description: 'Your quotas, and how much of them you use.',
+    answer: dataOf(QUOTAS),
+  });
+  app.get('/v1/users/me/quotas', { schema: mine }, async ({ caller }) => {
+    return { data: quotasToWire(caller.ownerId, await quotas.show(caller.ownerId)) };
+  });
+
+  const get = operation({
+    id: 'getOwnerQuotas',
+    tag: 'account',
+    access: 'admin',
+    summary: 'Read what an owner may use',
+    description: 'Its quotas, and how much of them it uses. Needs the scope `admin`.',
+    params: idIn(PREFIX.owner, 'The owner.'),
+    answer: dataOf(QUOTAS),
+  });
+  app.get('/v1/owners/:id/quotas', { schema: get }, async ({ params }) => {
+    return { data: quotasToWire(params.id, await quotas.show(params.id)) };
+  });
+
+  const put = operation({
+    id: 'setOwnerQuotas',
+    tag: 'account',
+    access: 'admin',
+    summary: 'Set what an owner may use',
+    description:
+      'Any of the members; null lifts a quota, and what is not named stays. In force at once here, and at all nodes within seconds. Needs the scope `admin`.',
+    params: idIn(PREFIX.owner, 'The owner.'),
+    body: QUOTAS_SET,
+    example: { processes: 8, requests_per_second: 100 },
+    answer: dataOf(QUOTAS),
+  });
+  app.put('/v1/owners/:id/quotas', { schema: put }, async ({ params, body }) => {
+    const { limits } = await quotas.show(params.id);
+    await quotas.set(params.id, { ...limits, ...quotasFromWire(body) });
+    return { data: quotasToWire(params.id, await quotas.show(params.id)) };
+  });
+}

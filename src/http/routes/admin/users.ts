@@ -1,0 +1,35 @@
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found } from '../../found.ts';
+import { dataOf, operation } from '../../openapi/operation.ts';
+import { OWNER, OWNER_UPDATE, ownerToWire } from '../../wire/owners.ts';
+
+export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
+  const get = operation({
+    id: 'getMe',
+    tag: 'account',
+    access: 'read',
+    summary: 'Read who you are',
+    description: 'The owner of the key, and the workflow that hears of every error.',
+    answer: dataOf(OWNER),
+  });
+  app.get('/v1/users/me', { schema: get }, async ({ caller }) => {
+    return { data: ownerToWire(found(await store.getOwner(caller.ownerId), 'owner', caller.ownerId)) };
+  });
+
+  const put = operation({
+    id: 'updateMe',
+    tag: 'account',
+    access: 'account',
+    summary: 'Change who you are',
+    description: 'Any of the members. `global_error_workflow_id` may name any workflow of yours.',
+    body: OWNER_UPDATE,
+    example: { email: 'ada@example.com' },
+    answer: dataOf(OWNER),
+  });
+  app.put('/v1/users/me', { schema: put }, async ({ body, caller }) => {
+    const { name, email, global_error_workflow_id: globalErrorWorkflowId, digest_window_ms: digestWindowMs } = body;
+    const input = { name, email, globalErrorWorkflowId, digestWindowMs };
+    return { data: ownerToWire(await actions.updateOwner(caller.ownerId, input)) };
+  });
+}

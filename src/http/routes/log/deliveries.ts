@@ -1,0 +1,137 @@
+import { Type } from 'typebox';
+import { MAIL } from '../../../domain/delivery/delivery.ts';
+import { Refusal } from '../../../domain/fault.ts';
+import { numberOf, PREFIX } from '../../../domain/ids.ts';
+import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { maySeeSecrets } from '../../access/auth.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found } from '../../found.ts';
+import { LIST_QUERY, type ListAnswer, type ListQuery, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { oneOf, text } from '../../openapi/schema.ts';
+import {
+  DELIVERY,
+  DELIVERY_STATE,
+  DELIVERY_WHOLE,
+  deliveryToWire,
+  deliveryWholeToWire,
+} from '../../wire/log/deliveries.ts';
+
+const PARAMS = idIn(PREFIX.delivery, 'The delivery.');
+
+export function addDeliveryRoutes(app: App, deps: HttpDeps): void {
+  addOfWebhook(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+}
+
+function addOfWebhook(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listWebhookDeliveries',
+    tag: 'deliveries',
+    access: 'read',
+    summary: 'List deliveries to a webhook',
+    description: 'Newest first.',
+    params: idIn(PREFIX.webhook, 'The webhook.'),
+    query: { state: Type.Optional(DELIVERY_STATE), ...LIST_QUERY },
+    answer: listOf(DELIVERY),
+  });
+  app.get('/v1/webhooks/:id/deliveries', { schema }, async ({ params, query, caller }) => {
+    const { ownerId } = caller;
+    const page = pageOf(query, numberCursor(PREFIX.delivery));
+    found(await store.getWebhook(ownerId, params.id), 'webhook', params.id);
+    const listed = await store.listDeliveries({ ownerId, listenerId: params.id, state: query.state }, page);
+    return deliveriesAnswer(store, ownerId, { listed, query });
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  const list = operation({
+    id: 'listDeliveries',
+    tag: 'deliveries',
+    access: 'read',
+    summary: 'List deliveries',
+    description:
+      'To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
+    query: {
+      state: Type.Optional(DELIVERY_STATE),
+      webhook_id: Type.Optional(text({ description: 'Only those to this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
+      kind: Type.Optional(
+        Type.Unsafe<'mail' | 'http'>({
+          ...oneOf(['mail', 'http'], 'Only mails, or only requests that code asked for with `$.send.http`.'),
+          'x-expected': '"mail" or "http"; for the deliveries of a webhook send webhook_id',
+        }),
+      ),
+      ...LIST_QUERY,
+    },
+    answer: listOf(DELIVERY),
+  });
+  app.get('/v1/deliveries', { schema: list }, async ({ query, caller }) => {
+    const { kind, webhook_id: webhookId, state } = query;
+    const { ownerId } = caller;
+    if (kind && webhookId !== undefined)
+      throw new Refusal('malformed', `kind=${kind} and webhook_id exclude each other`);
+    const page = pageOf(query, numberCursor(PREFIX.delivery));
+    const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId: webhookId, kind };
+    const listed = await store.listDeliveries({ ownerId, ...of, state }, page);
+    return deliveriesAnswer(store, ownerId, { listed, query });
+  });
+}
+
+interface Listed {
+  readonly listed: Page<DeliveryRecord>;
+  readonly query: ListQuery;
+}
+
+async function deliveriesAnswer(store: Store, ownerId: string, { listed, query }: Listed): Promise<ListAnswer> {
+  return listAnswer(listed, await shower(store, ownerId, listed.items), query);
+}
+
+/** The webhooks' pauses are read along, so that a due time is the same here as when the delivery is read by itself. */
+async function shower(store: Store, ownerId: string, records: readonly DeliveryRecord[]) {
+  const waiting = records.filter(({ kind, nextAttemptAtMs }) => kind === 'webhook' && nextAttemptAtMs !== null);
+  const ids = [...new Set(waiting.map(({ listenerId }) => listenerId))];
+  const healths = ids.length === 0 ? null : await store.webhookHealth(ownerId, ids);
+  return (record: DeliveryRecord) => deliveryToWire(record, healths?.get(record.listenerId)?.pausedUntilMs ?? null);
+}
+
+function addOne(app: App, { actions, store, clock }: HttpDeps): void {
+  const get = operation({
+    id: 'getDelivery',
+    tag: 'deliveries',
+    access: 'read',
+    summary: 'Read a delivery',
+    description:
+      'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.',
+    params: PARAMS,
+    answer: dataOf(DELIVERY_WHOLE),
+  });
+  app.get('/v1/deliveries/:id', { schema: get }, async ({ params, caller }) => {
+    const delivery = found(numberOf(PREFIX.delivery, params.id), 'delivery', params.id);
+    const whole = found(await store.getDelivery(caller.ownerId, delivery), 'delivery', params.id);
+    const { kind, entry } = whole.record;
+    const emission = kind === 'http' ? await store.getEmission(caller.ownerId, entry) : undefined;
+    const request = emission ? { body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
+    return { data: deliveryWholeToWire(whole, clock.nowMs(), request) };
+  });
+
+  const resend = operation({
+    id: 'resendDelivery',
+    tag: 'deliveries',
+    access: 'write',
+    summary: 'Send a delivery again',
+    description:
+      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over begins its schedule of retries anew. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
+    params: PARAMS,
+    answer: dataOf(DELIVERY),
+  });
+  app.post('/v1/deliveries/:id/resend', { schema: resend }, async ({ params, caller }) => {
+    const { ownerId } = caller;
+    const delivery = found(numberOf(PREFIX.delivery, params.id), 'delivery', params.id);
+    const record = await actions.resendDelivery(ownerId, delivery);
+    const toWire = await shower(store, ownerId, [record]);
+    return { data: toWire(record) };
+  });
+}

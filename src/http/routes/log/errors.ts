@@ -1,0 +1,104 @@
+// The errors of workflows, sources and webhooks: the list, one with whom it was told, and its replay.
+
+import { Type } from 'typebox';
+import { ERRORS } from '../../../domain/emission.ts';
+import { entryOf, PREFIX } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found, notFound } from '../../found.ts';
+import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { RECORD_ID } from '../../openapi/schema.ts';
+import { eventOf } from '../../params.ts';
+import { ERROR_RECORD, emissionToWire } from '../../wire/log/emissions.ts';
+import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
+import { EXPAND, entryCursor, exists } from './emitters.ts';
+
+const NOUNS = [
+  { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow, replay: 'replayError' },
+  { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source, replay: 'replaySourceError' },
+  { noun: 'webhook', name: 'Webhook', path: 'webhooks', prefix: PREFIX.webhook, replay: null },
+] as const;
+
+type Noun = (typeof NOUNS)[number];
+
+export function addErrorRoutes(app: App, deps: HttpDeps): void {
+  for (const noun of NOUNS) {
+    addList(app, deps, noun);
+    addOne(app, deps, noun);
+    if (noun.replay !== null) addReplay(app, deps, noun);
+  }
+}
+
+function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `list${name}Errors`,
+    tag: 'errors',
+    access: 'read',
+    summary: `List recent errors of a ${noun}`,
+    description: `The newest ${LIMITS.listedPerEmitterAndName}, always kept however old they are. With \`expand=event\` each with the original event, its context and the error.`,
+    params: idIn(prefix, `The ${noun}.`),
+    query: { expand: EXPAND, ...EMISSION_LIST_QUERY },
+    answer: listOf(ERROR_RECORD),
+  });
+  app.get(`/v1/${path}/:id/$errors/event_summaries`, { schema }, async ({ params, query, caller }) => {
+    const page = pageOf(query, entryCursor);
+    const withEvent = query.expand === 'event';
+    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    const channel = { ownerId: caller.ownerId, emitterId: params.id, name: ERRORS };
+    const listed = await store.listEmissions(channel, page, withEvent);
+    return listAnswer(listed, (record) => emissionToWire(record, withEvent), query);
+  });
+}
+
+const ERROR_RECORD_WHOLE = Type.Object(
+  { ...ERROR_RECORD.properties, receipts: Type.Array(RECEIPT) },
+  { title: 'ErrorRecordWhole' },
+);
+
+function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `get${name}Error`,
+    tag: 'errors',
+    access: 'read',
+    summary: `Read one error of a ${noun}`,
+    description: 'With its receipts: every run, delivery and mail that it caused, and what was withheld and why.',
+    params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
+    query: { expand: EXPAND },
+    answer: dataOf(ERROR_RECORD_WHOLE),
+  });
+  app.get(`/v1/${path}/:id/$errors/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
+    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    const entry = found(entryOf(params.record_id), 'error', params.record_id);
+    const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
+    if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
+    const receipts = await store.receipts(caller.ownerId, entry);
+    const record = emissionToWire(emission, query.expand === 'event');
+    return { data: { ...record, receipts: receipts.map(receiptToWire) } };
+  });
+}
+
+function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, prefix, replay }: Noun): void {
+  const schema = operation({
+    id: replay ?? '',
+    tag: 'errors',
+    access: 'write',
+    summary: `Replay an error of a ${noun}`,
+    description:
+      'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.',
+    params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
+    body: {
+      event: Type.Optional(Type.Unknown({ description: 'Another event to run, as edited; its bytes as sent.' })),
+    },
+    example: { event: { order: 12345 } },
+    answer: dataOf(STARTED),
+  });
+  app.post(`/v1/${path}/:id/$errors/:record_id/replay`, { schema }, async (request) => {
+    const { params, caller } = request;
+    if (!params.id.startsWith(prefix)) throw notFound(noun, params.id);
+    const entry = found(entryOf(params.record_id), 'error', params.record_id);
+    const edited = eventOf(request, maxBodyBytes) ?? null;
+    return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, edited)) };
+  });
+}

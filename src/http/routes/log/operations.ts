@@ -1,0 +1,102 @@
+import { Type } from 'typebox';
+import { PREFIX } from '../../../domain/ids.ts';
+import type { OperationOrder } from '../../../domain/operation.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found } from '../../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { text } from '../../openapi/schema.ts';
+import { OPERATION, operationToWire, RESEND, resendInput } from '../../wire/log/operations.ts';
+
+const PARAMS = idIn(PREFIX.operation, 'The operation.');
+
+const ORDERS: Readonly<Record<OperationOrder, { readonly summary: string; readonly description: string }>> = {
+  pause: {
+    summary: 'Pause an operation',
+    description:
+      'Nothing more is sent again until it goes on. What is due already, a few hundred at most, still goes out.',
+  },
+  resume: { summary: 'Let an operation go on', description: 'From where it was.' },
+  cancel: {
+    summary: 'Cancel an operation',
+    description: 'It ends where it is. What is due already, a few hundred at most, still goes out.',
+  },
+};
+
+export function addOperationRoutes(app: App, deps: HttpDeps): void {
+  addResend(app, deps);
+  addReads(app, deps);
+  addOrders(app, deps);
+}
+
+function addResend(app: App, { actions, clock }: HttpDeps): void {
+  const schema = operation({
+    id: 'resendWebhook',
+    tag: 'operations',
+    access: 'write',
+    summary: 'Send a webhook’s deliveries again',
+    description:
+      'All that were accepted within a time and are in one of the states, oldest first. It goes on in the background, also after a restart: the answer is the operation, which tells how far it is.',
+    params: idIn(PREFIX.webhook, 'The webhook.'),
+    body: RESEND,
+    answer: dataOf(OPERATION),
+  });
+  app.post('/v1/webhooks/:id/resend', { schema }, async ({ params, body, caller }) => {
+    const input = resendInput(body, clock.nowMs());
+    return { data: operationToWire(await actions.resendWebhook(caller.ownerId, params.id, input)) };
+  });
+}
+
+function addReads(app: App, { store }: HttpDeps): void {
+  const list = operation({
+    id: 'listOperations',
+    tag: 'operations',
+    access: 'read',
+    summary: 'List operations',
+    description: 'Newest first.',
+    query: {
+      webhook_id: Type.Optional(text({ description: 'Only those of this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
+      ...LIST_QUERY,
+    },
+    answer: listOf(OPERATION),
+  });
+  app.get('/v1/operations', { schema: list }, async ({ query, caller }) => {
+    const page = pageOf(query, resourceCursor(PREFIX.operation));
+    const { webhook_id: webhookId } = query;
+    const of = { ownerId: caller.ownerId, ...(webhookId === undefined ? {} : { webhookId }) };
+    return listAnswer(await store.listOperations(of, page), operationToWire, query);
+  });
+
+  const get = operation({
+    id: 'getOperation',
+    tag: 'operations',
+    access: 'read',
+    summary: 'Read an operation',
+    description: 'How far it is, and why it stands still if it does.',
+    params: PARAMS,
+    answer: dataOf(OPERATION),
+  });
+  app.get('/v1/operations/:id', { schema: get }, async ({ params, caller }) => {
+    const one = found(await store.getOperation(caller.ownerId, params.id), 'operation', params.id);
+    return { data: operationToWire(one) };
+  });
+}
+
+function addOrders(app: App, { actions }: HttpDeps): void {
+  for (const order of ['pause', 'resume', 'cancel'] as const) {
+    const { summary, description } = ORDERS[order];
+    const schema = operation({
+      id: `${order}Operation`,
+      tag: 'operations',
+      access: 'write',
+      summary,
+      description: `${description} 409 when it is over; the same order twice is no mistake.`,
+      params: PARAMS,
+      answer: dataOf(OPERATION),
+    });
+    app.post(`/v1/operations/:id/${order}`, { schema }, async ({ params, caller }) => {
+      return { data: operationToWire(await actions.orderOperation(caller.ownerId, params.id, order)) };
+    });
+  }
+}

@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import { Refusal } from '../../../domain/fault.ts';
+import { numberedId, numberOf, PREFIX } from '../../../domain/ids.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found } from '../../found.ts';
+import { LIST_QUERY, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { id } from '../../openapi/schema.ts';
+import { eventOf } from '../../params.ts';
+import { RUN, RUN_STATE, RUN_WHOLE, runToWire, runWholeToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
+import { exists } from './emitters.ts';
+
+export function addRunRoutes(app: App, deps: HttpDeps): void {
+  addStart(app, deps);
+  addList(app, deps);
+  addOne(app, deps);
+  addRetry(app, deps);
+}
+
+function addStart(app: App, { actions, maxBodyBytes }: HttpDeps): void {
+  const schema = operation({
+    id: 'runWorkflow',
+    tag: 'runs',
+    access: 'write',
+    summary: 'Run a workflow',
+    description: 'Runs it with this event, whatever its triggers are. The code sees the bytes of `event` as sent.',
+    params: idIn(PREFIX.workflow, 'The workflow.'),
+    body: { event: Type.Unknown({ description: 'Any JSON value.', 'x-expected': 'any JSON value' }) },
+    example: { event: { order: 12345 } },
+    answer: dataOf(STARTED),
+  });
+  app.post('/v1/workflows/:id/runs', { schema }, async (request) => {
+    const event = eventOf(request, maxBodyBytes);
+    if (!event) throw new Refusal('malformed', 'event is missing; send {"event": …} with any JSON value');
+    return { data: startedToWire(await actions.runWorkflow(request.caller.ownerId, request.params.id, event)) };
+  });
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listRuns',
+    tag: 'runs',
+    access: 'read',
+    summary: 'List runs of a workflow',
+    description:
+      'Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.',
+    params: idIn(PREFIX.workflow, 'The workflow.'),
+    query: { state: Type.Optional(RUN_STATE), ...LIST_QUERY },
+    answer: listOf(RUN),
+  });
+  app.get('/v1/workflows/:id/runs', { schema }, async ({ params, query, caller }) => {
+    const { ownerId } = caller;
+    const page = pageOf(query, numberCursor(PREFIX.run));
+    await exists(store, ownerId, { id: params.id, noun: 'workflow', prefix: PREFIX.workflow });
+    const listed = await store.listRuns({ ownerId, runnableId: params.id, state: query.state }, page);
+    return listAnswer(listed, runToWire, query);
+  });
+}
+
+function addOne(app: App, { actions, store }: HttpDeps): void {
+  const get = operation({
+    id: 'getRun',
+    tag: 'runs',
+    access: 'read',
+    summary: 'Read a run',
+    description:
+      'State, times, the event as it came, every step with its return value and exports, log lines, the error, what caused it and what it caused.',
+    params: idIn(PREFIX.run, 'The run.'),
+    answer: dataOf(RUN_WHOLE),
+  });
+  app.get('/v1/runs/:id', { schema: get }, async ({ params, caller }) => {
+    const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
+    return { data: runWholeToWire(found(await store.getRun(caller.ownerId, run), 'run', params.id)) };
+  });
+
+  const cancel = operation({
+    id: 'cancelRun',
+    tag: 'runs',
+    access: 'write',
+    summary: 'Cancel a run',
+    description:
+      'One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.',
+    params: idIn(PREFIX.run, 'The run.'),
+    answer: dataOf(Type.Object({ id: id('r_'), state: RUN_STATE })),
+  });
+  app.post('/v1/runs/:id/cancel', { schema: cancel }, async ({ params, caller }) => {
+    const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
+    return { data: { id: numberedId(PREFIX.run, run), state: await actions.cancelRun(caller.ownerId, run) } };
+  });
+}
+
+function addRetry(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'retryRun',
+    tag: 'runs',
+    access: 'write',
+    summary: 'Try a failed run again',
+    description:
+      'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.',
+    params: idIn(PREFIX.run, 'The run that failed, of a workflow.'),
+    answer: dataOf(STARTED),
+  });
+  app.post('/v1/runs/:id/retry', { schema }, async ({ params, caller }) => {
+    const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
+    return { data: startedToWire(await actions.retryRun(caller.ownerId, run)) };
+  });
+}

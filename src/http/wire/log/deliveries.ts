@@ -1,0 +1,149 @@
+// Deliveries and their attempts as they are shown.
+
+import { type Static, Type } from 'typebox';
+import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
+import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
+import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
+
+export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
+
+const DELIVERY_FIELDS = {
+  id: id('dl_'),
+  kind: oneOf(['webhook', 'mail', 'http'], '`http`: a request that code asked for with `$.send.http`.'),
+  webhook_id: nullable(id('wh_', 'Null for a mail and for a request.')),
+  origin: Type.Optional(
+    text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
+  ),
+  subscription_id: nullable(id('sub_')),
+  emission_id: EMIT_ID,
+  emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
+  event_name: EVENT_NAME,
+  state: DELIVERY_STATE,
+  attempts_made: Type.Integer({
+    description: 'Those that count: one that was put off by `Retry-After` does not.',
+    examples: [1],
+  }),
+  next_attempt_at_ms: nullable(
+    Type.Integer({
+      description: 'When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over.',
+      examples: [1_782_000_000_123],
+    }),
+  ),
+  why: nullable(
+    text({ description: 'Why it is due when it is; null when it is over.', example: 'Waits for its first attempt.' }),
+  ),
+  created_at_ms: MILLISECONDS,
+  ended_at_ms: nullable(MILLISECONDS),
+};
+
+export const DELIVERY = Type.Object(DELIVERY_FIELDS, { title: 'Delivery' });
+
+const PART_MS = nullable(Type.Number({ examples: [3] }));
+
+export const ATTEMPT = Type.Object(
+  {
+    n: Type.Integer({ description: 'Of the requests made, from 1.', examples: [1] }),
+    trigger: text({ description: 'event, retry, resend or test.', example: 'event' }),
+    started_at_ms: MILLISECONDS,
+    took_ms: Type.Number({ examples: [41] }),
+    timing: Type.Object({ dns_ms: PART_MS, connect_ms: PART_MS, first_byte_ms: PART_MS }),
+    outcome: oneOf(['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden']),
+    status: nullable(Type.Integer({ examples: [200] })),
+    response_headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'text/plain' }] }),
+    response_body: text({ description: 'At most the first 4 KiB.', example: 'ok' }),
+    detail: text({ description: 'What happened, in words.', example: 'The receiver answered 200.' }),
+    retry_after_ms: mostlyNull(
+      'The receiver asked to be left alone for so long (`Retry-After` of a 429 or 503): the attempt does not count.',
+    ),
+    permanent: Type.Boolean({ description: 'A mail server’s refusal that will never change.', examples: [false] }),
+  },
+  { title: 'Attempt' },
+);
+
+const REQUEST = Type.Object(
+  {
+    method: text({ example: 'POST' }),
+    url: text({ example: 'https://api.example.com/orders' }),
+    headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'application/json' }] }),
+    body: Type.Optional(Type.Unknown({ description: 'A text, or `{"$base64": …}`.', examples: ['{"order": 12345}'] })),
+  },
+  {
+    title: 'AskedRequest',
+    description:
+      'Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
+  },
+);
+
+export const DELIVERY_WHOLE = Type.Object(
+  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), attempts: Type.Array(ATTEMPT) },
+  { title: 'DeliveryWhole' },
+);
+
+/** `pausedUntilMs`: of its webhook. */
+export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
+  const origin = originOfListener(delivery.listenerId);
+  return {
+    id: numberedId(PREFIX.delivery, delivery.delivery),
+    kind: delivery.kind,
+    webhook_id: isWebhook(delivery.listenerId) ? delivery.listenerId : null,
+    ...(origin === null ? {} : { origin }),
+    subscription_id: delivery.subscriptionId,
+    emission_id: delivery.emitId,
+    emitter_id: delivery.emitterId,
+    event_name: delivery.eventName,
+    state: delivery.state,
+    attempts_made: delivery.attemptsMade,
+    next_attempt_at_ms: nextAttemptAtMs(delivery, pausedUntilMs),
+    why: shortWhy(delivery),
+    created_at_ms: msOf(delivery.delivery),
+    ended_at_ms: delivery.endedAtMs,
+  };
+}
+
+/** Of a delivery of the kind `http`. */
+export interface ShownRequest {
+  readonly body: Uint8Array;
+  readonly withSecrets: boolean;
+}
+
+export function deliveryWholeToWire(
+  whole: DeliveryWhole,
+  nowMs: number,
+  request: ShownRequest | null,
+): Static<typeof DELIVERY_WHOLE> {
+  return {
+    ...deliveryToWire(whole.record, whole.standing?.pausedUntilMs ?? null),
+    why: wholeWhy(whole, nowMs),
+    ...(request ? { request: requestToWire(request) } : {}),
+    attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
+  };
+}
+
+function requestToWire({ body, withSecrets }: ShownRequest): Static<typeof REQUEST> {
+  const asked = readRequest(body);
+  return (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST>;
+}
+
+export function attemptToWire(
+  attempt: Attempt,
+  { n, trigger }: Pick<AttemptRecord, 'n' | 'trigger'>,
+): Static<typeof ATTEMPT> {
+  const { timing } = attempt;
+  return {
+    n,
+    trigger,
+    started_at_ms: attempt.startedAtMs,
+    took_ms: attempt.tookMs,
+    timing: { dns_ms: timing.dnsMs, connect_ms: timing.connectMs, first_byte_ms: timing.firstByteMs },
+    outcome: attempt.outcome,
+    status: attempt.status,
+    response_headers: { ...attempt.responseHeaders },
+    response_body: attempt.responseBody,
+    detail: attempt.detail,
+    retry_after_ms: attempt.retryAfterMs ?? null,
+    permanent: attempt.permanent,
+  };
+}

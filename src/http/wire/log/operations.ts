@@ -1,0 +1,113 @@
+// Operations as they are shown, and what asks for one.
+
+import { type Static, Type } from 'typebox';
+import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../../domain/operation.ts';
+import type { ResendInput } from '../../../domain/requests.ts';
+import { id, MILLISECONDS, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { TIME_WANTED, timeOf, wrong } from '../times.ts';
+
+const COUNT = Type.Integer({ minimum: 0, examples: [120] });
+
+export const OPERATION = Type.Object(
+  {
+    id: id('op_'),
+    kind: oneOf(['resend']),
+    webhook_id: id('wh_'),
+    state: oneOf(OPERATION_STATES),
+    states: Type.Array(oneOf(RESENDABLE), { description: 'Of the deliveries that are sent again.' }),
+    since_ms: MILLISECONDS,
+    until_ms: MILLISECONDS,
+    total: nullable(
+      Type.Integer({
+        minimum: 0,
+        description: 'How many were found; null while they are still being counted.',
+        examples: [120],
+      }),
+    ),
+    resent: COUNT,
+    passed_over: Type.Integer({
+      minimum: 0,
+      description: 'How many were in another state when it was their turn. Told when it is done.',
+      examples: [0],
+    }),
+    progress: nullable(
+      Type.Number({ description: 'From 0 to 1; null while they are still being counted.', examples: [1] }),
+    ),
+    reason: nullable(text({ description: 'Why it stands still, or ended early.', example: 'Paused.' })),
+    created_at_ms: MILLISECONDS,
+    updated_at_ms: MILLISECONDS,
+    ended_at_ms: nullable(MILLISECONDS),
+  },
+  { title: 'Operation' },
+);
+
+export function operationToWire(operation: Operation): Static<typeof OPERATION> {
+  return {
+    id: operation.id,
+    kind: operation.kind,
+    webhook_id: operation.webhookId,
+    state: operation.state,
+    states: [...operation.states],
+    since_ms: operation.sinceMs,
+    until_ms: operation.untilMs,
+    total: operation.total,
+    resent: operation.resent,
+    passed_over: operation.passedOver,
+    progress: progressOf(operation),
+    reason: operation.reason,
+    created_at_ms: operation.createdAtMs,
+    updated_at_ms: operation.updatedAtMs,
+    ended_at_ms: operation.endedAtMs,
+  };
+}
+
+function progressOf({ state, total, resent, passedOver }: Operation): number | null {
+  if (state === 'done') return 1;
+  if (total === null) return null;
+  return total === 0 ? 0 : Math.min(1, (resent + passedOver) / total);
+}
+
+const STATES_WANTED = `one or more of ${RESENDABLE.join(', ')}`;
+
+const TIME_EXAMPLES = ['2026-01-31T12:00:00Z'];
+
+export const RESEND = {
+  since: Type.Union([Type.Integer(), Type.String()], {
+    description: `Deliveries that were accepted from then on: ${TIME_WANTED}.`,
+    'x-expected': TIME_WANTED,
+    examples: TIME_EXAMPLES,
+  }),
+  until: Type.Optional(
+    Type.Union([Type.Integer(), Type.String(), Type.Null()], {
+      description: 'And before then; now when not given.',
+      'x-expected': TIME_WANTED,
+      examples: ['2026-02-01T00:00:00Z'],
+    }),
+  ),
+  state: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: `Those that are in one of these states when it is their turn: ${STATES_WANTED}, by commas or as an array; exhausted when not given.`,
+      'x-expected': STATES_WANTED,
+      examples: ['exhausted'],
+    }),
+  ),
+};
+
+const RESEND_OBJECT = Type.Object(RESEND);
+
+export function resendInput({ since, until, state }: Static<typeof RESEND_OBJECT>, nowMs: number): ResendInput {
+  const sinceMs = timeOf('since', since);
+  const untilMs = until === undefined || until === null ? null : timeOf('until', until);
+  if (untilMs !== null && untilMs <= sinceMs) throw wrong('until', 'must be later than since', until);
+  if (sinceMs > nowMs) throw wrong('since', 'must lie in the past', since);
+  return { sinceMs, untilMs, states: statesOf(state ?? 'exhausted') };
+}
+
+function statesOf(given: string | readonly string[]): readonly ResendableState[] {
+  const names = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
+  const isKnown = (name: string): name is ResendableState => (RESENDABLE as readonly string[]).includes(name);
+  const unknown = names.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw wrong('state', `must be ${STATES_WANTED}`, unknown);
+  if (names.length === 0) throw wrong('state', `must be ${STATES_WANTED}`, []);
+  return RESENDABLE.filter((state) => names.includes(state));
+}
