@@ -1,6 +1,7 @@
 // Opens the Postgres store: one database, any number of processes.
 
 import type { Clock, Log, Random } from '../../ports.ts';
+import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
@@ -9,8 +10,8 @@ import { Held } from './claims/held-leases.ts';
 import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
-import { accountVerbs } from './config/accounts.ts';
 import { auditVerbs } from './config/audit.ts';
+import { configDatabase } from './config/config-database.ts';
 import { dataStoreVerbs } from './config/data-stores.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { tellOrdered } from './config/ordered-webhooks.ts';
@@ -165,7 +166,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
-    ...accountVerbs(core),
+    ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),
     clock: core.clock,

@@ -1,12 +1,13 @@
 // Opens the SQLite store: one file, one process.
 
 import type { Clock, Log, Random, Wake } from '../../ports.ts';
+import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
-import { accountVerbs } from './config/accounts.ts';
 import { auditVerbs } from './config/audit.ts';
+import { configDatabase } from './config/config-database.ts';
 import { dataStoreVerbs } from './config/data-stores.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { ownerVerbs } from './config/owners.ts';
@@ -103,7 +104,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
-    ...accountVerbs(core),
+    ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),
     ...ALONE,

@@ -1,0 +1,52 @@
+// Reads the cells of a row, each by the type that its column has. A cell of another type is a bug or a damaged file: it
+// throws here, with the column's name, and does not travel on as something that it is not.
+
+import type { Row } from './rows.ts';
+
+/** Returns a text. `T`: the words that the column can have, where its writers allow only these. */
+export function text<T extends string = string>(row: Row, column: string): T {
+  const cell = row[column];
+  if (typeof cell !== 'string') throw wrong(column, 'a text', cell);
+  return cell as T;
+}
+
+export function textOrNull<T extends string = string>(row: Row, column: string): T | null {
+  return row[column] === null ? null : text<T>(row, column);
+}
+
+export function number(row: Row, column: string): number {
+  const cell = row[column];
+  if (typeof cell !== 'number') throw wrong(column, 'a number', cell);
+  return cell;
+}
+
+export function numberOrNull(row: Row, column: string): number | null {
+  return row[column] === null ? null : number(row, column);
+}
+
+/** Returns a boolean, which SQLite keeps as 0 or 1. */
+export function flag(row: Row, column: string): boolean {
+  const cell = row[column];
+  if (cell === true || cell === 1) return true;
+  if (cell === false || cell === 0) return false;
+  throw wrong(column, 'a boolean', cell);
+}
+
+export function bytes(row: Row, column: string): Uint8Array {
+  const cell = row[column];
+  if (!(cell instanceof Uint8Array)) throw wrong(column, 'bytes', cell);
+  return cell;
+}
+
+/** Returns what a column of JSON text holds. `T`: what its writers put there. */
+export function json<T>(row: Row, column: string): T {
+  return JSON.parse(text(row, column));
+}
+
+export function jsonOrNull<T>(row: Row, column: string): T | null {
+  return row[column] === null ? null : json<T>(row, column);
+}
+
+function wrong(column: string, wanted: string, cell: unknown): Error {
+  return new Error(`column ${column} is not ${wanted}: ${cell === null ? 'null' : typeof cell}`);
+}
