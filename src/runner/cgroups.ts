@@ -42,6 +42,11 @@ export interface GroupLimits {
 export interface Cgroup {
   /** Throws when the process is gone. */
   add(pid: number): void;
+  /**
+   * Takes the CPU only as far as no other cgroup wants it; or no longer. Priorities of processes count within their cgroup
+   * alone. False when it is gone.
+   */
+  giveWay(givesWay: boolean): boolean;
   /** Whether the system has ended processes since they took too much memory. */
   isOutOfMemory(): boolean;
   /** When its processes are gone. */
@@ -55,6 +60,10 @@ export type Opened =
 const SERVER = 'errand-server';
 const CODE = 'errand-code-';
 const CONTROLLERS = ['memory', 'pids', 'cpu'];
+/** Of the CPU, beside other cgroups: the server has as much as ten processes of code. */
+const SERVER_WEIGHT = 1000;
+const USUAL_WEIGHT = 100;
+const LEAST_WEIGHT = 1;
 
 /** Takes possession of the server's cgroup, where it may; says why not, else. To be called once. */
 export function openCgroups(view: CgroupView = ownView()): Opened {
@@ -112,6 +121,7 @@ function takeOver(dir: string, pids: readonly number[]): void {
     for (const pid of pids) if (here.includes(pid)) writeFileSync(join(own, 'cgroup.procs'), String(pid));
   }
   writeFileSync(join(dir, 'cgroup.subtree_control'), CONTROLLERS.map((name) => `+${name}`).join(' '));
+  if (existsSync(join(dir, SERVER))) writeFileSync(join(dir, SERVER, 'cpu.weight'), String(SERVER_WEIGHT));
 }
 
 function groupsIn(dir: string): Cgroups {
@@ -123,6 +133,7 @@ function groupsIn(dir: string): Cgroups {
       for (const [name, value] of Object.entries(filesOf(memoryBytes))) writeFileSync(join(path, name), value);
       return {
         add: (pid) => writeFileSync(join(path, 'cgroup.procs'), String(pid)),
+        giveWay: (givesWay) => letGiveWay(path, givesWay),
         isOutOfMemory: () => Number(/^oom_kill (\d+)$/m.exec(read(join(path, 'memory.events')))?.[1] ?? 0) > 0,
         remove: () => removeFolder(path),
       };
@@ -139,6 +150,18 @@ export function filesOf(memoryBytes: number): Readonly<Record<string, string>> {
     'pids.max': String(LIMITS.codeGroupThreads),
     'cpu.max': `${LIMITS.codeCpuPercent * 1000} 100000`,
   };
+}
+
+function letGiveWay(path: string, givesWay: boolean): boolean {
+  const idle = join(path, 'cpu.idle');
+  try {
+    // Before Linux 5.15 there are only weights.
+    if (existsSync(idle)) writeFileSync(idle, givesWay ? '1' : '0');
+    else writeFileSync(join(path, 'cpu.weight'), String(givesWay ? LEAST_WEIGHT : USUAL_WEIGHT));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The kernel makes the files, and removes them with the folder. */

@@ -10,6 +10,7 @@ import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from './child
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
+import type { Priorities } from './priority.ts';
 import { isOurComponent, isSource } from './sharing.ts';
 import { StderrTail } from './stderr-tail.ts';
 import type { Workdirs } from './workdir.ts';
@@ -39,6 +40,8 @@ interface LinkOptions {
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly mode: InitMessage['mode'];
+  /** None: it never gives way. */
+  readonly priorities?: Priorities;
   readonly ask?: InitMessage['ask'];
 }
 
@@ -79,6 +82,9 @@ export class ChildLink {
   #isCut = false;
   #killed = false;
   #dead = false;
+  #givesWay = false;
+  /** The process that was told to give way. */
+  #low: number | null = null;
 
   constructor(options: LinkOptions, events: LinkEvents) {
     this.#options = options;
@@ -136,6 +142,18 @@ export class ChildLink {
     return true;
   }
 
+  /** Takes the CPU only as far as nobody else wants it; or no longer. False where that may not be. */
+  giveWay(givesWay: boolean): boolean {
+    this.#givesWay = givesWay;
+    // Of bwrap's two processes the inner one is known later: until then it is as the one that starts it.
+    const pid = this.pid ?? this.#started?.process.pid;
+    const low = givesWay ? (pid ?? null) : null;
+    if (this.#killed || this.#started === null || pid === undefined || low === this.#low) return true;
+    const isDone = this.#started.giveWay?.(givesWay) || (this.#options.priorities?.set(pid, givesWay) ?? true);
+    if (isDone) this.#low = low;
+    return isDone;
+  }
+
   async #start(): Promise<void> {
     const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
     // A process that runs sources knows whose code is running (child/instances.ts).
@@ -148,6 +166,7 @@ export class ChildLink {
     if (this.#killed) throw new Error('it was ended before it was started');
     const started = isolation.start({ dir, memoryMb, sourceId, isOurs, user });
     this.#started = started;
+    this.giveWay(this.#givesWay);
     const child = started.process;
     child.on('error', (error) => this.#fail(error));
     child.on('close', (code, signal) => this.#onClose(code, signal));

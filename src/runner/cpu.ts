@@ -2,7 +2,6 @@
 // promises) goes on for as long as the process is kept warm, and is looked at here. So is whether its runs sleep.
 
 import { readFileSync } from 'node:fs';
-import { prioritize } from './priority.ts';
 
 export const CPU_LOOK_MS = 1000;
 /** While runs wait for a process. */
@@ -11,6 +10,8 @@ export const CPU_LOOK_SOON_MS = 200;
 const IDLE_CPU_MS = 1000;
 /** Less than this part of one core, and the runs of a process sleep. */
 const ASLEEP = 1 / 10;
+/** What starting a process costs. Its owner is charged with it at once: many live too short to be looked at. */
+export const START_CPU_MS = 60;
 /** Of the times in /proc, on every Linux. */
 const MS_PER_TICK = 10;
 /** Behind the name, which may have anything in it. */
@@ -40,33 +41,24 @@ export function cpuOf(pid: number): Cpu | null {
 export class CpuLook {
   /** Its runs used next to nothing between the last two looks. */
   isAsleep = false;
-  #usedMs = 0;
-  #givesWay = false;
+  #usedMs = START_CPU_MS;
   #atMs = performance.now();
   /** What it had used when it was first looked at without a run in it; null: it has had one since. */
   #idleMs: number | null = null;
-
-  /** False where that may not be. */
-  giveWay(pid: number, givesWay: boolean): boolean {
-    if (givesWay === this.#givesWay) return true;
-    const isDone = prioritize(pid, givesWay);
-    if (isDone) this.#givesWay = givesWay;
-    return isDone;
-  }
 
   runBegins(): void {
     this.isAsleep = false;
     this.#idleMs = null;
   }
 
-  /** Returns what it has used since the last look, and whether it keeps the CPU although nothing runs in it. */
+  /** Returns what it has used since the last look, beyond its start, and whether it keeps the CPU although nothing runs in it. */
   take(pid: number, isBusy: boolean): { readonly usedMs: number; readonly isStray: boolean } {
     const cpu = cpuOf(pid);
     if (cpu === null) return { usedMs: 0, isStray: false };
     const nowMs = performance.now();
-    const [usedMs, passedMs] = [cpu.usedMs - this.#usedMs, nowMs - this.#atMs];
+    const [usedMs, passedMs] = [Math.max(0, cpu.usedMs - this.#usedMs), nowMs - this.#atMs];
     if (isBusy && passedMs >= CPU_LOOK_SOON_MS / 2) this.isAsleep = !cpu.isRunnable && usedMs < passedMs * ASLEEP;
-    [this.#usedMs, this.#atMs] = [cpu.usedMs, nowMs];
+    [this.#usedMs, this.#atMs] = [this.#usedMs + usedMs, nowMs];
     if (!isBusy) this.#idleMs ??= cpu.usedMs;
     return { usedMs, isStray: !isBusy && this.#idleMs !== null && cpu.usedMs - this.#idleMs > IDLE_CPU_MS };
   }

@@ -60,6 +60,8 @@ export interface Started {
   kill(): void;
   /** How the process that runs the code ended, given how `process` did. */
   ending(given: Ending): Ending;
+  /** Where the system takes that of a group of processes: gives way to all that is not in it; or no longer. False: it refuses. */
+  giveWay?(givesWay: boolean): boolean;
 }
 
 export interface Ending {

@@ -5,7 +5,7 @@
 import { SECOND_MS } from '../domain/limits.ts';
 import type { Quotas } from '../domain/quota.ts';
 import { Backlog } from './backlog.ts';
-import { CPU_LOOK_MS, CPU_LOOK_SOON_MS } from './cpu.ts';
+import { CPU_LOOK_MS, CPU_LOOK_SOON_MS, START_CPU_MS } from './cpu.ts';
 import type { CpuUse } from './cpu-use.ts';
 import { admit, type Bounds, countByOwner, type Held, isAwake, LOADED_MB, type Verdict } from './fair-slots.ts';
 import type { Flight } from './flight.ts';
@@ -58,6 +58,8 @@ export class Places<P extends PlacedProcess> {
   readonly #open = new Map<string, P>();
   /** What each owner has used since priorities were set last. */
   readonly #lately = new Map<string, number>();
+  /** The owners whose processes give way. */
+  #greedy: ReadonlySet<string> = new Set();
   #prioritizedAt = 0;
   #soon: NodeJS.Timeout | undefined;
   #isServing = false;
@@ -122,14 +124,10 @@ export class Places<P extends PlacedProcess> {
 
   lookAtCpu(): void {
     const nowMs = this.#deps.nowMs();
-    for (const process of this.all) {
-      const usedMs = process.lookAtCpu();
-      this.#deps.cpuUse.add(process.ownerId, usedMs, nowMs);
-      this.#lately.set(process.ownerId, (this.#lately.get(process.ownerId) ?? 0) + usedMs);
-    }
+    for (const process of this.all) this.#charge(process.ownerId, process.lookAtCpu(), nowMs);
     if (nowMs - this.#prioritizedAt < CPU_LOOK_MS / 2) return;
-    const greedyOwners = greedy(this.#lately);
-    for (const process of this.all) process.giveWay(greedyOwners.has(process.ownerId));
+    this.#greedy = greedy(this.#lately);
+    for (const process of this.all) process.giveWay(this.#greedy.has(process.ownerId));
     this.#prioritizedAt = nowMs;
     this.#lately.clear();
   }
@@ -148,8 +146,7 @@ export class Places<P extends PlacedProcess> {
   }
 
   openFor(key: string, placed: Placed): P {
-    const process = this.#deps.create(key, placed);
-    this.all.add(process);
+    const process = this.#create(key, placed);
     this.#open.set(key, process);
     return process;
   }
@@ -234,14 +231,27 @@ export class Places<P extends PlacedProcess> {
     if (first === undefined) return;
     const { request, key } = first;
     if (group.key === null) {
-      const process = this.#deps.create(key, request);
-      this.all.add(process);
+      const process = this.#create(key, request);
       this.#startIn(process, first);
       process.drain();
     } else {
       this.#startIn(open ?? this.openFor(key, request), first);
       for (const flight of others) this.place(flight);
     }
+  }
+
+  /** It gives way from its beginning when its owner does. */
+  #create(key: string, placed: Placed): P {
+    const process = this.#deps.create(key, placed);
+    this.all.add(process);
+    this.#charge(process.ownerId, START_CPU_MS, this.#deps.nowMs());
+    if (this.#greedy.has(process.ownerId)) process.giveWay(true);
+    return process;
+  }
+
+  #charge(ownerId: string, usedMs: number, nowMs: number): void {
+    this.#deps.cpuUse.add(ownerId, usedMs, nowMs);
+    this.#lately.set(ownerId, (this.#lately.get(ownerId) ?? 0) + usedMs);
   }
 
   #startIn(process: P, flight: Flight): void {

@@ -16,6 +16,7 @@ import { Jails } from './jail.ts';
 import { LimitedByCgroups } from './limited.ts';
 import { defaultPoolMb } from './memory.ts';
 import { Places, type RunQuotas } from './places.ts';
+import { Priorities } from './priority.ts';
 import { RunProcess } from './run-process.ts';
 import type { Ask, Described, Runner, RunnerStats, RunnerUse, RunRequest, Told } from './runner.ts';
 import { type Placed, Sharing } from './sharing.ts';
@@ -84,6 +85,7 @@ class Pool implements ProcessRunner {
   readonly #flights = new Map<number, Flight>();
   readonly #sharing = new Sharing();
   readonly #cpuUse = new CpuUse();
+  readonly #priorities = new Priorities();
   readonly #places: Places<RunProcess>;
   readonly #watch: Watch;
   readonly #warmUps = new WarmUps({
@@ -206,6 +208,7 @@ class Pool implements ProcessRunner {
       env,
       workdirs: this.#workdirs,
       isolation: this.#isolation,
+      priorities: this.#priorities,
       clock,
       log,
       graceMs,

@@ -19,6 +19,7 @@ import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import type { Isolation } from './isolation.ts';
 import { MessageBudget } from './message-budget.ts';
+import type { Priorities } from './priority.ts';
 import type { RunRequest } from './runner.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing.ts';
 import { Strays } from './strays.ts';
@@ -37,6 +38,7 @@ interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly workdirs: Workdirs;
   readonly isolation: Isolation;
+  readonly priorities: Priorities;
   readonly clock: Clock;
   readonly log: Log;
   /** How long it may take to answer a halt. */
@@ -82,13 +84,13 @@ export class RunProcess implements Held {
   constructor(options: ProcessOptions) {
     this.options = options;
     this.ownerId = options.deployment.ownerId;
-    const { deployment, memoryMb, env, workdirs, isolation } = options;
+    const { deployment, memoryMb, env, workdirs, isolation, priorities } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
     this.#strays = new Strays((thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'));
     this.#deployments.add(deployment.id);
     this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
-      { deployment, memoryMb, env, workdirs, isolation, mode },
+      { deployment, memoryMb, env, workdirs, isolation, mode, priorities },
       {
         onMessage: (message, take) => this.#receive(message, take),
         onDeath: (death, removed) => this.#onDeath(death, removed),
@@ -204,9 +206,7 @@ export class RunProcess implements Held {
 
   /** Where a priority cannot be raised again, it ends when it is idle. */
   giveWay(givesWay: boolean): void {
-    const { pid } = this.#link;
-    if (pid === undefined || this.#killed || this.#cpu.giveWay(pid, givesWay)) return;
-    if (this.#flights.size === 0) this.drain();
+    if (!this.#killed && !this.#link.giveWay(givesWay) && this.#flights.size === 0) this.drain();
   }
 
   /** At shutdown: what is still in flight goes back untried. */
@@ -346,8 +346,7 @@ export class RunProcess implements Held {
   }
 
   #about(): object {
-    const { id, runnableId } = this.options.deployment;
-    const { size } = this.#deployments;
+    const [{ id, runnableId }, { size }] = [this.options.deployment, this.#deployments];
     return { deployment_id: id, runnable_id: runnableId, ...(size > 1 && { sources: size }), pid: this.#link.pid };
   }
 }

@@ -1,7 +1,7 @@
 // Cgroups: which of them is the server's, what is written there, and what this machine says.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,6 +83,25 @@ test('a cgroup of its own is divided', (t) => {
   assert.equal(group?.isOutOfMemory(), true);
 });
 
+test('the CPU is left to the cgroups of others', (t) => {
+  const dir = cgroup(t);
+  const group = openCgroups(at(dir)).cgroups?.make({ memoryBytes: 1000 });
+  const path = join(dir, `errand-code-${process.pid}-1`);
+  const of = (name: string): string => readFileSync(join(path, name), 'utf8');
+  assert.equal(readFileSync(join(dir, 'errand-server/cpu.weight'), 'utf8'), '1000');
+  assert.equal(group?.giveWay(true), true);
+  assert.equal(of('cpu.weight'), '1', 'of a system that knows nothing else');
+  group?.giveWay(false);
+  assert.equal(of('cpu.weight'), '100');
+  writeFileSync(join(path, 'cpu.idle'), '0');
+  group?.giveWay(true);
+  assert.equal(of('cpu.idle'), '1');
+  group?.giveWay(false);
+  assert.equal(of('cpu.idle'), '0');
+  rmSync(path, { recursive: true });
+  assert.equal(group?.giveWay(true), false, 'it is gone');
+});
+
 test('one that is not its own is left alone', (t) => {
   const cases: [Files, RegExp][] = [
     [{ controllers: '' }, /no controllers for memory, pids, cpu/],
@@ -130,6 +149,7 @@ test('a process is put into a cgroup of its own', async (t) => {
   let removed = 0;
   const group = {
     add: (pid: number) => void added.push(pid),
+    giveWay: () => true,
     isOutOfMemory: () => false,
     remove: () => void removed++,
   };
@@ -141,7 +161,7 @@ test('a process is put into a cgroup of its own', async (t) => {
 });
 
 test('what the system ended for its memory is OutOfMemory', async (t) => {
-  const group = { add: () => {}, isOutOfMemory: () => true, remove: () => {} };
+  const group = { add: () => {}, giveWay: () => true, isOutOfMemory: () => true, remove: () => {} };
   const { run } = kit(t, { cgroups: { make: () => group } });
   const fault = faultOf(await run('export default () => process.kill(process.pid, "SIGKILL")'));
   assert.equal(fault.code, 'WorkerExit', 'its own doing stays its own');
@@ -157,6 +177,8 @@ test('a process that cannot be limited does not run', async (t) => {
   const add = (): never => {
     throw new Error('no');
   };
-  const { run } = kit(t, { cgroups: { make: () => ({ add, isOutOfMemory: () => false, remove: () => {} }) } });
+  const { run } = kit(t, {
+    cgroups: { make: () => ({ add, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} }) },
+  });
   assert.match(faultOf(await run('export default () => 1')).code, /WorkerLost|WorkerExit/);
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { START_CPU_MS } from '../../../src/runner/cpu.ts';
 import { CpuUse } from '../../../src/runner/cpu-use.ts';
 import { type Bounds, countByOwner, idleInOrder, isAwake } from '../../../src/runner/fair-slots.ts';
 import { Flight, RETURNED } from '../../../src/runner/flight.ts';
@@ -249,6 +250,48 @@ test('everything that waits begins in the end', () => {
   );
 });
 
+test('a new process of an owner that gives way does so at once', () => {
+  using stage = new Stage({ maxAwake: 10 });
+  stage.ask('a', 0);
+  stage.ask('b', 0);
+  stage.settle();
+  stage.nowMs += 1000;
+  for (const one of stage.all) one.usedMs = one.ownerId === 'a' ? 600 : 10;
+  stage.places.lookAtCpu();
+  for (const ownerId of ['a', 'b']) {
+    stage.ask(ownerId, 1);
+    stage.ask(ownerId, 2, true);
+  }
+  const giving = (ownerId: string) =>
+    stage.all.filter((one) => one.ownerId === ownerId).map(({ givesWay }) => givesWay);
+  assert.deepEqual(giving('a'), [true, true, true]);
+  assert.deepEqual(giving('b'), [false, false, false]);
+});
+
+test('an owner whose processes do not live long gives way, too', () => {
+  using stage = new Stage();
+  stage.ask('b', 0);
+  stage.settle();
+  const [other] = stage.all;
+  stage.nowMs += 1000;
+  stage.places.lookAtCpu();
+  for (let n = 0; n < 8; n++) {
+    stage.ask('a', n);
+    const born = stage.all.find(({ ownerId }) => ownerId === 'a');
+    assert.ok(born);
+    born.isDraining = true;
+    born.end();
+    stage.settle();
+  }
+  assert.deepEqual(stage.all, [other], 'none of them is looked at');
+  assert.ok(stage.cpuUse.usedMs('a', stage.nowMs) > 0);
+  stage.nowMs += 1000;
+  stage.places.lookAtCpu();
+  stage.ask('a', 8);
+  assert.equal(stage.all.find(({ ownerId }) => ownerId === 'a')?.givesWay, true);
+  assert.equal(other?.givesWay, false);
+});
+
 test('an owner that takes the CPU gives way to the others', () => {
   using stage = new Stage();
   for (let n = 0; n < 3; n++) stage.ask('a', n);
@@ -427,7 +470,7 @@ test('runs wait while their owner is over its CPU', () => {
   using stage = new Stage();
   stage.quotas.set('a', { processes: null, cpuSecondsPerMinute: 6, isFull: false });
   stage.ask('a', 1);
-  stage.cpuUse.add('a', 5999, stage.nowMs);
+  stage.cpuUse.add('a', 5999 - START_CPU_MS, stage.nowMs);
   stage.ask('a', 1);
   assert.equal(stage.all[0]?.inFlight, 2);
   stage.cpuUse.add('a', 1, stage.nowMs);
