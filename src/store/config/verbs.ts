@@ -1,11 +1,12 @@
 // All verbs of the configuration, for either database.
 
-import type { AccountStore } from '../contract/data.ts';
+import type { AccountStore, DataStoreStore } from '../contract/data.ts';
 import { accountVerbs } from './accounts.ts';
 import type { ConfigCore } from './config-database.ts';
+import { dataStoreVerbs } from './data-stores.ts';
 
-export type ConfigStore = AccountStore;
+export type ConfigStore = AccountStore & DataStoreStore;
 
 export function configVerbs(core: ConfigCore): ConfigStore {
-  return { ...accountVerbs(core) };
+  return { ...accountVerbs(core), ...dataStoreVerbs(core) };
 }

@@ -12,7 +12,6 @@ import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
 import { auditVerbs } from './config/audit.ts';
 import { configDatabase } from './config/config-database.ts';
-import { dataStoreVerbs } from './config/data-stores.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { tellOrdered } from './config/ordered-webhooks.ts';
 import { ownerVerbs } from './config/owners.ts';
@@ -167,7 +166,6 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
-    ...dataStoreVerbs(core),
     ...auditVerbs(core),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),

@@ -3,6 +3,7 @@
 import type { Account, DataRecord, DataStore } from '../../domain/data.ts';
 import type { Seal } from '../seal/seal.ts';
 import { accountFieldsPlace } from '../seal/sealed-columns.ts';
+import { number, numberOrNull, text } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export function sealedFields({ id, fields }: Account, seal: Seal): string {
@@ -10,34 +11,34 @@ export function sealedFields({ id, fields }: Account, seal: Seal): string {
 }
 
 export function toAccount(row: Row, seal: Seal): Account {
-  const id = row.id as string;
+  const id = text(row, 'id');
   return {
     id,
-    ownerId: row.owner_id as string,
-    app: row.app as string,
-    name: row.name as string,
-    fields: JSON.parse(seal.open(row.fields as string, accountFieldsPlace(id))) as Record<string, unknown>,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
+    ownerId: text(row, 'owner_id'),
+    app: text(row, 'app'),
+    name: text(row, 'name'),
+    fields: JSON.parse(seal.open(text(row, 'fields'), accountFieldsPlace(id))),
+    createdAtMs: number(row, 'created_at_ms'),
+    updatedAtMs: number(row, 'updated_at_ms'),
   };
 }
 
 export function toDataStore(row: Row): DataStore {
   return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    name: row.name as string,
-    size: row.size as number,
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
+    id: text(row, 'id'),
+    ownerId: text(row, 'owner_id'),
+    name: text(row, 'name'),
+    size: number(row, 'size'),
+    createdAtMs: number(row, 'created_at_ms'),
+    updatedAtMs: number(row, 'updated_at_ms'),
   };
 }
 
 export function toRecord(row: Row): DataRecord {
   return {
-    key: row.key as string,
-    value: row.value as string,
-    updatedAtMs: row.updated_at_ms as number,
-    expiresAtMs: row.expires_at_ms as number | null,
+    key: text(row, 'key'),
+    value: text(row, 'value'),
+    updatedAtMs: number(row, 'updated_at_ms'),
+    expiresAtMs: numberOrNull(row, 'expires_at_ms'),
   };
 }

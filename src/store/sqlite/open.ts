@@ -8,7 +8,6 @@ import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
 import { auditVerbs } from './config/audit.ts';
 import { configDatabase } from './config/config-database.ts';
-import { dataStoreVerbs } from './config/data-stores.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { ownerVerbs } from './config/owners.ts';
 import { quotaVerbs } from './config/quotas.ts';
@@ -105,7 +104,6 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
-    ...dataStoreVerbs(core),
     ...auditVerbs(core),
     ...ALONE,
     listen: (heard) => {
