@@ -45,7 +45,7 @@ export const FILES: readonly Attack[] = [
     name: 'goes out of its `tmp` by a link or a path with `..`',
     process: 'stopped',
     jail: 'stopped',
-    by: `${PERMISSION}, which lets nobody make such links`,
+    by: `${PERMISSION}, which refuses to make such links`,
     attempt: `const file = w.dataDir + '/api-key';
       const up = '../'.repeat(20);
       const ways = [
