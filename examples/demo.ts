@@ -3,10 +3,10 @@
 // it goes on running, to be played with, until Ctrl-C.
 
 import { once } from 'node:events';
+import { hearTwice, replay } from './demo/correcting.ts';
 import { addUp, crash } from './demo/crashing.ts';
 import { deploy } from './demo/deploying.ts';
 import { fail } from './demo/failing.ts';
-import { hearTwice, replay } from './demo/mending.ts';
 import { createStory, type Story, screenOf } from './demo/story.ts';
 import { createWorld, type Deployed, type World } from './demo/world.ts';
 

@@ -23,7 +23,7 @@ import { createOwn } from './webhook/own.ts';
 process.umask(0o077);
 
 const program = new Command('errand')
-  .description('Self-hosted workflows that catch every error and make sure somebody hears of it')
+  .description('Self-hosted workflows that catch every error and tell a person about it')
   .version(VERSION)
   .showHelpAfterError();
 
@@ -34,7 +34,7 @@ program
     await import('./main.ts');
   });
 
-/** Only what somebody at a terminal should know. */
+/** Only what the user of a terminal should know. */
 const complain = (fields: object, name: string): void => {
   const { err } = fields as { err?: unknown };
   process.stderr.write(`errand: ${name}${err instanceof Error ? `: ${err.message}` : ''}\n`);

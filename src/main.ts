@@ -91,7 +91,7 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Last: whoever reads it may stop us at once.
+  // Last: its reader may stop this process at once.
   greet(service, config);
 }
 

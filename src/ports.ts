@@ -1,6 +1,6 @@
 // What the parts need from the outside world, as small interfaces. Built in main.ts, replaced in tests.
 
-/** Wall-clock time. Promise: milliseconds since the Unix epoch, an integer; it may jump, so nobody measures durations with it. */
+/** Wall-clock time. Promise: milliseconds since the Unix epoch, an integer; it may jump, so durations are not measured with it. */
 export interface Clock {
   nowMs(): number;
 }
@@ -41,7 +41,7 @@ export interface Wake {
   runs(): void;
   deliveries(): void;
   schedules(): void;
-  /** A run that somebody here waits for has answered or ended elsewhere. */
+  /** A run that a caller here waits for has answered or ended elsewhere. */
   answers(): void;
   /** Something that lists show was emitted, here or elsewhere. */
   emissions(): void;

@@ -1,5 +1,5 @@
 // An event source: a shop calls its address with every order, and sometimes with the same order twice. What it emits
-// goes to whoever is subscribed to it, each order once.
+// goes to its subscribers, each order once.
 
 export default {
   name: 'Shop orders',

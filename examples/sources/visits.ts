@@ -7,7 +7,7 @@ export default {
   async run(event) {
     const { name } = event.body;
     const before = (await this.visits.get(name)) ?? 0;
-    // Gone when nobody of that name came for a day.
+    // Expires when no visitor of that name came for a day.
     await this.visits.set(name, before + 1, { ttl: 24 * 60 * 60 });
     this.$emit({ name, visits: before + 1 });
   },

@@ -1,6 +1,6 @@
 // A step of a workflow: works out what an order costs.
 //
-// It has a mistake, on purpose: it believes that every order has a voucher. check-order-mended.ts is the same step
+// It has a mistake, on purpose: it believes that every order has a voucher. check-order-corrected.ts is the same step
 // without the mistake.
 
 interface Order {

@@ -10,7 +10,7 @@ const HASH_CHARS = 16;
  * Those of `items` that were not there before, in their order; each id once. From now on they were.
  *
  * All ids of `items` are kept, and of those that are there no more the last ones, so that what goes and comes back is not
- * new. `from`: where they come from; another place begins anew, and `isFirst` says that it does.
+ * new. `from`: where they come from; another place starts from the beginning, and `isFirst` says that it does.
  */
 export function takeNew(db, { from, items, idOf }) {
   const before = db.get(KEY);

@@ -41,7 +41,7 @@ export default {
     ca: {
       type: 'string',
       label: 'Certificate',
-      description: 'In PEM, of whom the server is certified by, where that is nobody whom all trust.',
+      description: 'The certificate authority of the server in PEM, when it is not a public one.',
       optional: true,
     },
     user: { type: 'string', label: 'User', description: 'Most often the address.' },
@@ -114,7 +114,7 @@ export default {
       const newest = await newestOf(client);
       const fresh = before.validity === undefined ? newestFew(newest, this.past) : unknownOf(newest, before);
       if (before.validity !== undefined) {
-        console.warn(`the server has numbered its messages anew; ${fresh.length} are taken for new`);
+        console.warn(`the server has renumbered its messages; ${fresh.length} are treated as new`);
       }
       const old = newest.filter((message) => !fresh.includes(message)).map(identityOf);
       return { uids: fresh.map(({ uid }) => uid), old, highest: newest.at(-1)?.uid ?? 0 };
@@ -172,7 +172,7 @@ function newestFew(messages, count) {
 }
 
 /**
- * When the server has numbered its messages anew: those behind the newest that is known. When none is known, those that
+ * When the server has renumbered its messages: those behind the newest that is known. When none is known, those that
  * have arrived since the last poll.
  */
 function unknownOf(messages, { known, at }) {

@@ -96,7 +96,7 @@ export default {
       return { schema: this.schema || undefined, table: this.table || undefined, query: this.query };
     },
 
-    /** What is read; something else begins anew. Without the password, which may change. */
+    /** What is read; another query starts from the beginning. Without the password, which may change. */
     from() {
       const { host, pathname } = new URL(this.url);
       const parts = [host, pathname, this.schema, this.table, this.query, this.column, this.key];

@@ -38,7 +38,7 @@ function decode(bytes, type) {
   try {
     return new TextDecoder(named ?? 'utf-8').decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // a name that nobody knows
+    return new TextDecoder().decode(bytes); // an unknown name
   }
 }
 

@@ -1,4 +1,4 @@
-// Whoever sends Standard Webhooks calls its address; what is signed right is emitted.
+// Senders of Standard Webhooks call its address; requests with a valid signature are emitted.
 
 import { ConfigurationError } from '@pipedream/platform';
 import { parseExact } from '../common/exact-json.mjs';

@@ -14,7 +14,7 @@ export interface StoreCommands {
   undoMove(): Promise<object>;
   /** `dir`: the damaged data dir, or null: that of the settings. */
   salvage(dir: string | null, to: string): Promise<{ readonly ok: boolean }>;
-  /** `newKey`: as somebody wrote it. */
+  /** `newKey`: as the operator wrote it. */
   rekey(newKey: string): Promise<object>;
 }
 

@@ -1,6 +1,6 @@
 // What owners keep here for their code: accounts at other services, and data stores. Times in epoch milliseconds.
 
-/** What is needed to call an app on somebody's behalf. Code gets its fields as they are when the run begins (`$auth`). */
+/** What is needed to call an app on a user's behalf. Code gets its fields as they are when the run begins (`$auth`). */
 export interface Account {
   readonly id: string;
   readonly ownerId: string;

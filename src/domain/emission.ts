@@ -1,4 +1,4 @@
-// An emission: one entry of the durable log. What arrived is its body, bytes that nobody re-serialises.
+// An emission: one entry of the durable log. What arrived is its body, bytes that are never re-serialised.
 
 import { entryOfEmitId, msOf } from './ids.ts';
 
@@ -56,7 +56,7 @@ export interface NewEmission {
   /** For `$errors`: where `original_event` lies in the body, so that a replay can cut out its exact bytes. */
   readonly originalStart: number | null;
   readonly originalLength: number | null;
-  /** Only this workflow or source hears it (API run, replay, invoke), or the request's own listener; null: whoever is subscribed. */
+  /** Only this workflow or source hears it (API run, replay, invoke), or the request's own listener; null: all subscribers. */
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;
@@ -121,7 +121,7 @@ const SOURCE_TYPES: Record<string, SourceType> = {
   u_: 'API',
 };
 
-/** The kind of trigger that an emission of this emitter and name is to whoever hears it. */
+/** The kind of trigger that an emission of this emitter and name is to its listeners. */
 export function sourceTypeOf(emitterPrefix: string, name: string): SourceType {
   return name === ERRORS ? 'ERROR' : (SOURCE_TYPES[emitterPrefix] ?? 'API');
 }

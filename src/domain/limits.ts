@@ -60,7 +60,7 @@ export const LIMITS = {
   secretKeyChars: 32,
 
   // processes of code
-  /** Open in one of them: what the kernel keeps for a descriptor (a socket's buffers) counts as nobody's memory. */
+  /** Open in one of them: what the kernel keeps for a descriptor (a socket's buffers) counts as no process's memory. */
   codeDescriptors: 512,
   /** Where connections go through the server, each takes three of them (256: `outletConnections`). */
   codeDescriptorsThroughServer: 1024,

@@ -23,7 +23,7 @@ export function originOf(code: string): Origin | null {
   return { kind: found[1] as Origin['kind'], name: JSON.parse(found[2] as string) as string };
 }
 
-/** Without marks, whoever wrote them: what is behind the first one would be taken for a mark then. */
+/** Without marks, also those of the author: what is behind the first one would be taken for a mark then. */
 export function plainCode(code: string): string {
   return code.replace(MARKS, '');
 }

@@ -8,7 +8,7 @@ export interface PropDefinition {
   readonly label?: string;
   readonly description?: string;
   readonly optional?: boolean;
-  /** Nobody is told its value, not even who has just sent it: answers end in logs. */
+  /** Its value is never shown, not even to the caller that has just sent it: answers end in logs. */
   readonly secret?: boolean;
   readonly default?: unknown;
   /** The author's own value: callers cannot set another. */
@@ -61,7 +61,7 @@ export function mergedDefinitions(own: PropDefinitions, additional: PropDefiniti
 /** What stands in for a prop: what was configured, or its default. Undefined: nothing does. */
 export function givenValue(definition: PropDefinition, configured: unknown): unknown {
   if (definition.disabled === true) return undefined;
-  // Whoever configures it says which data stores code may reach, and not the code.
+  // The configuration says which data stores the code may reach, not the code.
   if (definition.type === 'data_store') return plainValue(configured) ?? undefined;
   if (definition.static !== undefined && definition.static !== null) return definition.static;
   return plainValue(configured) ?? plainValue(definition.default) ?? undefined;

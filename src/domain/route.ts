@@ -144,7 +144,7 @@ function loopReason(emission: NewEmission, listenerId: string): string | null {
 function targetOf(subscription: Subscription, table: RouteTable): Target | 'inactive' | undefined {
   const { listenerId, via, id: subscriptionId } = subscription;
   const webhook = table.webhooks.get(listenerId);
-  // A webhook that is not active still gets its delivery: it is held until somebody enables the webhook again.
+  // A webhook that is not active still gets its delivery: it is held until the webhook is enabled again.
   if (webhook) return { kind: 'webhook', webhook, via, subscriptionId };
   const runnable = table.runnables.get(listenerId);
   if (!runnable) return undefined;

@@ -46,7 +46,7 @@ export class Counters {
 
   async tick(): Promise<number> {
     const { store, clock } = this.#deps;
-    // Half: whoever looks first among several nodes, the others are not much behind it.
+    // Half: of several nodes one looks first, and the others are not much behind it.
     const isAsked = this.#isAsked;
     this.#isAsked = false;
     let isDone = false;
@@ -67,14 +67,11 @@ export class Counters {
     if (repairs.length === 0) return;
     for (const { kind } of repairs) metrics.repairs.inc({ kind });
     for (const { kind, ownerId, of, counted, found } of repairs.slice(0, TOLD)) {
-      log.warn(
-        { kind, owner_id: ownerId, of, counted, found },
-        'a counter was not what its rows say, and was put right',
-      );
+      log.warn({ kind, owner_id: ownerId, of, counted, found }, 'a counter differed from its rows and was corrected');
     }
     log.warn(
       { repairs: repairs.length },
-      'counters were put right: keep this log, run errand store check, and report it, since this should not happen',
+      'counters were corrected: keep this log, run errand store check, and report it, since this should not happen',
     );
   }
 }

@@ -86,7 +86,7 @@ export class Loop {
       log.error({ err: error, loop: name }, 'tick failed');
       return;
     }
-    if (!this.#isStorageAway) log.warn({ err: error, loop: name }, 'storage is away; trying again');
+    if (!this.#isStorageAway) log.warn({ err: error, loop: name }, 'storage is unavailable; trying again');
     this.#isStorageAway = true;
   }
 }

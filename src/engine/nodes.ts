@@ -60,7 +60,7 @@ export class Nodes {
   async rescue(): Promise<void> {
     const { store, slots, dispatch, log } = this.#deps;
     const { runs, deliveries, claims } = await store.rescue(slots);
-    if (runs + deliveries > 0) log.info({ runs, deliveries }, 'took over what was under way');
+    if (runs + deliveries > 0) log.info({ runs, deliveries }, 'took over work of an earlier process');
     dispatch.take(claims);
   }
 

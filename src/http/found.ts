@@ -1,4 +1,4 @@
-// What is not there, or is somebody else's, which is the same to a caller.
+// What does not exist or belongs to another owner: the same answer for both.
 
 import { Refusal } from '../domain/fault.ts';
 

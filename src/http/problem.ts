@@ -16,7 +16,7 @@ export interface Problem {
   readonly body: string;
 }
 
-/** Seconds after which a caller may try again when nobody knows better. */
+/** Seconds after which a caller may try again when nothing better is known. */
 const RETRY_AFTER_S = 1;
 const INTERNAL = 'Something went wrong here. The log has it under the x-request-id of this answer.';
 
@@ -33,7 +33,7 @@ export function refusalOf(error: unknown): Refusal | null {
     const written = error.mayBeWritten
       ? 'its connection broke in the middle of a commit, which may have happened. Look before you try again.'
       : 'nothing was written. Try again.';
-    return new Refusal('unavailable', `Storage does not answer just now; ${written}`);
+    return new Refusal('unavailable', `Storage does not answer at present; ${written}`);
   }
   if (!(error instanceof Error)) return null;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };

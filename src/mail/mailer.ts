@@ -76,7 +76,7 @@ interface Sending {
 
 async function sendInTime({ smtp, letter, timeoutMs, signal }: Sending): Promise<Reply> {
   if (signal?.aborted) return stopped();
-  // nodemailer's own timeouts start anew with every reply of the server.
+  // nodemailer's own timeouts restart with every reply of the server.
   const cut = new AbortController();
   const timer = setTimeout(() => cut.abort(), timeoutMs);
   const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal;

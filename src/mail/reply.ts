@@ -6,7 +6,7 @@ export type Reply = Pick<Attempt, 'outcome' | 'status' | 'responseBody' | 'detai
 
 const QUOTED_CHARS = 500;
 const DONE = 250;
-// 5xx replies that are about the session or our credentials: the operator can mend that, and then the same mail goes through.
+// 5xx replies that are about the session or our credentials: the operator can correct that, and then the same mail goes through.
 const NOT_ABOUT_THE_MAIL = new Set([503, 530, 534, 535, 538]);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM', 'EADDRNOTAVAIL']);
 const TLS_CODE = /^(ETLS|EREQUIRETLS|EPROTO|ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_)/;

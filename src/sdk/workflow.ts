@@ -159,7 +159,7 @@ export interface Answer {
 export interface RunContext {
   /** The time at which this part of the run must have ended, epoch milliseconds. */
   readonly deadline: number;
-  /** True for a run that somebody made to try the workflow out. */
+  /** True for a run that was started to try the workflow out. */
   readonly test: boolean;
   readonly run: {
     /** How often this step was executed, with this time: more than once only by `$.flow.rerun`. */
@@ -185,7 +185,7 @@ export interface SentRequest {
   readonly auth?: { readonly username: string; readonly password?: string };
 }
 
-/** Addresses that end a wait, for whoever has them. A request to `resume_url` lets the run go on, one to `cancel_url` cancels it. */
+/** Addresses that end a wait. A request to `resume_url` lets the run go on, one to `cancel_url` cancels it. */
 export interface WaitAddresses {
   readonly resume_url: string;
   readonly cancel_url: string;
@@ -197,7 +197,7 @@ export interface Flow {
   exit(reason?: string): void;
   /** The run goes on with the next step after so many milliseconds, at most 366 days. */
   delay(ms: number | string): WaitAddresses;
-  /** The run goes on when somebody asks it to, and is cancelled when nobody has after so many milliseconds: 24 hours. */
+  /** The run goes on when it is resumed, and is cancelled when it was not after so many milliseconds: 24 hours. */
   suspend(ms?: number | string): WaitAddresses;
   /** This step is executed again after so many milliseconds, with `context` in `$.context.run`; fails when that happened `max` times: 10. */
   rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
@@ -295,7 +295,7 @@ export interface WorkflowDefinition<T extends readonly Trigger[]> {
     | Readonly<Record<string, StepCode<Given<EventOf<T[number]>, Untyped>, unknown>>>;
 }
 
-/** What the server reads. Whoever makes one by hand gets no promise that it stays the same. */
+/** What the server reads. Its shape may change; do not make one by hand. */
 export interface Workflow {
   readonly kind: 'errand.workflow';
   readonly name: string;

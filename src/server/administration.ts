@@ -78,7 +78,7 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
     idOf: (done: T) => string,
   ): Promise<T> => {
     const { operation, command, ownerId, targetId = null } = of;
-    // The first owner of a store has nobody before it to have a log.
+    // The first owner of a store: no owner exists yet that could have a log.
     if (ownerId === undefined) return act();
     const from = { keyId: null, keyLabel: command, byOwnerId: null, method: 'COMMAND', path: command, clientIp: '' };
     const record = { id: ids.next(PREFIX.audit), ownerId, operation, targetId, ...from, requestId: '' };

@@ -85,7 +85,7 @@ export async function closeDataDir(config: Config, log: Log): Promise<void> {
   const { mode } = await stat(config.dataDir);
   if ((mode & OTHERS) === 0) return;
   await chmod(config.dataDir, mode & 0o7777 & ~OTHERS);
-  log.warn({ dir: config.dataDir }, 'the data dir was open to all users, and is not any more');
+  log.warn({ dir: config.dataDir }, 'the data dir was open to all users and is now closed to them');
 }
 
 /**

@@ -1,4 +1,4 @@
-// Environment → Config. Every setting with its default and unit stands in one table; nobody else reads process.env.
+// Environment → Config. Every setting with its default and unit stands in one table; no other file reads process.env.
 
 import { join, resolve } from 'node:path';
 import { KIB, LIMITS } from '../domain/limits.ts';
@@ -232,7 +232,7 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 /**
- * Throws `ConfigError` at the first setting that is wrong, for an `ERRAND_*` name that nobody knows, and for settings that
+ * Throws `ConfigError` at the first setting that is wrong, for an unknown `ERRAND_*` name, and for settings that
  * do not go together.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -327,11 +327,11 @@ function suggestion(unknown: string, known: ReadonlySet<string>): string {
 }
 
 /** Root's own numbers are no way out: `server` says that aloud. */
-const NOBODY = 65_534;
+const OVERFLOW_ID = 65_534;
 
 function readCodeUser(value: string): Config['codeUser'] {
   if (value === 'server') return null;
-  if (value === 'auto') return { uid: NOBODY, gid: NOBODY, isAsked: false };
+  if (value === 'auto') return { uid: OVERFLOW_ID, gid: OVERFLOW_ID, isAsked: false };
   const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
   if (uid === undefined || gid === undefined)
     throw new Error('uid:gid in numbers, neither of them 0, or server, or auto');

@@ -51,7 +51,7 @@ export async function warnOfOwners(config: Config, log: Log, store: Store): Prom
   if (max === null || owners <= max) return;
   log.warn(
     { owners, owners_without_jail: max },
-    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not kept apart at the level process; set ERRAND_ISOLATION to jail',
+    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not isolated from each other at level process; set ERRAND_ISOLATION to jail',
   );
 }
 

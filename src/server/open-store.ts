@@ -33,7 +33,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     refuseEmptied(path, config.dataDir);
     return openFile({ path, clock, random, log, secretKeys, makeSecretKey }, config.dataDir);
   }
-  // Loaded only here: whoever uses SQLite pays nothing for the driver.
+  // Loaded only here: a server on SQLite pays nothing for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');
   return openPostgresStore({
     url: config.databaseUrl,
@@ -59,7 +59,7 @@ async function openFile(options: SqliteOptions, dataDir: string): Promise<Store>
     throw isDamage(error) ? new StoreUnavailable(damagedMessage(options.path, dataDir), { cause: error }) : error;
   });
   try {
-    // Looked at under the store's lock: nobody moves it meanwhile.
+    // Looked at under the store's lock: it cannot be moved meanwhile.
     refuseMoved(options.path);
     return store;
   } catch (error) {

@@ -1,4 +1,4 @@
-// What an entry point says before it ends with an error: one line for what somebody at the machine can mend, and the stack
+// What an entry point says before it ends with an error: one line for what the operator can correct, and the stack
 // as well for what is a bug of ours.
 
 import { CliError } from '../cli/api.ts';

@@ -11,7 +11,7 @@ export interface ReceiverOptions {
   readonly toleranceS?: number;
   /** The present by default. */
   readonly nowMs?: () => number;
-  /** 8 MiB by default. Nobody is known to be genuine before the whole body was read. */
+  /** 8 MiB by default. A sender is unverified until the whole body was read. */
   readonly maxBodyBytes?: number;
   /** Whether the same request came before (replay.ts); none by default: the timestamp alone bounds replays. */
   readonly isReplay?: (genuine: Genuine) => boolean;

@@ -1,4 +1,4 @@
-// For receivers, `errand/webhooks/replay`: whoever recorded a genuine request can send it again while its timestamp is recent.
+// For receivers, `errand/webhooks/replay`: an attacker who recorded a genuine request can send it again while its timestamp is recent.
 
 import { type Genuine, TOLERANCE_S } from './verify.ts';
 

@@ -8,7 +8,7 @@
 // Metadata services of clouds are opened by no wider range than their own address: who opens 169.254.0.0/16 or 0.0.0.0/0 does
 // not mean the credentials of the machine. And what is the server's own (own.ts) is judged along with the port.
 //
-// A reason never names an address: what a name resolves to inside our network is nobody's business.
+// A reason never names an address: what a name resolves to inside our network is not disclosed.
 
 import { LIMITS } from '../domain/limits.ts';
 import { carrierOf, hostsAtMost } from './carriers.ts';
@@ -34,7 +34,7 @@ const OK: Judgement = { ok: true };
 const forbidden = FORBIDDEN.map(({ cidr, why }) => ({ range: parseCidr(cidr), why }));
 const metadata = METADATA.map(({ cidr }) => parseCidr(cidr));
 const publicIpv6 = parseCidr(PUBLIC_IPV6);
-// The URL parser would drop tabs and line breaks and trim spaces; whoever sends them means no good.
+// The URL parser would drop tabs and line breaks and trim spaces; they are sent to mislead.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const BLANK = /[\u0000-\u0020\u007f]/;
 

@@ -16,7 +16,7 @@ import { guardedLookup } from './lookup.ts';
 import { everyAddress, type Lookup, sharedLookup } from './names.ts';
 import { watchReads } from './reads.ts';
 
-/** One connection's state, for whoever sends requests over it. */
+/** One connection's state, for the sender of requests over it. */
 export interface Wire {
   /** No request was sent over the connection yet, so that its times belong to the next one. */
   fresh: boolean;

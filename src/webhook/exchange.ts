@@ -4,9 +4,9 @@
 // undici's plain dispatch is used and not its `request`: no stream per response is made only to be thrown away, reading can
 // stop at a byte, and the stage of a timeout is known.
 //
-// A kept-alive connection may have died while nobody looked. Before it is used again, undici lets the event loop read what
+// A kept-alive connection may have died unnoticed. Before it is used again, undici lets the event loop read what
 // has come in; if that was its end, nothing was written, and the request goes over a fresh connection: it never left here, so
-// it cannot have been processed. Once a byte was written nobody can know that: a receiver may act on a request and die before
+// it cannot have been processed. Once a byte was written that is unknown: a receiver may act on a request and die before
 // it answers. Then the attempt has failed, and the schedule repeats it, with the same webhook-id; it is not sent again at
 // once. Rejected: to take an end without an answer for an idle one that crossed with the request, as browsers do for GET.
 
@@ -40,7 +40,7 @@ export interface ExchangeOptions {
 export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   return new Promise((resolve) => {
     const handler = new Exchange(options, resolve);
-    // The whole time is ours to watch: undici's two timeouts start anew with every chunk, and tick in half seconds.
+    // The whole time is ours to watch: undici's two timeouts restart with every chunk, and tick in half seconds.
     if (!handler.isDone)
       options.dispatcher.dispatch({ ...options.request, headersTimeout: 0, bodyTimeout: 0 }, handler);
   });

@@ -1,4 +1,4 @@
-// The judgement of a URL in steps, for whoever wonders. It asks the judges of address.ts and has no rules of its own, so it
+// The judgement of a URL in steps, to be read. It asks the judges of address.ts and has no rules of its own, so it
 // cannot say anything else than what happens to a request. Operators read it: unlike a refusal, it names addresses.
 
 import { isIP } from 'node:net';

@@ -140,7 +140,7 @@ export function timedOut(stage: Stage, afterMs: number): Failure {
   return { outcome: 'timeout', detail: `The time of ${inWords(afterMs)} ran out ${STAGE_WORDS[stage]}.` };
 }
 
-/** We ended it ourselves; whoever asked for that does not count it as an attempt. */
+/** We ended it ourselves; the caller that asked for that does not count it as an attempt. */
 export function stopped(stage: Stage): Failure {
   return { outcome: 'reset', detail: `The attempt was stopped ${STAGE_WORDS[stage]}.` };
 }

@@ -2,7 +2,7 @@
 //
 // The jail has no network but a loopback interface of its own, and one Unix socket: an outlet. What is asked there is
 // HTTP's CONNECT, one connection each: the target is judged as that of a webhook, connected to here, and its bytes are
-// passed on unread. Each process has an outlet of its own, in a folder that no other process sees, so whoever asks there
+// passed on unread. Each process has an outlet of its own, in a folder that no other process sees, so the process that asks there
 // is that process. Nothing is logged.
 //
 //   code ──connect──▶ child/outlet.ts ──CONNECT name:port──▶ outlet ──▶ what the name resolves to, judged

@@ -15,7 +15,7 @@ import { createSigner } from './sign.ts';
 export interface Poster {
   /** One request. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
   post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
-  /** The same, and what was sent: the request as it was made, also when it then reached nobody; without headers when none was made. */
+  /** The same, and what was sent: the request as it was made, also when it then reached no server; without headers when none was made. */
   probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed>;
   /** Ends what is under way and closes the client. May be called twice. */
   close(): Promise<void>;

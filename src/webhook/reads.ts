@@ -1,7 +1,7 @@
 // Two things are done to what a connection reads, before undici's parser gets it; both where undici calls `read`. Rejected:
 // a wrapping stream, which costs every response.
 //
-// `100 Continue` that nobody asked for: a client must be able to take it (RFC 9110, 15.2), and some receivers send it; undici
+// `100 Continue` that was not asked for: a client must be able to take it (RFC 9110, 15.2), and some receivers send it; undici
 // passes every other 1xx response on and drops the connection at a 100. So the status of a response that begins with 100 is
 // rewritten to 102, one byte of the same length. Rejected: node:http, which takes a 100, but would be another client for the
 // sake of one byte.

@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 /**
- * How long a receiver asked to be left alone, counted from `nowMs`: whole milliseconds, rounded up so that nobody comes
+ * How long a receiver asked to be left alone, counted from `nowMs`: whole milliseconds, rounded up so that no request comes
  * early, at most LIMITS.retryAfterMs. Null: it did not ask, or in a way that means nothing.
  */
 export function retryAfterMs({ status, headers }: Answer, nowMs: number): number | null {
@@ -40,7 +40,7 @@ export function retryAfterMs({ status, headers }: Answer, nowMs: number): number
   return waitMs > 0 ? Math.min(Math.ceil(waitMs), LIMITS.retryAfterMs) : null;
 }
 
-/** NaN for a number that nobody can have meant. */
+/** NaN for a number that cannot have been meant. */
 function secondsAsMs(digits: string): number {
   const seconds = Number(digits);
   return Number.isSafeInteger(seconds) ? seconds * SECOND_MS : Number.NaN;

@@ -1,4 +1,4 @@
-// A connection to a target that somebody's code named: as client.ts makes them, with no protocol on top.
+// A connection to a target that user code named: as client.ts makes them, with no protocol on top.
 //
 // Judged are each address that the name resolves to, and where the connection has ended up.
 

@@ -24,7 +24,7 @@ const CHAPTERS: readonly (readonly [string, RegExp])[] = [
   ['5. A webhook was told, with a signature', /webhook-signature: v1,.*✓ npm’s standardwebhooks verifies it/s],
   ['6. A mail was written', /Subject: \[Errand\] Check order: TypeError Cannot read/],
   ['7. Receipts: who was told of this error', /mail +delivered.*✓ four were told, each once/s],
-  ['8. The code is mended, and the event replayed', /✓ "ada pays 9\.00"/],
+  ['8. The code is corrected, and the event replayed', /✓ "ada pays 9\.00"/],
   ['9. An event source: each order once', /✓ the repeat is counted.*✓ A-1 was emitted once/s],
   ['10. kill -9', /✓ all \d+ have run to their end/],
   ['11. The ledger adds up', /✓ the lists count the same as the ledger/],

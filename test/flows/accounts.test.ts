@@ -96,7 +96,7 @@ test('another owner sees no account', async () => {
   assert.deepEqual((await other.client.get('/v1/accounts')).data, []);
   const answer = await other.client.request('POST', '/v1/sources', { component_code: SOURCE, ...naming(account) });
   assert.equal(answer.status, 422, answer.text);
-  assert.match(answer.json.error, /slack.*which there is not/);
+  assert.match(answer.json.error, /slack.*which does not exist/);
 });
 
 test('reading needs read, changing needs write', async () => {

@@ -24,7 +24,7 @@ test('our own components are listed', async () => {
   assertProblem(await errand.client.request('GET', '/v1/components/none'), 404);
   const none = await tryOwn(errand, 'feeds');
   assertProblem(none, 422);
-  assert.match(none.json.detail, /component names "feeds", and there is no such component; there are .*http/);
+  assert.match(none.json.detail, /component names "feeds", which is not a component; available: .*http/);
 });
 
 test('any request is an event', async () => {

@@ -142,7 +142,7 @@ test('a mailbox that is numbered anew repeats nothing', { skip }, async () => {
   await runNow(errand, source);
   assert.deepEqual(subjects(await emitted(errand, source)), ['two', 'three']);
   const { data } = await errand.client.get(`/v1/sources/${source.id}/logs`);
-  assert.ok(data.some(({ text }: Json) => /numbered its messages anew; 1 are taken for new/.test(text)));
+  assert.ok(data.some(({ text }: Json) => /renumbered its messages; 1 are treated as new/.test(text)));
 });
 
 test('more messages than fit come with the next poll', { skip }, async () => {

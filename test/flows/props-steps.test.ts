@@ -63,7 +63,7 @@ test('a wrong prop names its step', async () => {
     [
       { ...GIVEN, shop: { authProvisionId: 'apn_0Vj3aBc9dEfGhIjK' } },
       'shop',
-      /apn_0Vj3aBc9dEfGhIjK, which there is not/,
+      /apn_0Vj3aBc9dEfGhIjK, which does not exist/,
     ],
   ];
   for (const [given, prop, message] of wrong) {

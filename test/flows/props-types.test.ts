@@ -133,7 +133,7 @@ test('an app takes an account or its fields', async () => {
   assert.match(await refusalOf(errand, app), /app.* is required.*authProvisionId/);
   assert.match(
     await refusalOf(errand, app, { value: { authProvisionId: 'apn_0Vj3aBc9dEfGhIjK' } }),
-    /account apn_0Vj3aBc9dEfGhIjK, which there is not/,
+    /account apn_0Vj3aBc9dEfGhIjK, which does not exist/,
   );
   assert.match(await refusalOf(errand, app, { value: {} }), /authProvisionId/);
 });
@@ -152,7 +152,7 @@ test('a data store must be there', async () => {
   for (const value of ['ds_0Vj3aBc9dEfGhIjK', { id: 'ds_0Vj3aBc9dEfGhIjK' }]) {
     assert.match(
       await refusalOf(errand, `value: 'data_store'`, { value }),
-      /data store ds_0Vj3aBc9dEfGhIjK, which there is not/,
+      /data store ds_0Vj3aBc9dEfGhIjK, which does not exist/,
     );
   }
   assert.match(await refusalOf(errand, `value: 'data_store'`), /required/);

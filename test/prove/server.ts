@@ -183,7 +183,7 @@ export class Server {
   }
 }
 
-const RESCUED = 'took over what was under way';
+const RESCUED = 'took over work of an earlier process';
 
 interface Said {
   readonly msg: string;

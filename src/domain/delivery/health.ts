@@ -50,7 +50,7 @@ export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs 
   const failingSinceMs = before.failingSinceMs ?? nowMs;
   const exhaustedInRow = before.exhaustedInRow + (state === 'exhausted' ? 1 : 0);
   const isFailing = exhaustedInRow >= LIMITS.exhaustedInRow || nowMs - failingSinceMs >= LIMITS.failingMs;
-  // Never without a notice long before: whoever is told has a day at least to mend it, however seldom something is sent.
+  // Never without a notice long before: its reader has at least a day to correct it, however seldom something is sent.
   const wasTold = before.noticedAtMs !== null && nowMs - before.noticedAtMs >= LIMITS.failingMs;
   if (wasTold && nowMs - failingSinceMs >= LIMITS.disablingMs) {
     return { health: HEALTHY, notice: { code: 'WebhookDisabled', failingSinceMs, exhaustedInRow } };

@@ -44,7 +44,7 @@ export function originOfListener(listenerId: string): string | null {
   return listenerId.slice(listenerId.indexOf(':', LISTENER.length) + 1);
 }
 
-/** A host that is longer than any name may be is cut: requests to such hosts reach nobody. */
+/** A host that is longer than any name may be is cut: requests to such hosts reach no server. */
 function originOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${protocol}//${hostname.slice(0, LIMITS.hostChars)}:${port || (protocol === 'https:' ? 443 : 80)}`;
@@ -56,7 +56,7 @@ export function titleOf({ method, url }: AskedRequest): string {
 }
 
 /**
- * What may be shown to whoever may not see credentials: where it goes and the names of its headers. Also paths are
+ * What may be shown to keys that may not see credentials: where it goes and the names of its headers. Also paths are
  * credentials at some places.
  */
 export function withoutSecrets({ method, url, headers, body }: AskedRequest): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// What is kept of a run's course for whoever looks at it: its steps and what they printed.
+// What is kept of a run's course to be looked at later: its steps and what they printed.
 
 import { text, utf8 } from '../bytes.ts';
 import { elementsOf, memberOf, membersOf } from '../json-member.ts';

@@ -30,7 +30,7 @@ export function withStarts(throttle: Throttle, starts: Starts, now: { nowMs: num
 }
 
 /**
- * The clock may have been set back: what seems to be still to come has begun by now. Whoever keeps this instead of what
+ * The clock may have been set back: what seems to be still to come has begun by now. A caller that keeps this instead of what
  * it was made of lets the next one begin an interval from now, and not when the clock has caught up.
  */
 export function startsAsOf(starts: Starts, nowMs: number): Starts {

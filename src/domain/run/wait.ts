@@ -2,12 +2,12 @@
 // the steps that are done, with the deployment that it began with.
 //
 //   running ──$.flow, or a failed attempt that is tried again──▶ waiting ──due, or resumed──▶ queued ──▶ running
-//                                                                   └──cancelled, or a suspension nobody ended──▶ cancelled
+//                                                                   └──cancelled, or a suspension without a resume──▶ cancelled
 
 import type { LogLine, StepResult } from './run.ts';
 
 /**
- * `delay`: goes on with the next step when it is due. `suspend`: is cancelled when it is due, unless somebody resumes it
+ * `delay`: goes on with the next step when it is due. `suspend`: is cancelled when it is due, unless it is resumed
  * before. `rerun`: the same step is executed again. `retry`: so is the step that failed; it cannot be resumed from outside.
  */
 export type WaitKind = 'delay' | 'suspend' | 'rerun' | 'retry';

@@ -1,6 +1,6 @@
-// Answers across nodes: whoever called this node waits for a run that another one executes, or that nobody has begun. What
+// Answers across nodes: a caller of this node waits for a run that another node executes, or that has not begun. What
 // has become of such runs is asked of the store, often at first and then less so, and at once when another node says that
-// there is news. While nobody waits, nothing is asked. With a store of one node only, this is never started: there every
+// there is news. While no caller waits, nothing is asked. With a store of one node only, this is never started: there every
 // run is executed here, and its end is heard here.
 
 import { MINUTE_MS } from '../../domain/limits.ts';
@@ -20,7 +20,7 @@ export interface AnswersDeps {
 
 const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 250;
-/** While nobody waits, a tick does nothing. */
+/** While no caller waits, a tick does nothing. */
 const IDLE_MS = MINUTE_MS;
 
 export class Answers {
@@ -38,7 +38,7 @@ export class Answers {
     this.#loop.start();
   }
 
-  /** This node does not execute the run (any more); whoever waits for it here is told all the same. */
+  /** This node does not execute the run (any more); callers that wait for it here get its answer all the same. */
   watch(run: number): void {
     if (!this.#deps.waiters.place(run, 'elsewhere')) return;
     this.#waitMs = FIRST_WAIT_MS;
@@ -75,7 +75,7 @@ export class Answers {
   }
 }
 
-/** As far as whoever waits is concerned: the answer, and how it ended. */
+/** What a waiting caller needs: the answer, and how the run ended. */
 function outcomeOf(ended: NonNullable<Awaited['ended']>, answer: HttpAnswer | null): RunOutcome {
   const { state, fault } = ended;
   if (state === 'succeeded') return { ...NO_OUTCOME, answer, end: { kind: 'succeeded' } };

@@ -25,7 +25,7 @@ export interface EmitOptions {
   readonly idempotency?: Idempotency;
   /** Wait for what the first run answers its caller. */
   readonly wantsAnswer?: boolean;
-  /** Nobody waits for that answer any more. */
+  /** Removes the caller that waits for that answer. */
   readonly gone?: AbortSignal | undefined;
   /** Wait for the first run's end. */
   readonly wantsEnd?: boolean;

@@ -15,7 +15,7 @@ interface Waiting {
 
 export interface AwaitedAnswer {
   readonly answered: Promise<Answered>;
-  /** Nobody waits for it any more. */
+  /** Removes the waiting caller. */
   leave(): void;
 }
 
@@ -23,8 +23,8 @@ export class Waiters {
   readonly #byRun = new Map<number, Waiting>();
 
   /**
-   * Register before the run is started. Nobody waits for ever: a throttled run may begin in a day. `gone`: the caller went
-   * away, and whatever the run answers has nobody to go to.
+   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `gone`: the caller went
+   * away, and there is no one to send the run's answer to.
    */
   answerOf(run: number, gone?: AbortSignal): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
@@ -55,7 +55,7 @@ export class Waiters {
     return new Promise((resolve) => this.#of(run).ended.add(resolve));
   }
 
-  /** The answer goes out now; later ones are ignored. False: nobody waited for it. */
+  /** The answer goes out now; later ones are ignored. False: no caller waited for it. */
   answer(run: number, answered: Answered): boolean {
     const waiting = this.#byRun.get(run);
     if (!waiting || waiting.answered.size === 0) return false;
@@ -67,7 +67,7 @@ export class Waiters {
 
   /**
    * The run waits, and that is durable: callers get what it has answered by now. Without an answer they go on waiting when
-   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: nobody was told anything.
+   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: no caller was answered.
    */
   wait(run: number, wait: Wait, answer: HttpAnswer | null): boolean {
     if (answer) return this.answer(run, { kind: 'answer', answer });
@@ -85,19 +85,19 @@ export class Waiters {
     for (const resolve of waiting.ended) resolve(outcome);
   }
 
-  /** Those that somebody waits for. */
+  /** Runs that a caller waits for. */
   runs(): number[] {
     return [...this.#byRun.keys()];
   }
 
-  /** False: nobody waits for it. */
+  /** False: no caller waits for it. */
   place(run: number, at: 'here' | 'elsewhere'): boolean {
     const waiting = this.#byRun.get(run);
     if (waiting) waiting.isElsewhere = at === 'elsewhere';
     return waiting !== undefined;
   }
 
-  /** Those that somebody waits for, and that are not executed here. */
+  /** Runs that a caller waits for and that another node executes. */
   elsewhere(): number[] {
     return [...this.#byRun].filter(([, { isElsewhere }]) => isElsewhere).map(([run]) => run);
   }

@@ -30,7 +30,7 @@ export interface QuotaDeps {
   readonly runnerUse: (ownerId: string) => RunnerUse;
 }
 
-/** When somebody may try again whose room has to be made first: by deleting, or by retention. */
+/** When an owner may try again that must free stored bytes first: by deleting, or by retention. */
 const STORED_RETRY_S = 60;
 const UNBOUNDED = { ...NO_QUOTAS, isFull: false };
 
@@ -95,7 +95,7 @@ export class OwnerQuotas {
     if (retryAfterS === 0) return;
     throw new Refusal(
       'rate_limited',
-      `The quota of ${rate.perSecond} requests per second is used up; wait, or ask whoever runs this server for more`,
+      `The quota of ${rate.perSecond} requests per second is used up; wait, or ask the operator of this server for more`,
       { retryAfterS },
     );
   }
@@ -109,7 +109,7 @@ export class OwnerQuotas {
     const { storedBytes } = this.of(ownerId);
     throw new Refusal(
       'rate_limited',
-      `The quota of ${storedBytes} stored bytes is used up (${this.#bytesOf(ownerId)}); delete something, wait until old events are gone, or ask whoever runs this server for more`,
+      `The quota of ${storedBytes} stored bytes is used up (${this.#bytesOf(ownerId)}); delete something, wait until old events are gone, or ask the operator of this server for more`,
       { retryAfterS: STORED_RETRY_S },
     );
   }

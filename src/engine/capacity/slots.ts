@@ -1,5 +1,5 @@
 // How much this node does at once: free hands per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store asks (Admission)
-// while it writes, so that a row is inserted as ours only when somebody is free for it.
+// while it writes, so that a row is inserted as ours only when a slot is free for it.
 
 import { concurrencyOf, type Runnable, type Webhook } from '../../domain/resource.ts';
 import type { Admission } from '../../store/contract/store.ts';

@@ -50,7 +50,7 @@ export async function planProps(deps: PropsDeps, asked: Asked, configuration: Co
   checkGiven(place, { definitions: shape.props, configured: all });
   const additional = shape.hasAdditionalProps ? await additionalOf(deps, asked, { ...configuration, all }) : {};
   const definitions = mergedDefinitions(shape.props, additional);
-  // A secret that nobody asks for any more was not sent by the caller, who could not take it out either.
+  // A secret that no prop asks for any more was not sent by the caller, who could not take it out either.
   const configured = withoutUnknown(all, { kept, definitions });
   await checkProps(deps.propStores, place, { definitions, configured });
   return { configured, additional, secret: secretNames(definitions, configured), definitions };

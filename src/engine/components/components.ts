@@ -56,7 +56,7 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
   async function fromKey(key: string): Promise<ReadyCode> {
     const keys = await listKeys();
     if (!keys.includes(key)) {
-      refuse('component', `names ${JSON.stringify(key)}, and there is no such component; there are ${keys.join(', ')}`);
+      refuse('component', `names ${JSON.stringify(key)}, which is not a component; available: ${keys.join(', ')}`);
     }
     return await ready(fileOf(key), { kind: 'component', name: key }, 'component');
   }
@@ -116,7 +116,7 @@ async function listKeys(): Promise<string[]> {
 }
 
 async function dirOf(componentsDir: string | null, parameter: string): Promise<string> {
-  if (componentsDir === null) refuse(parameter, 'this server has no folder of components (ERRAND_COMPONENTS_DIR)');
+  if (componentsDir === null) refuse(parameter, 'this server has no folder of components: set ERRAND_COMPONENTS_DIR');
   return await realpath(componentsDir).catch((error: Error) => {
     throw new Error(`the folder of components cannot be read: ${error.message}`);
   });
@@ -130,8 +130,8 @@ async function checkPath(dir: string, path: string, parameter: string): Promise<
   const real = await realpath(join(dir, ...names)).catch(() => null);
   const found = real === null ? null : await stat(real);
   if (real === null || !found?.isFile()) return refuse(parameter, await whatIsThere(dir, path));
-  if (!real.startsWith(dir + sep)) refuse(parameter, `${show(path)} leads out of the folder of components`);
-  if (!CODE.test(real)) refuse(parameter, `${show(path)} is no file of JavaScript or TypeScript`);
+  if (!real.startsWith(dir + sep)) refuse(parameter, `${show(path)} is outside the folder of components`);
+  if (!CODE.test(real)) refuse(parameter, `${show(path)} is not a JavaScript or TypeScript file`);
 }
 
 async function whatIsThere(dir: string, path: string): Promise<string> {

@@ -43,7 +43,7 @@ export function createConfigure(deps: ConfigureDeps) {
       found.env,
     );
     if (!told.ok) {
-      throw new Refusal('impossible', `the options of prop "${prop}" cannot be told: ${told.message}`, {
+      throw new Refusal('impossible', `the options of prop "${prop}" could not be loaded: ${told.message}`, {
         errors: [{ parameter: `configured_props.${prop}`, message: `${told.message}\n${told.stack}`.trim() }],
       });
     }

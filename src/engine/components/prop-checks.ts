@@ -84,7 +84,7 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
   const check = SHAPES[type] ?? JSON_TYPES[base];
   if (!check) refuse(place, prop, `prop "${prop}" has type ${type}, which is not known: see docs/components.md`);
   if (hasStatic(definition) && configured !== undefined && !isSame(configured, definition.static)) {
-    refuse(place, prop, `prop "${prop}" has a value of its own (static), and takes no other`);
+    refuse(place, prop, `prop "${prop}" has a fixed value (static) and cannot be configured`);
   }
   const value = valueFor(type, definition, configured);
   if (value === undefined) {
@@ -95,7 +95,7 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
   const isPlain = Object.hasOwn(JSON_TYPES, base);
   // What an expression gives is known when the step runs.
   const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
-  // A default of another type is what the author's code expects, and nobody else can mend it.
+  // A default of another type is what the author's code expects, and only the author can correct it.
   const isAuthors = isPlain && (configured === undefined || configured === null);
   if (isLater(value)) return value;
   const isList = type !== base;
@@ -193,7 +193,11 @@ async function checkNamed(
   if (definition.type === 'app') {
     const id = accountIdOf(value);
     if (id === null || (await accounts.fieldsOf(place.ownerId, id)) !== undefined) return;
-    refuse(place, prop, `prop "${prop}" names the account ${id}, which there is not: POST /v1/accounts makes one`);
+    refuse(
+      place,
+      prop,
+      `prop "${prop}" names the account ${id}, which does not exist: create one with POST /v1/accounts`,
+    );
   }
   if (definition.type === 'data_store') {
     const id = dataStoreIdOf(value) as string;
@@ -201,7 +205,7 @@ async function checkNamed(
     refuse(
       place,
       prop,
-      `prop "${prop}" names the data store ${id}, which there is not: POST /v1/data_stores makes one`,
+      `prop "${prop}" names the data store ${id}, which does not exist: create one with POST /v1/data_stores`,
     );
   }
 }

@@ -1,4 +1,4 @@
-// What props may name besides plain values: accounts of apps, and data stores. Whoever keeps them plugs in here.
+// What props may name besides plain values: accounts of apps, and data stores. The parts that keep them plug in here.
 
 import type { PropValues } from '../../domain/props.ts';
 import type { Store } from '../../store/contract/store.ts';

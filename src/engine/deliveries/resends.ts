@@ -26,13 +26,10 @@ export function createResends({ store, wakeDeliveries }: ResendDeps) {
 
 function refusal(id: string, why: NotResendable): Refusal {
   if (why === 'sending') {
-    return new Refusal('conflict', `${id} is being sent right now: wait for what comes of it, then send it again`);
+    return new Refusal('conflict', `${id} is being sent now: wait for its result, then send it again`);
   }
   if (why === 'held') {
-    return new Refusal(
-      'conflict',
-      `the webhook of ${id} is not active: enable it, and what is held goes out by itself`,
-    );
+    return new Refusal('conflict', `the webhook of ${id} is not active: enable it, and its held deliveries are sent`);
   }
   return new Refusal('impossible', `${id} cannot be sent again: its webhook was deleted`);
 }

@@ -29,7 +29,7 @@ export interface FileDeps {
   readonly ids: Ids;
   readonly runner: Pick<Runner, 'describe'>;
   readonly workflows: Pick<Workflows, 'createWorkflow' | 'updateWorkflow'>;
-  /** What a file says of itself, as somebody may ask for it. Throws `Refusal`. */
+  /** What a file says of itself, checked as a request is. Throws `Refusal`. */
   readonly readFile: (described: unknown) => WorkflowInput;
 }
 
@@ -194,7 +194,7 @@ async function write(
   const steps = stepsOf({ runnableId, namespaces, file, mark, previous: standing?.deployment ?? null });
   if (standing) {
     const ready = following(deps, standing, { mark, steps });
-    // Whoever switched it off over the API switches it on again; what was switched off with its file comes back with it.
+    // What was switched off over the API is switched on over the API; what was switched off with its file comes back with it.
     const isBack = markOf(standing.deployment)?.state === 'removed';
     const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
     return told('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));

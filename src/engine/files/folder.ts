@@ -3,7 +3,7 @@
 // The scan is the truth: it stamps every file, and what a workflow was bundled from is looked at again when a stamp of it
 // has changed. The watcher only makes the next scan come at once, and may miss what it likes. A file that does not
 // compile, or throws when it is loaded, is logged, once for each thing that is wrong with it, and its last good deployment
-// stays. One that is gone has to be gone twice, since editors move a file away before they write it anew.
+// stays. One that is gone has to be gone twice, since editors move a file away before they write it again.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export interface FolderDeps {
 }
 
 interface Known {
-  /** What it was made of: absolute paths; null: any file of the folder may mend it. */
+  /** What it was made of: absolute paths; null: a change of any file of the folder may correct it. */
   readonly inputs: readonly string[] | null;
   readonly stamp: string;
 }
@@ -151,7 +151,7 @@ export class WorkflowFolder {
       return know(null);
     }
     if (bundled.kind === 'module') {
-      if (this.#standing?.has(path)) this.#refuse(path, [`${path}:1:1: it has no default export any more`]);
+      if (this.#standing?.has(path)) this.#refuse(path, [`${path}:1:1: it no longer has a default export`]);
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
@@ -175,7 +175,7 @@ export class WorkflowFolder {
     if (!isEmptied) this.#told.delete(EMPTY);
     else {
       this.#tell(EMPTY, 'empty', () => {
-        this.#deps.log.error({ dir: this.#dir }, 'the folder of workflow files is empty: nothing is switched off');
+        this.#deps.log.error({ dir: this.#dir }, 'the folder of workflow files is empty: no workflow is disabled');
       });
     }
     return isEmptied;
@@ -192,7 +192,7 @@ export class WorkflowFolder {
       this.#known.delete(path);
       this.#told.delete(path);
       this.#missing.delete(path);
-      this.#deps.log.info({ file: path }, 'workflow file is gone: its workflow is switched off');
+      this.#deps.log.info({ file: path }, 'workflow file was deleted: its workflow is disabled');
     }
     return this.#missing.size > 0 ? GONE_MS : Number.POSITIVE_INFINITY;
   }

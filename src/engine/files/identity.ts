@@ -4,7 +4,7 @@
 // So ids are derived. The workflow's id is a hash of owner and key: of several nodes that find the same new file at once,
 // one creates the workflow and the others are refused by its primary key. A deployment's id is a hash of the one before
 // it and of what is deployed, so that of several nodes that see the same change, one makes the deployment. What was
-// deployed is told by a hash in the first line of the first step's code, which nobody else needs.
+// deployed is told by a hash in the first line of the first step's code, which no other part needs.
 //
 // (Rejected: a column or table for the key. It would be one more thing to migrate, export and move, for what a hash does
 // as well. A lock between nodes: it has to be given back, by processes that die.)

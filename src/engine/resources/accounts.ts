@@ -57,7 +57,7 @@ function noAccount(id: string): Refusal {
 
 type Fields = Account['fields'];
 
-/** Field by field: nobody can send back what nobody is shown. Null takes one away. */
+/** Field by field: a caller cannot send back values that are never shown. Null takes one away. */
 function mergedFields(before: Fields, given: Fields = {}): Fields {
   const entries = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
   if (entries.length > LIMITS.accountFields) {

@@ -57,7 +57,7 @@ export async function makeDeployment(
   return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
 }
 
-/** Whoever knows services that fetch code gives them a link. */
+/** Services that fetch code by a URL are given a link. */
 function isAddress(code: string): boolean {
   return /^\s*(https?:\/\/|git@)\S+\s*$/.test(code);
 }

@@ -33,7 +33,7 @@ export default {
     // Hooks run again when their source is changed, and webhooks have deliveries to send again.
     const isHook = kind === "sources" && Array.isArray(event && event.hooks);
     if (kind !== "webhooks" && !isHook) {
-      text.push("", "Run that event again, once it is mended:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
+      text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
     await $.send.email({ subject: "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg), text: text.join("\\n") });
     $.export("$summary", "Told about " + error.code + " of " + name);

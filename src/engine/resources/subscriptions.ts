@@ -72,11 +72,14 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
   if (!isEmitter) {
     refuse(
       'emitter_id',
-      `"${emitterId}" is no emitter: it begins with one of ${EMITTERS.join(' ')}, or is one of ${WILDCARDS.join(' ')}`,
+      `"${emitterId}" is not the id of an emitter: those begin with one of ${EMITTERS.join(' ')}, or is one of ${WILDCARDS.join(' ')}`,
     );
   }
   if (!LISTENERS.includes(prefixOf(listenerId))) {
-    refuse('listener_id', `"${listenerId}" is no listener: it begins with one of ${LISTENERS.join(' ')}`);
+    refuse(
+      'listener_id',
+      `"${listenerId}" is not the id of a listener: those begin with one of ${LISTENERS.join(' ')}`,
+    );
   }
   if (eventName.length > LIMITS.eventNameChars) {
     refuse('event_name', `event_name has ${eventName.length} characters; at most ${LIMITS.eventNameChars} are allowed`);
@@ -87,7 +90,7 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
   }
 }
 
-/** Throws `Refusal`: what is misspelt would never be heard, and nobody would be told. */
+/** Throws `Refusal`: a misspelt name would never match, in silence. */
 export function checkEventName(eventName: string, parameter = 'event_name'): void {
   if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
   const message = `nothing is heard as ${JSON.stringify(eventName)}: of the names that begin with $ there is ${ERRORS}`;

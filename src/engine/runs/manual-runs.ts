@@ -1,4 +1,4 @@
-// Runs that somebody asks for by hand: of a workflow with an event, of a source, a replay of an error, a hook.
+// Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
 import { text } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
@@ -21,7 +21,7 @@ export interface DirectDeps {
   readonly waiters: Waiters;
 }
 
-/** Whoever waits for a run that was cancelled with its workflow or source gets no answer, and must not wait for one. */
+/** Ends the wait of callers whose run was cancelled with its workflow or source: no answer will come. */
 export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>, ownerId: string): Promise<void> {
   for (const run of deps.waiters.runs()) {
     const record = await deps.store.getRun(ownerId, run);

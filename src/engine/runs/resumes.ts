@@ -1,4 +1,4 @@
-// Ending waits of runs from outside: whoever has the address of a wait ends it, by resuming the run or by cancelling it.
+// Ending waits of runs from outside: a caller with the address of a wait ends it, by resuming the run or by cancelling it.
 
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
@@ -30,7 +30,7 @@ const BECAME: Readonly<Record<RunState, string>> = {
   waiting: 'this wait of it is over, and it waits for something else',
   succeeded: 'it went on, and has succeeded',
   failed: 'it went on, and has failed',
-  cancelled: 'it was cancelled, by somebody or because its time was up',
+  cancelled: 'it was cancelled by a request or because its time was up',
 };
 
 export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
@@ -61,7 +61,7 @@ export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
   }
 
   /**
-   * What is kept must not be more than the steps to come could leave, too: refused here, it is told to whoever sent it. (Of
+   * What is kept must not be more than the steps to come could leave, too: refused here, the sender is told. (Of
    * a request that comes before its wait has begun, what the step that runs leaves is counted when the run goes on.)
    */
   async function mustFit({ ownerId }: WaitingRun, run: number, request: string): Promise<void> {
@@ -83,8 +83,5 @@ function notThere(): Refusal {
 }
 
 function over(run: number, { state }: WaitingRun): Refusal {
-  return new Refusal(
-    'conflict',
-    `The run ${numberedId(PREFIX.run, run)} does not wait here any more: ${BECAME[state]}`,
-  );
+  return new Refusal('conflict', `The run ${numberedId(PREFIX.run, run)} no longer waits here: ${BECAME[state]}`);
 }

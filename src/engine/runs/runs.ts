@@ -115,7 +115,7 @@ export class Runs {
     });
     slots.dropRun(run.runnable.id);
     if (this.#waiting) this.#loop.wake();
-    // What was answered at once is kept, too, for whoever asks again or was not reached.
+    // What was answered at once is kept, too, for a caller that asks again or was not reached.
     const whole = { ...outcome, answer: given ?? outcome.answer };
     const end = await this.#endOf(run, whole);
     const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));
@@ -150,7 +150,7 @@ export class Runs {
         waiters.wait(run, wait, whole.answer);
         wakeTimes(Math.max(0, wait.dueAtMs - clock.nowMs()));
       }
-      // Who waits here for a run that waits, was lost or handed back hears of its end all the same, whoever executes it next.
+      // Who waits here for a run that waits, was lost or handed back gets its end all the same, whichever node executes it next.
       answers.watch(run);
     }
   }

@@ -7,7 +7,7 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Schedule } from '../../domain/resource.ts';
 
 /**
- * Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that never comes.
+ * Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that has no next time.
  * `parameter`: where in the request it stands.
  */
 export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs: number; parameter: string }): void {
@@ -17,10 +17,7 @@ export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs:
     throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${name}`, message }] });
   };
   if (!isTimezone(timezone)) {
-    refuse(
-      'timezone',
-      `timezone ${JSON.stringify(timezone)} is not known: it is a name like "Europe/Berlin", or "UTC"`,
-    );
+    refuse('timezone', `timezone ${JSON.stringify(timezone)} is not known: use a name like "Europe/Berlin", or "UTC"`);
   }
   let next: Date | null = null;
   try {
@@ -28,7 +25,7 @@ export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs:
   } catch (error) {
     refuse('cron', `cron ${JSON.stringify(cron)} cannot be read: ${whyNoCron(cron, error as Error)}`);
   }
-  if (!next) refuse('cron', `cron ${JSON.stringify(cron)} never comes`);
+  if (!next) refuse('cron', `cron ${JSON.stringify(cron)} has no next time`);
 }
 
 /** The library's own words about it name no such thing until a date is made of it, and then many others. */
@@ -90,7 +87,7 @@ function isCron(schedule: Schedule): schedule is CronSchedule {
 
 function cronAfterMs({ cron, timezone }: CronSchedule, ms: number): number {
   const next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(ms));
-  // A cron that never comes again sleeps for good; the largest date that JavaScript knows.
+  // A cron that has no next time again sleeps for good; the largest date that JavaScript knows.
   return next ? next.getTime() : 8.64e15;
 }
 

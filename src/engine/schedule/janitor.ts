@@ -1,4 +1,4 @@
-// Deletes, a little at a time, what nobody sees or needs any more, to free its room: what is left of data stores that are
+// Deletes, a little at a time, what is no longer seen or needed, to free its room: what is left of data stores that are
 // gone or were cleared, records that have expired, and deployments that newer ones have replaced.
 
 import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';

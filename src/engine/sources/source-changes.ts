@@ -56,7 +56,7 @@ export class SourceChanges {
   async #begin(change: SourceChange): Promise<void> {
     const { sourceId, kind } = change;
     for (let leftMs = this.#waitMs; ; leftMs -= POLL_MS) {
-      // Before the mark is there: else it would be taken for one that nobody goes on with.
+      // Before the mark is there: else it would be taken for an abandoned one.
       this.#underWay.add(sourceId);
       if (kind === 'create') return;
       const begun = await this.#store.beginSourceChange(change);

@@ -30,7 +30,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
     const standing = await store.getSource(ownerId, id);
     if (!standing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
-    // One that is just being made may be taken back: whoever changes it waits for that.
+    // One that is just being made may be taken back: a change of it waits for that.
     const isDone = standing.settings.inHooks !== true;
     const isSame = isDone && standing.componentCode === code && configuredProps === undefined;
     if (isSame && (name === undefined || name === standing.name)) {

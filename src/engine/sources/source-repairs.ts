@@ -1,10 +1,10 @@
-// Changes of sources that nobody goes on with: their node is gone, or storage went away in the middle. Each is finished
+// Abandoned changes of sources: their node is gone, or storage went away in the middle. Each is finished
 // here, by one node. A source whose creator was never answered goes; an update goes on from what stands in the row; a
 // deletion goes on.
 //
 // What the hooks did is asked of their runs. Those that wait are cancelled first, and those that a living node executes are
 // waited for: what is asked for here would run beside them, and a hook that registers a webhook at a vendor would do so
-// twice. Not cancelled, since what it has registered by then would stay there, and nobody would know of it.
+// twice. Not cancelled, since what it has registered by then would stay there, and no record would name it.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
@@ -39,7 +39,7 @@ const POLL_MS = 100;
 
 const isOpen = ({ state }: HookRun): boolean => state === 'queued' || state === 'running' || state === 'waiting';
 
-/** Thrown when the mark is not ours any more: then whoever has it finishes the change. */
+/** Thrown when another node has taken over the mark; that node finishes the change. */
 class Lost extends Error {
   override readonly name = 'Lost';
 }
@@ -61,7 +61,7 @@ export class SourceRepairs {
     this.#loop.start();
   }
 
-  /** Somebody may have left a change half made. */
+  /** A node may have left a change half made. */
   wake(): void {
     this.#loop.wake();
   }

@@ -45,7 +45,7 @@ export function createSources(deps: SourceDeps) {
       try {
         await runHooks(deps, planned, hooks);
       } catch (error) {
-        // With storage away nobody knows what the hooks did.
+        // With storage away it is unknown what the hooks did.
         if (!(error instanceof Refusal)) throw error;
         await store.deleteSource(ownerId, id);
         await releaseCallers(deps, ownerId);
@@ -87,7 +87,7 @@ export function createSources(deps: SourceDeps) {
     const { active } = standing.source;
     if (active) {
       const isHeld = await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
-      // Whoever took it over has switched it on, or will.
+      // The node that took it over has switched it on, or will.
       if (!isHeld) return;
       await orRefused(runHooks(deps, standing, ['activate']));
     }
@@ -122,7 +122,7 @@ export function createSources(deps: SourceDeps) {
   /** This process was paused, or cut off, for so long that another one finishes the change, in its own way. */
   async function takenOver(ownerId: string, id: string): Promise<Refusal> {
     if (!(await store.getSource(ownerId, id))) return noSource(id);
-    return new Refusal('conflict', `this change of ${id} was cut off: read the source, then try again`);
+    return new Refusal('conflict', `this change of ${id} was interrupted: read the source, then try again`);
   }
 
   return { getSource, createSource, updateSource, deleteSource };

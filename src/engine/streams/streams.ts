@@ -2,7 +2,7 @@
 //
 // - The store is the truth. A wake-up says only that something was emitted; who has emitted is asked once for all readers,
 //   and what, once for all readers of a channel that are at its head (group.ts).
-// - Nobody is given anything that lies beyond the end of the log (StreamStore.logEnd): so the order is that of the entries,
+// - No reader is given an entry beyond the end of the log (StreamStore.logEnd): so the order is that of the entries,
 //   and the last id that a reader was given tells all that it has.
 // - Nothing waits in memory for a slow reader, and an idle one costs neither a timer nor a question (reader.ts).
 
@@ -34,7 +34,7 @@ export interface StreamsDeps {
   readonly retentionDays: number;
 }
 
-/** While somebody reads; what other processes emit is mostly told of. */
+/** While a stream is open; emissions of other processes are mostly announced. */
 const POLL_MS = SECOND_MS;
 /** What is emitted at the same time is looked for together. */
 const GATHER_MS = 2;
@@ -169,7 +169,7 @@ export class Streams {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Null: whoever reads has to look. */
+  /** Null: the reader has to look. */
   async #whoEmitted(upTo: number): Promise<ReadonlySet<string> | null> {
     const after = this.#knownTo;
     if (after === null || upTo - after > MAX_LOG) return null;
@@ -207,7 +207,7 @@ export class Streams {
   readonly #read: ReadFrames = (channel, stretch) =>
     this.#permits.with(async () => {
       const records = await this.#deps.store.emissionsAfter(channel, stretch, true);
-      // A store that answers without waiting would let nobody else have a turn while many read much.
+      // A store that answers without waiting would keep all other work waiting while many read much.
       await new Promise((resolve) => setImmediate(resolve));
       const last = records.at(-1);
       return last ? { bytes: this.#deps.frames.of(records), last: last.entry } : null;

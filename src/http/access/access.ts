@@ -70,7 +70,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
     uses.used(request.caller, deps.store.clock.nowMs());
     if (!request.is404) authorize(request.caller, access);
     deps.quotas.takeRequest(request.caller.ownerId);
-    // Who has stored all that it may can look and delete, and whoever gives quotas can change them.
+    // An owner that has used up its stored bytes can still read and delete, and an admin can change the quota.
     if (access !== 'admin' && STORING.has(request.method)) {
       deps.quotas.takeStored(request.caller.ownerId, Number(request.headers['content-length'] ?? 0));
     }
@@ -94,7 +94,7 @@ const STOPPING = new Refusal('unavailable', 'This process is stopping; try again
 /** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
 const NO_API = new Refusal(
   'unavailable',
-  'This process has not the role "api" (ERRAND_ROLES): it answers /healthz, /readyz and /metrics alone. Ask one that has it.',
+  'This process does not have the role "api" (ERRAND_ROLES): it answers only /healthz, /readyz and /metrics. Send the request to a process that has it.',
 );
 
 /** Why nothing is answered now, but by routes that say so; null: everything is. */

@@ -14,7 +14,7 @@ import type { Store } from '../../store/contract/store.ts';
 const RECORDS_PER_WRITE = 500;
 /** How often a record that counts is written while it grows. */
 const COUNTED_MS = 5 * SECOND_MS;
-/** Keys whose refusals are counted at a time: beyond that, the one that was refused first is counted anew. */
+/** Keys whose refusals are counted at a time: beyond that, the count of the key refused first starts again. */
 const KEYS = 1000;
 
 const FIRST_REFUSAL = 400;

@@ -4,7 +4,7 @@
 // one. It is written before the handler runs, and completed with what was answered. So no change is without a record: when
 // the process dies in the middle, the record stands there without a status, and when the record cannot be written, nothing
 // is done, and the answer is 503. What is refused before the handler (403, 400) is recorded as it is answered; and beyond a
-// few, refusals are counted (audit-log.ts). What comes without a good key (401) has nobody to be recorded for.
+// few, refusals are counted (audit-log.ts). What comes without a good key (401) has no owner to be recorded for.
 
 import type { FastifyRequest } from 'fastify';
 import type { AuditRecord } from '../../domain/audit.ts';

@@ -1,4 +1,4 @@
-// When keys were used last: written once in a while for each key, and by nobody who waits for it.
+// When keys were used last: written once in a while for each key, and no request waits for the write.
 
 import type { ApiKey } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';

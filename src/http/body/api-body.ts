@@ -38,7 +38,7 @@ export function addBodies(app: App, memory: BodyMemory): void {
   app.addHook('preParsing', async (request) => {
     const encoding = request.headers['content-encoding'];
     if (encoding === undefined || encoding === 'identity' || request.is404) return;
-    throw new Refusal('unsupported_media', 'A compressed body is taken by HTTP triggers only; send it as it is');
+    throw new Refusal('unsupported_media', 'A compressed body is accepted by HTTP triggers only; send it uncompressed');
   });
   app.addHook('preValidation', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD' || request.is404) return;

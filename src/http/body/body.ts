@@ -23,7 +23,7 @@ type BodyRead =
   | { readonly kind: 'too_large' }
   /** All memory for bodies is taken. */
   | { readonly kind: 'full' }
-  /** The caller went away before the end; nobody is left to answer. */
+  /** The caller went away before the end; no caller is left to answer. */
   | { readonly kind: 'aborted' };
 
 const EMPTY: BodyRead = { kind: 'whole', body: { bytes: Buffer.alloc(0), release: ignore } };
@@ -31,7 +31,7 @@ const EMPTY: BodyRead = { kind: 'whole', body: { bytes: Buffer.alloc(0), release
 /** What is still read of a refused request before its connection closes. */
 const DISCARD_BYTES = 4 * 1024 * KIB;
 const DISCARD_MS = 1000;
-/** A body of so many bytes is read and thrown away, whoever sends it, for the sake of the connection's next request. */
+/** A body of so many bytes is read and thrown away for every sender, for the sake of the connection's next request. */
 const SMALL_BYTES = 64 * KIB;
 
 /** On requests whose sender waits to be told to go on. */

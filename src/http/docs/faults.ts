@@ -8,7 +8,7 @@ export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
     'An HTTP trigger with `custom_response`: the run ended without `$.respond`. Or a source with `customResponse`, without `respond`.',
   unauthenticated: 'The key (or the trigger’s token) is missing, malformed, unknown or revoked.',
   forbidden: 'The key is valid, but lacks the scope that this needs.',
-  not_found: 'There is nothing here, or it belongs to somebody else.',
+  not_found: 'There is nothing here, or it belongs to another owner.',
   method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
   too_slow: 'The request did not arrive within its time: 20 seconds for the headers, 60 for all of it.',
   conflict: 'It contradicts what has happened in the meantime.',

@@ -38,7 +38,7 @@ curl -sS -X POST "$URL/v1/subscriptions?emitter_id=$WORKFLOW_ID&listener_id=$WEB
   -H "Authorization: Bearer $KEY"`,
     },
     {
-      says: 'Mend the code with <code>PUT /v1/workflows/{id}</code>, then run the failed event again.',
+      says: 'Correct the code with <code>PUT /v1/workflows/{id}</code>, then run the failed event again.',
       code: `curl -sS -X POST "$URL/v1/workflows/$WORKFLOW_ID/\\$errors/$RECORD_ID/replay" \\
   -H "Authorization: Bearer $KEY"`,
     },

@@ -2,7 +2,7 @@
 // only to see that they are JSON.
 //
 // The order is: find the trigger, check the caller, read the body, accept. Who has no business here is refused by the head
-// alone: of a body that nobody asked for, nothing is kept.
+// alone: a body that no endpoint asked for is not kept.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -7,7 +7,7 @@ import type { Problem } from '../problem.ts';
 const HTML = 'text/html';
 const JSON_TYPES = ['application/json', 'application/problem+json'];
 
-/** Whether the caller would rather be answered with a page than with JSON. Nobody asks for a page by saying nothing. */
+/** Whether the caller would rather be answered with a page than with JSON. A request without an Accept header gets JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false;
   const quality = new Map(accept.split(',').map(readRange));

@@ -1,6 +1,6 @@
-// `/r/{run id}/{waits}.{token}/resume` and `…/cancel`: where a run's wait is ended, by whoever was given its address. Any
+// `/r/{run id}/{waits}.{token}/resume` and `…/cancel`: where a caller with the address ends a run's wait. Any
 // method does it, also GET, since people follow such links in mails; but not HEAD and OPTIONS, with which programs look at
-// links that nobody has followed, nor what a browser asks for ahead of its user.
+// links that no person has followed, nor what a browser asks for ahead of its user.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';

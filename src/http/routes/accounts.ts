@@ -81,7 +81,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Change an account',
     description:
-      'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run of whoever uses the account has them.',
+      'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.',
     params: PARAMS,
     body: ACCOUNT_UPDATE,
     example: { fields: { oauth_access_token: 'xoxb-5678' } },

@@ -13,7 +13,7 @@ export function addPageRoutes(app: App): void {
 const PAGE = htmlPage(
   'Errand',
   `<main class="front"><h1>Errand</h1>
-<p>Workflows that catch every error and make sure somebody hears of it.</p>
+<p>Workflows that catch every error and tell a person about it.</p>
 <p><a class="button" href="/docs">Read the documentation</a></p>
 <p class="quiet">The service is running. It is used through its <a href="/docs">HTTP interface</a>; the document for
 machines is <a href="/v1/openapi.json">/v1/openapi.json</a>.</p></main>`,

@@ -26,8 +26,8 @@ export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundH
     const allow = [...new Set(methods)].sort().join(', ');
     const refusal =
       allow === ''
-        ? new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}; /docs lists what there is`)
-        : new Refusal('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`);
+        ? new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}; /docs lists what exists`)
+        : new Refusal('method_not_allowed', `${request.method} is not allowed here; allowed: ${allow}`);
     const problem = problemFrom(refusal, request.id);
     sendProblem(reply, allow === '' ? problem : { ...problem, headers: { ...problem.headers, allow } });
   });

@@ -12,8 +12,14 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ':80', https: ':
 
 const MISSING = new Refusal('malformed', 'The request has no Host header');
 const DUPLICATE = new Refusal('malformed', 'The request has more than one Host header; send one');
-const INVALID = new Refusal('malformed', 'The Host header is no valid host, such as example.com or example.com:8080');
-const NO_ADDRESS = new Refusal('malformed', 'The address in the request line is no path and no http or https address');
+const INVALID = new Refusal(
+  'malformed',
+  'The Host header is not a valid host, such as example.com or example.com:8080',
+);
+const NO_ADDRESS = new Refusal(
+  'malformed',
+  'The address in the request line is neither a path nor an http or https URL',
+);
 const MISMATCH = new Refusal('malformed', 'The Host header names another host than the address in the request line');
 
 const OLD_CHUNKS = new Refusal('malformed', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length, or HTTP/1.1');

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10 * SECOND_MS;
 const MAX_CONNECTIONS = 100;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-const NOT_HERE = new Refusal('not_found', 'There is nothing here but /metrics');
+const NOT_HERE = new Refusal('not_found', 'Only /metrics is served here');
 const NOT_SO = new Refusal('method_not_allowed', 'Metrics are read with GET or HEAD');
 
 export function createMetricsServer(deps: Pick<HttpDeps, 'metrics' | 'log'>, nextRequestId: () => string): Server {

@@ -52,7 +52,7 @@ export const COMPONENT_CONFIGURE = {
       }),
     ),
   ),
-  query: Type.Optional(text({ description: 'What somebody typed, for props with `useQuery`.' })),
+  query: Type.Optional(text({ description: 'The text that the user typed, for props with `useQuery`.' })),
 };
 
 export const PROP_OPTIONS = Type.Object(

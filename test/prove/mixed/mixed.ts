@@ -156,7 +156,7 @@ async function endInOrder(server: Server, wrong: Findings): Promise<void> {
     wrong.add('server that ended by itself', `${server.name}: ${death.code ?? death.signal}`);
   }
   for (const [about] of server.complaints) {
-    if (about.includes('put right')) wrong.add('counter that had to be put right', `${server.name}: ${about}`);
+    if (about.includes('corrected')) wrong.add('counter that had to be corrected', `${server.name}: ${about}`);
   }
 }
 

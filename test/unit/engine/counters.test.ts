@@ -33,7 +33,7 @@ test('repairs are counted by kind and told, many of them in sum', async () => {
   await counters.tick();
   const { body } = await metrics.text();
   assert.match(body, /errand_store_repairs_total\{kind="taken"\} 30/);
-  const told = lines.filter((line) => JSON.stringify(line).includes('was put right'));
+  const told = lines.filter((line) => JSON.stringify(line).includes('was corrected'));
   assert.equal(told.length, 20);
   assert.match(JSON.stringify(lines.at(-1)), /"repairs":30/);
 });

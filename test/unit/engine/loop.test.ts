@@ -162,5 +162,5 @@ test('an outage of storage is told once', async () => {
   await over.promise;
   await loop.stop();
   assert.equal(told.length, 2);
-  for (const line of told) assert.match(line, /^warn storage is away/);
+  for (const line of told) assert.match(line, /^warn storage is unavailable/);
 });

@@ -46,7 +46,7 @@ test('what a gone node held is taken over', async () => {
   await rescued.promise;
   await nodes.stop();
   assert.deepEqual(taken, [claims]);
-  const told = { level: 'info', name: 'took over what was under way', fields: { runs: 2, deliveries: 1 } };
+  const told = { level: 'info', name: 'took over work of an earlier process', fields: { runs: 2, deliveries: 1 } };
   assert.deepEqual(lines, [told]);
 });
 

@@ -72,8 +72,8 @@ for (const [text, timezone, why] of [
   ['61 * * * *', 'UTC', 'cron "61 * * * *" cannot be read: Invalid value for minute: 61'],
   ['nonsense', 'UTC', 'or six with seconds before them, but here are 1'],
   ['0 0 0 1 1 * 2030', 'UTC', 'or six with seconds before them, but here are 7'],
-  ['* * * * *', 'Mars/Olympus', 'timezone "Mars/Olympus" is not known: it is a name like "Europe/Berlin"'],
-  ['0 0 31 2 *', 'UTC', 'cron "0 0 31 2 *" never comes'],
+  ['* * * * *', 'Mars/Olympus', 'timezone "Mars/Olympus" is not known: use a name like "Europe/Berlin"'],
+  ['0 0 31 2 *', 'UTC', 'cron "0 0 31 2 *" has no next time'],
 ] as const) {
   test(`a schedule that cannot be is refused: ${text} in ${timezone}`, () => {
     assert.throws(

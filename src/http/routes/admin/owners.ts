@@ -43,7 +43,7 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
     access: 'admin',
     summary: 'Create an owner',
     description:
-      'Somebody whose workflows, sources and webhooks are apart from yours, with a first key and a global error workflow. Needs the scope `admin`.',
+      'A tenant whose workflows, sources and webhooks are apart from yours, with a first key and a global error workflow. Needs the scope `admin`.',
     body: OWNER_CREATE,
     answer: dataOf(NEW_OWNER),
   });

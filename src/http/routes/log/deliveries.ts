@@ -123,7 +123,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     access: 'write',
     summary: 'Send a delivery again',
     description:
-      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over begins its schedule of retries anew. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
+      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over starts its schedule of retries from the beginning. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
     params: PARAMS,
     answer: dataOf(DELIVERY),
   });

@@ -96,7 +96,7 @@ async function stream({ store, streams }: HttpDeps, { request, reply, id, query 
   raw.on('drain', () => open.resume());
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    // Whoever passes it on neither keeps it nor waits for more of it.
+    // A proxy that passes it on neither stores it nor waits for more of it.
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'x-request-id': request.id,

@@ -1,4 +1,4 @@
-// Chapters 8 and 9: the code is mended and the failed event replayed; a source that hears the same thing twice.
+// Chapters 8 and 9: the code is corrected and the failed event replayed; a source that hears the same thing twice.
 
 import { curlOf, type Json, sendEvent } from './api.ts';
 import { BAD_ORDER } from './failing.ts';
@@ -6,9 +6,9 @@ import { until } from './wait.ts';
 import { type Deployed, exampleCode, type World } from './world.ts';
 
 export async function replay({ story, api }: World, { checkOrder }: Deployed, recordId: string): Promise<void> {
-  story.heading('The code is mended, and the event replayed');
-  const code = await exampleCode('workflows/check-order-mended.ts');
-  const mended = await api.put(`/v1/workflows/${checkOrder.id}`, { steps: [{ namespace: 'check', code }] });
+  story.heading('The code is corrected, and the event replayed');
+  const code = await exampleCode('workflows/check-order-corrected.ts');
+  const corrected = await api.put(`/v1/workflows/${checkOrder.id}`, { steps: [{ namespace: 'check', code }] });
   const path = `/v1/workflows/${checkOrder.id}/$errors/${recordId}/replay`;
   story.command(curlOf('POST', path));
   const started = await api.post(path);
@@ -18,14 +18,14 @@ export async function replay({ story, api }: World, { checkOrder }: Deployed, re
     return data.ended_at_ms !== null && ([data, answer] as const);
   });
   story.show(`${run.id} ${run.state}: ${run.summary}\n`);
-  story.fact('the new code is a new deployment', mended.deployment_id !== checkOrder.deployment_id);
-  story.fact('the replay has run with it, and succeeded', isMended(run, mended));
+  story.fact('the new code is a new deployment', corrected.deployment_id !== checkOrder.deployment_id);
+  story.fact('the replay has run with it, and succeeded', isCorrected(run, corrected));
   story.fact(`"${run.summary}"`, run.summary === 'ada pays 9.00');
   story.fact('its event was the original one, byte for byte', text.includes(BAD_ORDER));
 }
 
-function isMended(run: Json, mended: Json): boolean {
-  return run.state === 'succeeded' && run.replay === true && run.deployment_id === mended.deployment_id;
+function isCorrected(run: Json, corrected: Json): boolean {
+  return run.state === 'succeeded' && run.replay === true && run.deployment_id === corrected.deployment_id;
 }
 
 export async function hearTwice(world: World, { shopOrders, books }: Deployed): Promise<void> {
