@@ -7,6 +7,8 @@
 //   <the server's>/errand-server      the server
 //                 /errand-code-<n>    one process of code
 //
+// What started the server goes on there and starts the next one: that finds itself in `errand-server`, and takes what is above.
+//
 // A process is put there as soon as it was started: what it took before, some MB, counts for the server.
 
 import {
@@ -54,11 +56,13 @@ export interface Cgroup {
 }
 
 export type Opened =
-  | { readonly cgroups: Cgroups; readonly obstacle: null }
+  | { readonly cgroups: Cgroups; readonly obstacle: null; readonly dir: string }
   | { readonly cgroups: null; readonly obstacle: string };
 
 const SERVER = 'errand-server';
 const CODE = 'errand-code-';
+const IN_SERVER = new RegExp(`/${SERVER}$`);
+const SERVER_OF_CODE = new RegExp(`^${CODE}(\\d+)-`);
 const CONTROLLERS = ['memory', 'pids', 'cpu'];
 /** Of the CPU, beside other cgroups: the server has as much as ten processes of code. */
 const SERVER_WEIGHT = 1000;
@@ -73,7 +77,7 @@ export function openCgroups(view: CgroupView = ownView()): Opened {
     const obstacle = obstacleIn(found.dir, view.pids);
     if (obstacle !== null) return { cgroups: null, obstacle };
     takeOver(found.dir, view.pids);
-    return { cgroups: groupsIn(found.dir), obstacle: null };
+    return { cgroups: groupsIn(found.dir), obstacle: null, dir: found.dir };
   } catch (error) {
     return { cgroups: null, obstacle: `the system refuses them: ${(error as Error).message}` };
   }
@@ -91,7 +95,7 @@ export function folderOf({ membership, mounts }: CgroupView): { readonly dir: st
     return { obstacle: `its own cgroup, ${path}, is not to be seen` };
   }
   if (path.endsWith('.scope')) return { obstacle: `its own cgroup, ${path}, is a session's, and not its own` };
-  const below = path.slice(base.length);
+  const below = path.slice(base.length).replace(IN_SERVER, '') || '/';
   return { dir: below === '/' ? point : join(point, below) };
 }
 
@@ -112,7 +116,10 @@ function obstacleIn(dir: string, pids: readonly number[]): string | null {
 }
 
 function takeOver(dir: string, pids: readonly number[]): void {
-  for (const name of readdirSync(dir)) if (name.startsWith(CODE)) removeFolder(join(dir, name)); // of a server that was killed
+  for (const name of readdirSync(dir)) {
+    const server = SERVER_OF_CODE.exec(name)?.[1];
+    if (server !== undefined && !existsSync(`/proc/${server}`)) removeFolder(join(dir, name)); // it was killed
+  }
   const here = processesIn(dir);
   // The root of all has no type, and may have both.
   if (existsSync(join(dir, 'cgroup.type')) && here.length > 0) {
@@ -188,7 +195,7 @@ function unescaped(text: string): string {
 
 function ownView(): CgroupView {
   const pids = [process.pid];
-  for (let pid = process.ppid; pid > 1 && !pids.includes(pid); pid = parentOf(pid)) pids.push(pid);
+  for (let pid = process.ppid; pid > 0 && !pids.includes(pid); pid = parentOf(pid)) pids.push(pid);
   return { membership: read('/proc/self/cgroup'), mounts: read('/proc/self/mountinfo'), pids };
 }
 

@@ -46,7 +46,13 @@ export class LimitedByCgroups implements Isolation {
     const { memoryMb } = options;
     const tmpMb = this.#hasTmpInMemory ? memoryMb : 0;
     const group = this.#cgroups.make({ memoryBytes: (processMb(memoryMb) + tmpMb + BESIDE_MB) * BYTES_PER_MB });
-    const started = this.#inner.start(options);
+    let started: Started;
+    try {
+      started = this.#inner.start(options);
+    } catch (error) {
+      group.remove();
+      throw error;
+    }
     const { process } = started;
     const add = (pid: number | undefined): void => {
       if (pid !== undefined && !isAdded(group, pid)) started.kill();

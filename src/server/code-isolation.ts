@@ -44,8 +44,9 @@ export function runnerOf(
   try {
     const { runnerMemoryMb } = config;
     const bound = runnerMemoryMb === null ? {} : { poolMb: runnerMemoryMb };
-    const { cgroups, obstacle } = ownCgroups();
-    if (obstacle !== null) ports.log.info({ obstacle }, 'processes of code are limited without cgroups');
+    const { cgroups, obstacle, ...found } = ownCgroups();
+    if (cgroups === null) ports.log.info({ obstacle }, 'processes of code are limited without cgroups');
+    else ports.log.info(found, 'processes of code are limited by cgroups');
     return createRunner({ ...ports, ...bound, isolation, cgroups, tmpDir: tmpDirOf(config, isolation) });
   } catch (error) {
     if (isolation.user === null) throw error;

@@ -102,7 +102,7 @@ export const ENGINE: readonly Attack[] = [
     jail: 'stopped',
     by: 'a filter of system calls (seccomp), on x64 and arm64, where Node has `node:ffi` (26); in a jail it stands before Node is started, too',
     attempt: async ({ isolation }) => {
-      if (hardeningObstacle() !== null || process.arch !== 'x64') return false; // the table says so
+      if (hardeningObstacle() !== null) return false; // the table says so
       const given = callSystem(OUTSIDE, isolation.level === 'jail' ? { inJail: true } : { isHardened: true });
       return Object.values(given).some((value) => value >= 0);
     },

@@ -120,7 +120,7 @@ export const PROCESSES: readonly Attack[] = [
     process: 'stopped',
     jail: 'stopped',
     by: `${PERMISSION}; what of \`node:ffi\` the process itself needs is given up before code is loaded`,
-    attempt: `const library = '/lib/x86_64-linux-gnu/libm.so.6';
+    attempt: `const library = '/lib/' + (process.arch === 'arm64' ? 'aarch64' : 'x86_64') + '-linux-gnu/libm.so.6';
       const ways = [
         () => process.dlopen({ exports: {} }, library),
         () => node('module').createRequire('/')(library + '.node'),

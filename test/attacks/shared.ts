@@ -194,7 +194,7 @@ export const SHARED: readonly Attack[] = [
           for (let n = 0; n < 500; n++) for (const fd of [1, 2]) write(fd);
           return 1;
         }`,
-          { timeoutMs: 60_000 },
+          { timeoutMs: 600_000 },
         ),
       );
       return process.memoryUsage.rss() - before > 200 * 1024 * 1024;

@@ -1,4 +1,4 @@
-// Cgroups: which of them is the server's, what is written there, and what this machine says.
+// Cgroups: which of them is the server's, what is written there, and what becomes of a process there.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,8 +6,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type CgroupView, folderOf, openCgroups } from '../../../src/runner/cgroups.ts';
-import { faultOf, ISOLATION, kit, returned } from './kit.ts';
+import { type Cgroup, type CgroupView, folderOf, openCgroups } from '../../../src/runner/cgroups.ts';
+import { deploymentOf, faultOf, kit, requestOf, returned, until } from './kit.ts';
 
 const MOUNT = '35 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw';
 const V1 = '36 24 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory';
@@ -18,6 +18,8 @@ test('the server finds its own cgroup', () => {
     ['0::/system.slice/errand.service\n', MOUNT, '/sys/fs/cgroup/system.slice/errand.service'],
     ['12:memory:/x\n0::/a\n', `${V1}\n${MOUNT}`, '/sys/fs/cgroup/a'],
     ['0::/\n', MOUNT, '/sys/fs/cgroup'],
+    ['0::/errand.service/errand-server', MOUNT, '/sys/fs/cgroup/errand.service'],
+    ['0::/errand-server', MOUNT, '/sys/fs/cgroup'],
     ['0::/docker/1/in', '1 2 0:3 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw', '/sys/fs/cgroup/in'],
     ['0::/a', '1 2 0:3 / /with\\040space rw - cgroup2 cgroup rw', '/with space/a'],
   ];
@@ -59,10 +61,12 @@ const at = (dir: string, pids?: number[]): CgroupView => view('0::/', `1 2 0:3 /
 
 test('a cgroup of its own is divided', (t) => {
   const dir = cgroup(t);
-  mkdirSync(join(dir, 'errand-code-1-1'));
+  const [killed, running] = [`errand-code-${2 ** 30}-1`, `errand-code-${process.ppid}-1`];
+  for (const name of [killed, running]) mkdirSync(join(dir, name));
   const { cgroups, obstacle } = openCgroups(at(dir));
   assert.equal(obstacle, null);
-  assert.equal(existsSync(join(dir, 'errand-code-1-1')), false, 'what a killed server left');
+  assert.equal(existsSync(join(dir, killed)), false, 'what a killed server left');
+  assert.equal(existsSync(join(dir, running)), true, 'what another one uses');
   assert.equal(readFileSync(join(dir, 'errand-server/cgroup.procs'), 'utf8'), '7');
   assert.equal(readFileSync(join(dir, 'cgroup.subtree_control'), 'utf8'), '+memory +pids +cpu');
   const group = cgroups?.make({ memoryBytes: 1000 });
@@ -122,37 +126,13 @@ test('those that started the server move with it', (t) => {
   assert.equal(openCgroups(at(dir, [7, 5, 1])).obstacle, null);
 });
 
-/** This machine, as it is. */
-const here = openCgroups();
-
-test('this machine is told as it is', () => {
-  if (here.cgroups === null) assert.match(here.obstacle, /cgroup|controllers|processes are in/);
-  else assert.equal(here.obstacle, null);
-});
-
-test('the system ends what takes too much memory', { skip: here.obstacle ?? false }, async (t) => {
-  const { run } = kit(t, { isolation: ISOLATION, cgroups: here.cgroups });
-  const socket = `import net from 'node:net';
-    export default async () => {
-      const path = process.cwd() + '/s';
-      const kept = [];
-      const server = net.createServer({ pauseOnConnect: true }, (one) => kept.push(one)).listen(path);
-      await new Promise((resolve) => server.on('listening', resolve));
-      for (;;) await new Promise((resolve) => kept.push(net.connect(path, function () { this.write(Buffer.alloc(1e6)); resolve() })));
-    }`;
-  assert.equal(faultOf(await run(socket, { memoryMb: 16 })).code, 'OutOfMemory');
-  assert.equal(returned(await run('export default () => 1')), 1);
-});
+const GROUP: Cgroup = { add: () => {}, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} };
+const BUSY = 'export default async () => { for (;;) await new Promise((resolve) => setImmediate(resolve)) }';
 
 test('a process is put into a cgroup of its own', async (t) => {
   const added: number[] = [];
   let removed = 0;
-  const group = {
-    add: (pid: number) => void added.push(pid),
-    giveWay: () => true,
-    isOutOfMemory: () => false,
-    remove: () => void removed++,
-  };
+  const group: Cgroup = { ...GROUP, add: (pid) => void added.push(pid), remove: () => void removed++ };
   const { run, runner } = kit(t, { cgroups: { make: () => group } });
   const pid = returned(await run('export default () => process.pid'));
   assert.deepEqual(added, [pid]);
@@ -160,9 +140,21 @@ test('a process is put into a cgroup of its own', async (t) => {
   assert.equal(removed, 1);
 });
 
+test('a cgroup gives way where its owner takes too much', async (t) => {
+  const weights: boolean[] = [];
+  const make = (): Cgroup => ({ ...GROUP, giveWay: (givesWay) => weights.push(givesWay) > 0 });
+  const { run, runner } = kit(t, { cgroups: { make } });
+  returned(await run({ ...(await deploymentOf('export default () => 1')), ownerId: 'u_2' }));
+  const request = requestOf(await deploymentOf(BUSY), { timeoutMs: 600_000 });
+  const outcome = runner.run(request);
+  await until(() => weights.length > 0);
+  assert.deepEqual(weights, [true]);
+  runner.cancel(request.run);
+  await outcome;
+});
+
 test('what the system ended for its memory is OutOfMemory', async (t) => {
-  const group = { add: () => {}, giveWay: () => true, isOutOfMemory: () => true, remove: () => {} };
-  const { run } = kit(t, { cgroups: { make: () => group } });
+  const { run } = kit(t, { cgroups: { make: () => ({ ...GROUP, isOutOfMemory: () => true }) } });
   const fault = faultOf(await run('export default () => process.kill(process.pid, "SIGKILL")'));
   assert.equal(fault.code, 'WorkerExit', 'its own doing stays its own');
   const died = faultOf(
@@ -177,8 +169,6 @@ test('a process that cannot be limited does not run', async (t) => {
   const add = (): never => {
     throw new Error('no');
   };
-  const { run } = kit(t, {
-    cgroups: { make: () => ({ add, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} }) },
-  });
+  const { run } = kit(t, { cgroups: { make: () => ({ ...GROUP, add }) } });
   assert.match(faultOf(await run('export default () => 1')).code, /WorkerLost|WorkerExit/);
 });
