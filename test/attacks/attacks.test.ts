@@ -28,7 +28,7 @@ const bodyOf = (attempt: string, world: World): string => `const w = ${JSON.stri
 
 async function came(kitOf: Kit, world: World, { attempt }: Attack): Promise<boolean> {
   if (typeof attempt !== 'string') return await attempt(kitOf, world);
-  return returned(await kitOf.evaluate(bodyOf(attempt, world), { memoryMb: 64 })) === true;
+  return returned(await kitOf.evaluate(bodyOf(attempt, world), { memoryMb: 64, timeoutMs: 120_000 })) === true;
 }
 
 /** The same in a Node without any of this, in an empty folder, with the server's environment. */
