@@ -1,6 +1,7 @@
 // What Prometheus may ask of this process.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { FAULTS, type FaultCode } from '../domain/fault.ts';
 import { REPAIR_KINDS } from '../store/contract/counters.ts';
 import type { Slots } from './capacity/slots.ts';
 import type { Streams } from './streams/streams.ts';
@@ -19,6 +20,7 @@ export class Metrics {
   readonly attempts: Counter<'kind' | 'outcome'>;
   readonly attemptSeconds: Histogram;
   readonly repairs: Counter<'kind'>;
+  readonly #refusals: Counter<'code'>;
 
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: Counted) {
     const registers = [this.#registry];
@@ -65,8 +67,15 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     });
+    this.#refusals = new Counter({
+      name: 'errand_http_refusals_total',
+      help: 'Requests that were refused, by the code of the refusal; answers of workflows do not count',
+      labelNames: ['code'],
+      registers,
+    });
     // Shown from the start: an alert looks for what was added.
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
+    for (const code of Object.keys(FAULTS)) this.#refusals.inc({ code }, 0);
     const gauge = (name: string, help: string, read: () => number): void => {
       new Gauge({
         name,
@@ -85,6 +94,10 @@ export class Metrics {
     );
     gauge('errand_streams_open', 'Streams of events that are open at this process', () => streams.open);
     gauge('errand_streams_cut', 'Streams cut off since the start, as their readers took nothing', () => streams.cut);
+  }
+
+  refused(code: FaultCode): void {
+    this.#refusals.inc({ code });
   }
 
   async text(): Promise<{ contentType: string; body: string }> {

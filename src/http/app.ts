@@ -35,7 +35,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
     clientErrorHandler: options.clientErrorHandler,
     genReqId: options.nextRequestId,
     frameworkErrors: (error, request, reply) => {
-      const problem = problemOf(error, { requestId: request.id, log: deps.log });
+      const problem = problemOf(error, request.id, deps);
       sendProblem(reply as FastifyReply, problem);
     },
     return503OnClosing: false,
@@ -48,7 +48,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   await app.register(swagger, openApiOptions());
   addBodies(app, options.bodyMemory);
   addAnswers(app, deps);
-  addNotFound(app);
+  addNotFound(app, deps);
   addRoutes(app, deps, log);
   return app;
 }
@@ -70,6 +70,6 @@ function addAnswers(app: App, deps: HttpDeps): void {
   app.setSerializerCompiler(() => JSON.stringify);
   app.setReplySerializer((payload) => encodeJson(payload) as string);
   app.setErrorHandler((error, request, reply) => {
-    sendProblem(reply, problemOf(error, { requestId: request.id, log: deps.log }));
+    sendProblem(reply, problemOf(error, request.id, deps));
   });
 }

@@ -3,6 +3,7 @@
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
+import type { FaultCode } from '../domain/fault.ts';
 import type { ApiKey, KeyInput } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
@@ -74,6 +75,8 @@ export interface OwnerQuotas {
 export interface Metrics {
   /** Prometheus text, of the whole process. */
   text(): Promise<{ contentType: string; body: string }>;
+  /** Counts a request that was answered with this refusal, whoever sent it. */
+  refused(code: FaultCode): void;
 }
 
 export interface Accepted {

@@ -5,9 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
-import type { Log } from '../ports.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';
+import type { HttpDeps } from './deps.ts';
 
 /** An answer as it goes out; `body` is JSON text, or a page. */
 export interface Problem {
@@ -46,16 +46,21 @@ export function refusalOf(error: unknown): Refusal | null {
   return isCallersFault ? new Refusal('malformed', error.message) : null;
 }
 
-/** The answer to `error`. Unknown errors are logged whole, under the request's id. */
-export function problemOf(error: unknown, to: { requestId: string; log: Log }): Problem {
+/** The answer to `error`, counted. Unknown errors are logged whole, under the request's id. */
+export function problemOf(error: unknown, requestId: string, deps: Pick<HttpDeps, 'log' | 'metrics'>): Problem {
   const refusal = refusalOf(error);
-  if (!refusal) {
-    to.log.error({ request_id: to.requestId, err: error }, 'http.internal');
-    return problemFrom(new Refusal('internal', INTERNAL), to.requestId);
-  }
-  return problemFrom(refusal, to.requestId);
+  if (refusal) return refused(refusal, requestId, deps);
+  deps.log.error({ request_id: requestId, err: error }, 'http.internal');
+  return refused(new Refusal('internal', INTERNAL), requestId, deps);
 }
 
+/** The answer that refuses a request, counted. */
+export function refused(refusal: Refusal, requestId: string, { metrics }: Pick<HttpDeps, 'metrics'>): Problem {
+  metrics.refused(refusal.code);
+  return problemFrom(refusal, requestId);
+}
+
+/** The answer alone. */
 export function problemFrom(refusal: Refusal, requestId: string): Problem {
   const { status, title } = FAULTS[refusal.code];
   const headers: Record<string, string> = {

@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/fault.ts';
 import type { ApiKey, Scope } from '../../domain/keys.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../deps.ts';
-import { problemFrom, writeProblem } from '../problem.ts';
+import { refused, writeProblem } from '../problem.ts';
 import { countOf } from '../server/head.ts';
 import { pathOf } from '../server/target.ts';
 import { authenticate, authorize } from './auth.ts';
@@ -59,7 +59,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
     if (!outage) return;
     reply.hijack();
     reply.raw.shouldKeepAlive = false;
-    writeProblem(request.raw, reply.raw, problemFrom(outage, request.id));
+    writeProblem(request.raw, reply.raw, refused(outage, request.id, deps));
   });
   app.addHook('onRequest', async (request) => {
     const { access } = accessOf(request);

@@ -34,7 +34,7 @@ export function createIngress(deps: IngressDeps, nextRequestId: () => string): H
   return (req, res) => {
     const requestId = nextRequestId();
     take(deps, { req, res, requestId }).catch((error: unknown) => {
-      writeProblem(req, res, problemOf(error, { requestId, log: deps.log }));
+      writeProblem(req, res, problemOf(error, requestId, deps));
     });
   };
 }

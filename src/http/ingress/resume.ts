@@ -32,7 +32,7 @@ export function createResuming(deps: IngressDeps, nextRequestId: () => string): 
       return;
     }
     take(deps, { req, res, requestId }).catch((error: unknown) => {
-      const problem = problemOf(error, { requestId, log: deps.log });
+      const problem = problemOf(error, requestId, deps);
       writeProblem(req, res, prefersHtml(req.headers.accept) ? problemPage(problem) : problem);
     });
   };
@@ -55,6 +55,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   if (!address) throw new Refusal('not_found', 'No run waits at this address');
   const { wait, pathStart } = address;
   const ownerId = await actions.findWait(wait);
+  deps.quotas.takeRequest(ownerId);
   const encoding = req.headers['content-encoding'];
   checkEncoding(encoding);
   const read = await readBody(req, { maxBytes, memory, ownerId });

@@ -2,7 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../../domain/fault.ts';
-import { problemFrom, sendProblem } from '../problem.ts';
+import type { HttpDeps } from '../deps.ts';
+import { refused, sendProblem } from '../problem.ts';
 import { pathOf } from './target.ts';
 
 interface KnownPath {
@@ -11,7 +12,10 @@ interface KnownPath {
 }
 
 /** To be called before the routes are added: it watches them being added. */
-export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundHandler'>): void {
+export function addNotFound(
+  app: Pick<FastifyInstance, 'addHook' | 'setNotFoundHandler'>,
+  deps: Pick<HttpDeps, 'metrics'>,
+): void {
   const paths = new Map<string, KnownPath>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
@@ -28,7 +32,7 @@ export function addNotFound(app: Pick<FastifyInstance, 'addHook' | 'setNotFoundH
       allow === ''
         ? new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}; /docs lists what exists`)
         : new Refusal('method_not_allowed', `${request.method} is not allowed here; allowed: ${allow}`);
-    const problem = problemFrom(refusal, request.id);
+    const problem = refused(refusal, request.id, deps);
     sendProblem(reply, allow === '' ? problem : { ...problem, headers: { ...problem.headers, allow } });
   });
 }

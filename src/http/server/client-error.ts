@@ -8,7 +8,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { problemFrom } from '../problem.ts';
+import type { Problem } from '../problem.ts';
 
 /** The newest answer of a socket, kept on the socket itself: a WeakMap would be written to with every request. */
 const LAST = Symbol('last answer');
@@ -41,17 +41,17 @@ function refusalOf(code: string): Refusal {
 }
 
 /** A whole answer, after which the connection closes. */
-export function rawProblem(refusal: Refusal, requestId: string): string {
-  const { status, headers, body } = problemFrom(refusal, requestId);
+export function rawProblem({ status, headers, body }: Problem): string {
   const ours = { 'content-length': Buffer.byteLength(body), 'x-content-type-options': 'nosniff', connection: 'close' };
   const lines = Object.entries({ ...headers, ...ours }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-export function clientErrors(nextRequestId: () => string): ClientErrors {
+/** `problemTo`: the answer that refuses, counted. */
+export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientErrors {
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable) return void socket.destroy();
-    socket.end(rawProblem(refusalOf(error.code ?? ''), nextRequestId()), () => socket.destroy());
+    socket.end(rawProblem(problemTo(refusalOf(error.code ?? ''))), () => socket.destroy());
   }
 
   return {

@@ -4,6 +4,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../../domain/fault.ts';
+import type { Problem } from '../problem.ts';
 import type { HttpBounds } from './bounds.ts';
 import { type ClientErrors, rawProblem } from './client-error.ts';
 
@@ -14,10 +15,11 @@ const GROUPS = 8;
 interface Around {
   readonly bounds: HttpBounds;
   readonly errors: Pick<ClientErrors, 'isIdle'>;
-  readonly nextRequestId: () => string;
+  /** The answer that refuses, counted. */
+  readonly problemTo: (refusal: Refusal) => Problem;
 }
 
-export function boundConnections(server: Server, { bounds, errors, nextRequestId }: Around): void {
+export function boundConnections(server: Server, { bounds, errors, problemTo }: Around): void {
   const counts = new Map<string, number>();
   let all = 0;
   // Before Node's own listener, which would begin to read.
@@ -25,7 +27,7 @@ export function boundConnections(server: Server, { bounds, errors, nextRequestId
     const network = networkOf(socket.remoteAddress ?? '');
     const count = (counts.get(network) ?? 0) + 1;
     const isTooMany = !isOfMachine(network) && count > bounds.maxConnectionsPerAddress;
-    if (all >= bounds.maxConnections || isTooMany) return turnAway(socket, nextRequestId());
+    if (all >= bounds.maxConnections || isTooMany) return turnAway(socket, problemTo(TOO_MANY));
     all++;
     counts.set(network, count);
     socket.once('close', () => {
@@ -43,9 +45,9 @@ export function boundConnections(server: Server, { bounds, errors, nextRequestId
 
 const TOO_MANY = new Refusal('unavailable', 'There are too many connections; close some, or try again later');
 
-function turnAway(socket: Socket, requestId: string): void {
+function turnAway(socket: Socket, problem: Problem): void {
   socket.on('error', () => {});
-  socket.end(rawProblem(TOO_MANY, requestId));
+  socket.end(rawProblem(problem));
   socket.destroySoon();
 }
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Refusal } from '../../domain/fault.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import type { HttpDeps } from '../deps.ts';
-import { problemFrom, problemOf, writeProblem } from '../problem.ts';
+import { problemOf, refused, writeProblem } from '../problem.ts';
 import { GuardedResponse } from '../response.ts';
 import { headFault } from './head.ts';
 import { pathOf } from './target.ts';
@@ -28,7 +28,7 @@ export function createMetricsServer(deps: Pick<HttpDeps, 'metrics' | 'log'>, nex
   const server = createServer(options, (req, res) => {
     const requestId = nextRequestId();
     answer(deps, { req, res, requestId }).catch((error: unknown) => {
-      writeProblem(req, res, problemOf(error, { requestId, log: deps.log }));
+      writeProblem(req, res, problemOf(error, requestId, deps));
     });
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -41,15 +41,15 @@ interface Exchange {
   readonly requestId: string;
 }
 
-async function answer({ metrics }: Pick<HttpDeps, 'metrics'>, { req, res, requestId }: Exchange): Promise<void> {
+async function answer(deps: Pick<HttpDeps, 'metrics'>, { req, res, requestId }: Exchange): Promise<void> {
   const fault = headFault(req);
   if (fault) throw fault;
   if (pathOf(req.url as string) !== '/metrics') throw NOT_HERE;
   if (req.method !== 'GET' && req.method !== 'HEAD') {
-    const problem = problemFrom(NOT_SO, requestId);
+    const problem = refused(NOT_SO, requestId, deps);
     return writeProblem(req, res, { ...problem, headers: { ...problem.headers, allow: 'GET, HEAD' } });
   }
-  const { contentType, body } = await metrics.text();
+  const { contentType, body } = await deps.metrics.text();
   if (res.destroyed) return;
   const length = String(Buffer.byteLength(body));
   const headers = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': requestId };

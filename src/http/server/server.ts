@@ -13,7 +13,7 @@ import { createBodyMemory } from '../body/body-memory.ts';
 import type { HttpDeps } from '../deps.ts';
 import { createIngress } from '../ingress/ingress.ts';
 import { createResuming } from '../ingress/resume.ts';
-import { problemFrom, writeProblem } from '../problem.ts';
+import { type Problem, refused, writeProblem } from '../problem.ts';
 import { GuardedResponse } from '../response.ts';
 import { BOUNDS, type HttpBounds } from './bounds.ts';
 import { clientErrors } from './client-error.ts';
@@ -43,13 +43,14 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds> = {}): Promise<HttpServer> {
   const bounds = { ...BOUNDS, ...given };
   const nextRequestId = requestIds(deps.ids);
-  const errors = clientErrors(nextRequestId);
+  const problemTo = (refusal: Refusal): Problem => refused(refusal, nextRequestId(), deps);
+  const errors = clientErrors(problemTo);
   const { bodyMemoryBytes: maxBytes, ownerBodyMemoryBytes: maxOwnerBytes } = bounds;
   const bodyMemory = createBodyMemory({ maxBytes, maxOwnerBytes });
   const unlessOut = (handle: Handler): Handler => {
     return (req, res) => {
       const outage = outageOf(deps, {});
-      if (outage) refuse(req, res, { refusal: outage, requestId: nextRequestId() });
+      if (outage) refuse(req, res, problemTo(outage));
       else handle(req, res);
     };
   };
@@ -61,7 +62,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
       errors.begin(req, res);
       const isTooFar = (res as GuardedResponse).queued(req.socket) > LIMITS.requestsAhead;
       const fault = isTooFar ? TOO_FAR : headFault(req);
-      if (fault) return refuse(req, res, { refusal: fault, requestId: nextRequestId() });
+      if (fault) return refuse(req, res, problemTo(fault));
       const url = normalizeTarget(req);
       if (url.startsWith('/e/')) ingress(req, res);
       else if (url.startsWith('/r/')) resuming(req, res);
@@ -75,7 +76,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
     bodyMemory,
   });
   await app.ready();
-  boundConnections(app.server, { bounds, errors, nextRequestId });
+  boundConnections(app.server, { bounds, errors, problemTo });
   const metrics = createMetricsServer(deps, nextRequestId);
   return lifecycle({ server: app.server, metrics, closeApp: () => app.close() });
 }
@@ -105,9 +106,9 @@ function serverWith(handler: Handler, bounds: HttpBounds): Server {
   return server;
 }
 
-function refuse(req: IncomingMessage, res: ServerResponse, why: { refusal: Refusal; requestId: string }): void {
+function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
   res.shouldKeepAlive = false;
-  writeProblem(req, res, problemFrom(why.refusal, why.requestId));
+  writeProblem(req, res, problem);
 }
 
 interface Closed {

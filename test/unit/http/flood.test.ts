@@ -5,6 +5,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { problemFrom } from '../../../src/http/problem.ts';
 import { BOUNDS } from '../../../src/http/server/bounds.ts';
 import { boundConnections, networkOf } from '../../../src/http/server/connections.ts';
 import { OWNER_ID, sha256, trigger } from './fake-store.ts';
@@ -234,7 +235,11 @@ class FakeSocket extends EventEmitter {
 test('connections are bounded for each address', () => {
   const server = Object.assign(new EventEmitter(), { setTimeout: () => {} });
   const bounds = { ...BOUNDS, maxConnectionsPerAddress: 2 };
-  boundConnections(server as unknown as Server, { bounds, errors: { isIdle: () => true }, nextRequestId: () => 'r' });
+  boundConnections(server as unknown as Server, {
+    bounds,
+    errors: { isIdle: () => true },
+    problemTo: (refusal) => problemFrom(refusal, 'r'),
+  });
   const from = (address: string): FakeSocket => {
     const socket = new FakeSocket(address);
     server.emit('connection', socket);

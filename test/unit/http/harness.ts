@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
+import type { FaultCode } from '../../../src/domain/fault.ts';
 import { OWNER_SCOPES, type Scope } from '../../../src/domain/keys.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/openapi/document.ts';
@@ -30,6 +31,8 @@ export interface Harness {
   /** Calls of actions other than `accept`. */
   readonly calls: Call[];
   readonly logged: { fields: object; name: string }[];
+  /** By code, in the order in which they were answered. */
+  readonly refused: FaultCode[];
   call(method: string, path: string, more?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -87,6 +90,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   const calls: Call[] = [];
   const logged: { fields: object; name: string }[] = [];
   const log = (fields: object, name: string) => void logged.push({ fields, name });
+  const refused: FaultCode[] = [];
   let port = 0;
   const deps: HttpDeps = {
     store: { ...fakeStore(data), ...store },
@@ -94,7 +98,10 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     clock: { nowMs: () => T0_MS },
     ids: { next: (prefix) => prefix, secret: () => 'S3cretS3cretS3cret' },
     log: { debug: () => {}, info: log, warn: log, error: log },
-    metrics: { text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }) },
+    metrics: {
+      text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+      refused: (code) => void refused.push(code),
+    },
     quotas: {
       takeRequest: () => undefined,
       takeStored: () => undefined,
@@ -115,7 +122,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   const metricsPort = withMetrics ? (await server.listenForMetrics(at)).port : 0;
   t.after(() => server.stop());
   const call = (method: string, path: string, more: CallOptions = {}) => callServer({ port, method, path }, more);
-  return { port, metricsPort, data, accepted, calls, logged, call, stop: () => server.stop() };
+  return { port, metricsPort, data, accepted, calls, logged, refused, call, stop: () => server.stop() };
 }
 
 function takingAll(accepted: NewEmission[]): Actions['accept'] {

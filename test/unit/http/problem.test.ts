@@ -5,8 +5,10 @@ import { FAULTS, type FaultCode, Refusal } from '../../../src/domain/fault.ts';
 import { FAULT_MEANINGS } from '../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../src/http/problem.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
-import { startServer } from './harness.ts';
+import { trigger } from './fake-store.ts';
+import { connect, startServer } from './harness.ts';
 
+const NO_METRICS = { text: () => Promise.reject(new Error('no fake for text')), refused: () => {} };
 const CODES = Object.keys(FAULTS) as FaultCode[];
 
 test('the documented table equals the faults', async () => {
@@ -53,7 +55,7 @@ test('an unknown error is logged whole', () => {
   const ignore = () => {};
   const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => void lines.push(fields) };
   const error = new TypeError('inner thing');
-  const { status, body } = problemOf(error, { requestId: 'req_9', log });
+  const { status, body } = problemOf(error, 'req_9', { log, metrics: NO_METRICS });
   assert.equal(status, 500);
   assert.doesNotMatch(body, /inner thing|TypeError/);
   assert.deepEqual(lines, [{ request_id: 'req_9', err: error }]);
@@ -99,4 +101,28 @@ test('a write that may have happened is not denied', () => {
   }
   assert.match(refusalOf(new StoreUnavailable('disk'))?.message ?? '', /nothing was written/);
   assert.match(refusalOf(new Unknown('cut'))?.message ?? '', /may have happened/);
+});
+
+test('every refusal is counted, whoever answers it', async (t) => {
+  const { call, port, data, refused } = await startServer(t);
+  const endpoint = trigger(1, { tokenHash: 'x' });
+  data.triggers.push(endpoint);
+  const counted = async (what: () => Promise<unknown>): Promise<FaultCode[]> => {
+    refused.length = 0;
+    await what();
+    return [...refused];
+  };
+  const open = { key: null };
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows', open)), ['unauthenticated'], 'no key');
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows', { key: 'of-nobody' })), ['unauthenticated']);
+  assert.deepEqual(await counted(() => call('GET', '/v1/nothing', open)), ['unauthenticated'], 'no route');
+  assert.deepEqual(await counted(() => call('POST', `/e/${endpoint.key}`, open)), ['unauthenticated'], 'no token');
+  assert.deepEqual(await counted(() => call('GET', '/metrics')), ['forbidden']);
+  assert.deepEqual(await counted(() => call('GET', '/nothing', open)), ['not_found']);
+  assert.deepEqual(await counted(() => call('DELETE', '/v1/workflows')), ['method_not_allowed']);
+  assert.deepEqual(await counted(() => call('GET', '/r/nothing', open)), ['not_found']);
+  const broken = connect(t, port);
+  broken.send('no request\r\n\r\n');
+  assert.deepEqual(await counted(() => broken.answer()), ['malformed']);
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows')), [], 'nor what is answered');
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Refusal } from '../../../src/domain/fault.ts';
-import type { WaitOrder } from '../../../src/domain/requests.ts';
+import type { WaitAddress, WaitOrder } from '../../../src/domain/requests.ts';
 import { prefersHtml } from '../../../src/http/ingress/resume-page.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { type FakeActions, startServer } from './harness.ts';
@@ -88,4 +88,25 @@ test('a page is for who asks for it', () => {
   wanted('*/*', false);
   wanted('application/json', false);
   wanted(undefined, false);
+});
+
+test('ending a wait counts as a request of its owner', async (t) => {
+  const asked: string[] = [];
+  const takeRequest = (ownerId: string): void => {
+    asked.push(ownerId);
+    if (asked.length > 1) throw new Refusal('rate_limited', 'The quota is used up', { retryAfterS: 7 });
+  };
+  const none = () => Promise.reject(new Error('no fake'));
+  const quotas = { takeRequest, takeStored: () => undefined, set: none, show: none };
+  const findWait = ({ token }: WaitAddress): string => {
+    if (token !== 'tok-en_') throw new Refusal('not_found', 'No run waits at this address');
+    return 'u_waits';
+  };
+  const { call, calls } = await startServer(t, { actions: { ...resuming(), findWait }, quotas });
+  assert.equal((await call('POST', ADDRESS, OPEN)).status, 200);
+  const { status, headers } = await call('POST', ADDRESS, OPEN);
+  assert.deepEqual([status, headers.get('retry-after')], [429, '7']);
+  assert.equal((await call('POST', ADDRESS.replace('tok-en_', 'guessed'), OPEN)).status, 404);
+  assert.deepEqual(asked, ['u_waits', 'u_waits'], 'a guessed address is none of its requests');
+  assert.equal(calls.filter(({ verb }) => verb === 'endWait').length, 1, 'what was refused was not done');
 });
