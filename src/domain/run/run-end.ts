@@ -33,6 +33,11 @@ export interface RunEnd {
   readonly answer: HttpAnswer | null;
 }
 
+/** About how many bytes the end has written. */
+export function bytesOfEnd({ detail, emissions }: Pick<RunEnd, 'detail' | 'emissions'>): number {
+  return emissions.reduce((sum, { body }) => sum + body.byteLength, detail?.length ?? 0);
+}
+
 /** The end of a claimed run, or of its segment, from its outcome. */
 export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
   const { end } = outcome;

@@ -67,11 +67,11 @@ export class Batch {
     return this.#failedAt !== null && performance.now() - this.#failedAt < FAILING_MS;
   }
 
-  /** Resolves with what the verb planned, once that is committed. Order is kept within a lane. */
-  write<T>(verb: Verb<T>, lane = ''): Promise<T> {
+  /** Resolves with what the verb planned, once that is committed. Order is kept within a lane. `bytes`: about what it writes. */
+  write<T>(verb: Verb<T>, lane = '', bytes = 0): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane);
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane, bytes);
       this.#working ??= this.#work();
     });
   }

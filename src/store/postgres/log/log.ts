@@ -28,7 +28,7 @@ export function logVerbs(core: Core): LogStore {
           return appendedOf(hands, written);
         },
       };
-      return core.batch.write(verb, emission.emitterId);
+      return core.batch.write(verb, emission.emitterId, emission.body.byteLength);
     },
   };
 }

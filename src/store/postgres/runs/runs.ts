@@ -5,7 +5,7 @@ import { workerLost } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { concurrencyOf } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { type RunEnd, withSuppressed } from '../../../domain/run/run-end.ts';
+import { bytesOfEnd, type RunEnd, withSuppressed } from '../../../domain/run/run-end.ts';
 import type { Admission, Finished, RunStore } from '../../contract/store.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
 import { applySource } from '../config/source-memory.ts';
@@ -44,7 +44,7 @@ export function runVerbs(core: Core): RunStore {
         },
         plan: (pass) => finishRun(pass, pass.handsOf(admission), end),
       };
-      return core.batch.write(verb, end.runnableId);
+      return core.batch.write(verb, end.runnableId, bytesOfEnd(end));
     },
 
     releaseRuns: (leases) => releaseLeases(core, leases),

@@ -63,11 +63,11 @@ export class Batch {
     this.#begin = begin;
   }
 
-  /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a lane. */
-  write<T>(verb: (tx: Transaction) => T, lane = ''): Promise<T> {
+  /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a lane. `bytes`: about what it writes. */
+  write<T>(verb: (tx: Transaction) => T, lane = '', bytes = 0): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane);
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane, bytes);
       this.#schedule(TURNS);
     });
   }

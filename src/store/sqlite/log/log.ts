@@ -21,15 +21,19 @@ export function logVerbs(core: Core): LogStore {
   const { reader } = core;
   return {
     append: (emission, admission, options) =>
-      core.batch.write((tx) => {
-        const idempotency = options?.idempotency;
-        const w = writing(tx, admission);
-        const repeated = idempotency && findRepeated(core, w, idempotency);
-        if (repeated) return repeated;
-        const written = writeEmission(core, w, emission, options);
-        if (idempotency) rememberKey(core, w, { idempotency, written });
-        return appendedOf(w, written);
-      }, emission.emitterId),
+      core.batch.write(
+        (tx) => {
+          const idempotency = options?.idempotency;
+          const w = writing(tx, admission);
+          const repeated = idempotency && findRepeated(core, w, idempotency);
+          if (repeated) return repeated;
+          const written = writeEmission(core, w, emission, options);
+          if (idempotency) rememberKey(core, w, { idempotency, written });
+          return appendedOf(w, written);
+        },
+        emission.emitterId,
+        emission.body.byteLength,
+      ),
 
     listEmissions: async ({ ownerId, emitterId, name }, page, withBody) => {
       // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.

@@ -5,6 +5,7 @@ import { errorIn, workerLost } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
+import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { Admission, Claims, RunStore } from '../../contract/store.ts';
 import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Core } from '../core.ts';
@@ -28,7 +29,7 @@ const MAX_CAUSES = 100;
 export function runVerbs(core: Core): RunStore {
   return {
     finishRun: (end, admission) =>
-      core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId),
+      core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId, bytesOfEnd(end)),
     claimRuns: (limit, admission) => core.batch.write((tx) => claimRuns(core, writing(tx, admission), limit)),
     releaseRuns: (leases) => core.batch.write((tx) => releaseRuns(core, tx, leases)),
     rescue: (admission) => core.batch.write((tx) => rescue(core, tx, admission)),
