@@ -8,6 +8,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Deployment } from '../domain/resource.ts';
 import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from './child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from './child/protocol.ts';
+import { type Intake, LARGE_BYTES, type Turn } from './intake.ts';
 import type { Isolation, Started } from './isolation.ts';
 import { isOverMemory, usedMemoryMb } from './memory.ts';
 import type { Priorities } from './priority.ts';
@@ -32,8 +33,10 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const PIPE_CLOSED_MS = 100;
 /** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
 const READ_AT_ONCE = 32;
+/** How often a message that waits for its turn asks whether there is anybody to wait for. */
+const TURN_LOOK_MS = 500;
 
-interface LinkOptions {
+export interface LinkOptions {
   readonly workdirs: Workdirs;
   readonly isolation: Isolation;
   readonly deployment: Deployment;
@@ -42,6 +45,8 @@ interface LinkOptions {
   readonly mode: InitMessage['mode'];
   /** None: it never gives way. */
   readonly priorities?: Priorities;
+  /** None: all that comes is read at once. */
+  readonly intake?: Intake;
   readonly ask?: InitMessage['ask'];
 }
 
@@ -74,6 +79,10 @@ export class ChildLink {
   #pipe: Socket | undefined;
   /** What has come in, and was not looked at yet: by frame. */
   readonly #unread: Generator<void>[] = [];
+  /** Of the large message that is arriving. */
+  #turn: Turn | null = null;
+  #waitingForTurn: NodeJS.Timeout | undefined;
+  #isInHurry = false;
   #stderr: StderrTail | null = null;
   #garbage: string | null = null;
   #isOverMemory = false;
@@ -129,6 +138,17 @@ export class ChildLink {
   kill(): void {
     this.#killed = true;
     this.#started?.kill();
+    this.hurry();
+  }
+
+  /** From now on all that comes is read at once: somebody waits for its end. */
+  hurry(): void {
+    this.#isInHurry = true;
+    if (this.#waitingForTurn === undefined) return;
+    clearTimeout(this.#waitingForTurn);
+    this.#waitingForTurn = undefined;
+    if (this.#turn) this.#options.intake?.giveUp(this.#turn);
+    this.#flow();
   }
 
   /** Ends it when it uses more memory than it may. True when it did, this once. */
@@ -183,6 +203,7 @@ export class ChildLink {
       child.on('exit', () => tail.end());
       this.#stderr = tail;
     }
+    child.on('exit', () => this.hurry());
     const reader = new FrameReader(FRAME_BOUNDS, (messages, blobs) => this.#onFrame(messages, blobs));
     const pipe = child.stdio?.[3] as Socket | undefined;
     this.#pipe = pipe;
@@ -190,6 +211,7 @@ export class ChildLink {
       if (this.#garbage !== null) return;
       try {
         reader.push(chunk);
+        if (this.#turn === null && reader.arriving > LARGE_BYTES) this.#takeTurn(reader.arriving);
       } catch (error) {
         this.#onGarbage(error);
       }
@@ -213,6 +235,7 @@ export class ChildLink {
   #onFrame(messages: unknown, blobs: Buffer): void {
     // An empty one tells nothing, and could be sent for ever.
     if (!Array.isArray(messages) || messages.length === 0) throw new TypeError('a frame without messages');
+    this.#turn = null;
     this.#unread.push(this.#messagesOf(messages, blobs));
     if (this.#unread.length === 1) this.#read();
   }
@@ -220,12 +243,31 @@ export class ChildLink {
   /** Some at a time: a thousand runs that end at once hold nobody else up. */
   #read(): void {
     for (let count = 0; count < READ_AT_ONCE && this.#readOne(); count++);
-    if (this.#unread.length === 0 || this.#garbage !== null) {
-      this.#pipe?.resume();
-      return;
-    }
-    this.#pipe?.pause();
-    setImmediate(() => this.#read());
+    if (this.#hasUnread()) setImmediate(() => this.#read());
+    this.#flow();
+  }
+
+  #hasUnread(): boolean {
+    return this.#unread.length > 0 && this.#garbage === null;
+  }
+
+  #takeTurn(bytes: number): void {
+    const { intake, deployment } = this.#options;
+    if (intake === undefined || this.#isInHurry) return;
+    const turn = intake.enter(deployment.ownerId, bytes);
+    this.#turn = turn;
+    const wait = (): void => {
+      const ms = intake.waitMs(turn);
+      this.#waitingForTurn = ms === 0 ? undefined : setTimeout(wait, Math.min(ms, TURN_LOOK_MS));
+      this.#flow();
+    };
+    wait();
+  }
+
+  /** Reads on, or has the process wait. */
+  #flow(): void {
+    if (this.#hasUnread() || this.#waitingForTurn !== undefined) this.#pipe?.pause();
+    else this.#pipe?.resume();
   }
 
   /** False when there is nothing more. */
@@ -291,6 +333,7 @@ export class ChildLink {
     if (this.#dead) return;
     this.#dead = true;
     clearTimeout(this.#cutting);
+    clearTimeout(this.#waitingForTurn);
     this.#prepared?.close();
     this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
   }

@@ -11,6 +11,7 @@ import { CpuUse } from './cpu-use.ts';
 import { DescribedBefore } from './described.ts';
 import { Describer } from './describer.ts';
 import { CANCELLED, Flight, RETURNED } from './flight.ts';
+import { Intake } from './intake.ts';
 import type { Isolation, IsolationSettings, OpenOutlet } from './isolation.ts';
 import { Jails } from './jail.ts';
 import { LimitedByCgroups } from './limited.ts';
@@ -50,6 +51,8 @@ export interface RunnerOptions {
   readonly graceMs?: number;
   /** Code that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
   readonly brokenMs?: number;
+  /** Of large messages of one owner, while others have something to do. */
+  readonly largeBytesPerSecond?: number;
 }
 
 /** At most: how many there really are is a matter of memory. Each has three descriptors of the server. */
@@ -86,6 +89,7 @@ class Pool implements ProcessRunner {
   readonly #sharing = new Sharing();
   readonly #cpuUse = new CpuUse();
   readonly #priorities = new Priorities();
+  readonly #intake: Intake;
   readonly #places: Places<RunProcess>;
   readonly #watch: Watch;
   readonly #warmUps = new WarmUps({
@@ -97,6 +101,7 @@ class Pool implements ProcessRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
+    this.#intake = new Intake({ nowMs: () => performance.now(), bytesPerSecond: options.largeBytesPerSecond });
     const {
       isolation,
       tmpDir,
@@ -131,13 +136,16 @@ class Pool implements ProcessRunner {
 
   run(request: RunRequest): Promise<RunOutcome> {
     if (this.#stopping) return Promise.resolve(RETURNED);
+    const { ownerId } = request.deployment;
     return new Promise((resolve) => {
       const flight = new Flight(request, this.#options.clock.nowMs(), (outcome) => {
         this.#flights.delete(request.run);
         this.#sharing.ended(flight, outcome);
         resolve(outcome);
         this.#places.ended(flight);
+        this.#intake.active(ownerId);
       });
+      this.#intake.active(ownerId);
       flight.key = this.#sharing.keyOf(request);
       flight.aheadMs = aheadOfMachine(this.#options.clock);
       this.#flights.set(request.run, flight);
@@ -177,6 +185,7 @@ class Pool implements ProcessRunner {
     const { all } = this.#places;
     for (const flight of this.#places.close()) flight.end(RETURNED);
     for (const process of all) process.drain();
+    this.#intake.close();
     const cut = setTimeout(() => {
       for (const process of all) process.abandon();
     }, graceMs);
@@ -209,6 +218,7 @@ class Pool implements ProcessRunner {
       workdirs: this.#workdirs,
       isolation: this.#isolation,
       priorities: this.#priorities,
+      intake: this.#intake,
       clock,
       log,
       graceMs,

@@ -6,39 +6,29 @@
 // still going on in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
 
 import { LIMITS } from '../domain/limits.ts';
-import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run/run.ts';
 import type { Clock, Log } from '../ports.ts';
 import { asksOf } from './asks.ts';
-import { ChildLink, type Death } from './child-link.ts';
+import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
 import { CpuLook } from './cpu.ts';
 import type { Held } from './fair-slots.ts';
 import { type Flight, RETURNED } from './flight.ts';
 import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
-import type { Isolation } from './isolation.ts';
 import { MessageBudget } from './message-budget.ts';
-import type { Priorities } from './priority.ts';
 import type { RunRequest } from './runner.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from './sharing.ts';
 import { Strays } from './strays.ts';
 import { afterDeath, afterSilence } from './verdict.ts';
-import type { Workdirs } from './workdir.ts';
 
 /** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
 const RETIRED_MS = 10_000;
 
-interface ProcessOptions {
-  /** What it was started for: of sources that share it (sharing.ts), the first. */
-  readonly deployment: Deployment;
+/** `deployment`: what it was started for; of sources that share it (sharing.ts), the first. */
+interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
   /** Runs that have it share the process. */
   readonly key: string;
-  readonly memoryMb: number;
-  readonly env: Readonly<Record<string, string>>;
-  readonly workdirs: Workdirs;
-  readonly isolation: Isolation;
-  readonly priorities: Priorities;
   readonly clock: Clock;
   readonly log: Log;
   /** How long it may take to answer a halt. */
@@ -84,13 +74,13 @@ export class RunProcess implements Held {
   constructor(options: ProcessOptions) {
     this.options = options;
     this.ownerId = options.deployment.ownerId;
-    const { deployment, memoryMb, env, workdirs, isolation, priorities } = options;
+    const { deployment, memoryMb } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
     this.#strays = new Strays((thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'));
     this.#deployments.add(deployment.id);
     this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
-      { deployment, memoryMb, env, workdirs, isolation, mode, priorities },
+      { ...options, mode },
       {
         onMessage: (message, take) => this.#receive(message, take),
         onDeath: (death, removed) => this.#onDeath(death, removed),
@@ -165,6 +155,7 @@ export class RunProcess implements Held {
     flight.halted = why;
     this.#draining = true;
     this.#link.post({ t: 'halt', run: flight.request.run });
+    this.#link.hurry(); // it may have ended in its time, and wait to be read
     flight.setTimer(this.options.graceMs, () => this.#condemn());
   }
 

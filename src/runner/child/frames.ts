@@ -95,6 +95,11 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
+  /** How long the frame is that has begun to arrive; 0: there is none, or its length is not known yet. */
+  get arriving(): number {
+    return this.#need > HEADER_BYTES ? this.#need : 0;
+  }
+
   push(chunk: Buffer): void {
     this.#parts.push(chunk);
     this.#have += chunk.length;
