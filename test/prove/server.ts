@@ -45,6 +45,8 @@ export interface ServerOptions {
   readonly dataDir: string;
   /** Settings beside the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A module that the process loads before the server's own. */
+  readonly preload?: string;
 }
 
 export class Server {
@@ -52,6 +54,7 @@ export class Server {
   readonly dataDir: string;
   readonly url: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #preload: readonly string[];
   readonly #port: number;
   #child: ChildProcess | undefined;
   #life: Life | undefined;
@@ -68,10 +71,11 @@ export class Server {
   /** The folder of the program that the next start runs. */
   program = ROOT;
 
-  constructor({ name, dataDir, env = {} }: ServerOptions, port: number) {
+  constructor({ name, dataDir, env = {}, preload }: ServerOptions, port: number) {
     this.name = name;
     this.dataDir = dataDir;
     this.#env = env;
+    this.#preload = preload === undefined ? [] : ['--import', preload];
     this.#port = port;
     this.url = `http://127.0.0.1:${port}`;
   }
@@ -81,7 +85,7 @@ export class Server {
   }
 
   start(): Life {
-    const child = spawn(process.execPath, [join(this.program, 'src/main.ts')], {
+    const child = spawn(process.execPath, [...this.#preload, join(this.program, 'src/main.ts')], {
       env: {
         ...BARE_ENV,
         ERRAND_PORT: String(this.#port),

@@ -1,6 +1,12 @@
 // The power of the server's disk is cut under load, again and again, and the server is started on what was written by then:
 // every event that was accepted is there and has run, every mail that was told as sent is a file, what was configured is
-// there with its secrets, and the store adds up. Every fifth time it is a new disk, and the cut comes about the first start.
+// there with its secrets, and the store adds up. Every fifth time it is a new disk, and every tenth time the cut comes about its
+// first start.
+//
+// What counts as promised: each answer of 200 that the server had begun to send before the cut began, however late it was
+// read. The server stamps its answers itself (hooks/answered-at.ts), the cut is stamped right before the system call that
+// cuts, and both by one clock. An answer stamped later promises nothing: where power is cut in truth nothing answers any
+// more, while here the server runs on, and ext4 may tell a sync that meets its shutdown as done.
 
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
@@ -11,21 +17,23 @@ import { BARE_ENV } from '../../support/bare-env.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
 import { createFolder } from '../../support/folder.ts';
 import { settle } from '../api-check.ts';
+import { type Cut, Disk } from '../disk.ts';
+import { ANSWERED_AT } from '../hooks/header.ts';
 import { createDice, type Dice } from '../random.ts';
-import { API_KEY, Server } from '../server.ts';
-import { Disk } from './disk.ts';
+import { Server } from '../server.ts';
 
 export interface PowerResult {
   cuts: number;
   /** Cuts before the first start was over. */
   early: number;
+  /** Cuts at which requests had been sent and not answered. */
+  inFlight: number;
+  /** The longest that the call took which cuts. */
+  longestMs: number;
   accepted: number;
   mails: number;
   readonly lost: string[];
-  /**
-   * Answers that came while the power was being cut, and how many of their events are gone. No promise: where it is cut in
-   * truth nothing answers any more, and ext4 may tell a sync that meets its own shutdown as done.
-   */
+  /** Answers that were begun after the cut had begun, and how many of their events are gone. */
   readonly late: { answered: number; gone: number };
 }
 
@@ -40,66 +48,116 @@ const SENDERS = 8;
 /** Beyond the time that it takes, so that some are cut behind it. */
 const FIRST_START_MS = 8000;
 const LOAD_MS = 1500;
+const ASKED_EVERY_MS = 5;
+/** What answers that were sent before the cut may take to be read. */
+const READ_MS = 1000;
 const SETTLE_MS = 90_000;
+const STAMPS = join(import.meta.dirname, '../hooks/answered-at.ts');
 const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
 const CODE = `export default ({ steps, $ }) => {
   if (process.env.SECRET !== 'kept') throw new Error('the environment is lost');
   if (steps.trigger.event.body.mails) $.send.email({ subject: 'sent', text: 'sent' });
 }`;
 
+/** What was answered, and when the server began to send the answer. */
+interface Answered {
+  readonly id: string;
+  readonly at: bigint;
+}
+
 /** One server on one disk, and what it has promised so far. */
 class Promised {
   readonly disk: Disk;
   readonly server: Server;
-  /** Since the last time that all was looked at. */
+  /** Since the last cut. */
+  answered: Answered[] = [];
+  /** Before the last cut began, and not yet looked for. */
   readonly fresh = new Set<string>();
-  /** Answered while the power was being cut. */
+  /** After it had begun. */
   readonly late = new Set<string>();
-  isCut = false;
-  workflow: Json | null = null;
-  key: string | null = null;
+  /** Requests that were sent and are not answered. */
+  inFlight = 0;
+  /** Where events are sent to, from the moment at which it was answered. */
+  workflow: { readonly id: string; readonly url: string; readonly at: bigint } | null = null;
+  key: { readonly text: string; readonly at: bigint } | null = null;
 
   constructor(disk: Disk, server: Server) {
     this.disk = disk;
     this.server = server;
   }
 
-  /** Sends until the power is cut. */
-  async send(client: Client, isOver: () => boolean): Promise<void> {
-    this.workflow ??= await this.#configure(client);
-    const { endpoint_url: url } = this.workflow.triggers[0];
+  /** Waits for the server's first start, and sends until `isOver`. Never rejects for what the cut has broken off. */
+  async load(isOver: () => boolean): Promise<void> {
+    await this.server.life.ready;
+    const text = await this.#readKey();
+    this.key ??= { text, at: process.hrtime.bigint() };
+    this.workflow ??= await this.#configure();
+    const { url } = this.workflow;
     const one = async (n: number): Promise<void> => {
       while (!isOver()) {
-        const body = JSON.stringify({ mails: n === 0, at: Date.now() });
-        const headers = { 'content-type': 'application/json' };
-        const response = await fetch(url, { method: 'POST', headers, body });
-        if (response.status === 200) this.#accepted(((await response.json()) as { id: string }).id);
+        const { id, at } = await this.#post(url, { mails: n === 0 });
+        if (id !== null) this.answered.push({ id, at });
         if (n === 0) await pause(100);
       }
     };
     await Promise.allSettled(Array.from({ length: SENDERS }, (_, n) => one(n)));
   }
 
-  async #configure(client: Client): Promise<Json> {
-    const settings = { env: { SECRET: 'kept' }, queue_limit: 100_000 };
-    const steps = [{ namespace: 'one', code: CODE }];
-    return client.post('/v1/workflows', { name: 'W', steps, settings, triggers: [{ type: 'http' }] });
+  /** Resolves when an event was answered since the last cut. */
+  async isAnswered(): Promise<void> {
+    while (this.answered.length === 0) await pause(ASKED_EVERY_MS);
   }
 
-  #accepted(id: string): void {
-    (this.isCut ? this.late : this.fresh).add(id);
+  /** Sorts what was answered, and forgets what was not promised. */
+  settle({ begunAt }: Cut): void {
+    for (const { id, at } of this.answered) (at < begunAt ? this.fresh : this.late).add(id);
+    this.answered = [];
+    if (this.workflow && this.workflow.at >= begunAt) this.workflow = null;
+    if (this.key && this.key.at >= begunAt) this.key = null;
+  }
+
+  async #readKey(): Promise<string> {
+    return (await readFile(join(this.server.dataDir, 'api-key'), 'utf8')).trim();
+  }
+
+  async #configure(): Promise<Promised['workflow'] & object> {
+    const settings = { env: { SECRET: 'kept' }, queue_limit: 100_000 };
+    const steps = [{ namespace: 'one', code: CODE }];
+    const body = { name: `W ${Date.now()}`, steps, settings, triggers: [{ type: 'http' }] };
+    const { json, at } = await this.#post(`${this.server.url}/v1/workflows`, body);
+    return { id: json.data.id, url: json.data.triggers[0].endpoint_url, at };
+  }
+
+  /** `id`: null when it was not answered with 200. */
+  async #post(url: string, body: Json): Promise<{ id: string | null; json: Json; at: bigint }> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.key?.text}` };
+    this.inFlight++;
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+      const at = response.headers.get(ANSWERED_AT);
+      if (at === null) throw new Error(`an answer of ${response.status} does not say when it was sent`);
+      const json = (await response.json()) as Json;
+      return { id: response.status === 200 ? json.id : null, json, at: BigInt(at) };
+    } finally {
+      this.inFlight--;
+    }
   }
 }
 
 /** Cuts the power so often. Rejects when the server does not start again. */
 export async function cutPowerUnderLoad({ seed, cuts, tell }: PowerOptions): Promise<PowerResult> {
   const dice = createDice(seed);
-  const result: PowerResult = { cuts: 0, early: 0, accepted: 0, mails: 0, lost: [], late: { answered: 0, gone: 0 } };
+  const counts = { cuts: 0, early: 0, inFlight: 0, longestMs: 0, accepted: 0, mails: 0 };
+  const result: PowerResult = { ...counts, lost: [], late: { answered: 0, gone: 0 } };
   await using folder = await createFolder();
   let promised: Promised | null = null;
   try {
     while (result.cuts < cuts) {
-      if (result.cuts % NEW_DISK_EVERY === 0) promised = await newDisk(folder.path, promised);
+      if (result.cuts % NEW_DISK_EVERY === 0) {
+        // Of a disk that goes, too, the last image is looked at.
+        if (promised) await oneLook(promised, result);
+        promised = await newDisk(folder.path, promised);
+      }
       await oneCut(promised as Promised, dice, result);
       tell(`cut ${result.cuts}: ${result.accepted} events accepted, ${result.mails} mails, lost ${result.lost.length}`);
     }
@@ -119,7 +177,8 @@ async function newDisk(folder: string, before: Promised | null): Promise<Promise
   await disk.mount();
   // Its own key, as it makes it: that, too, must be there afterwards.
   const env = { ERRAND_API_KEY: '', ERRAND_LOG_LEVEL: 'warn' };
-  return new Promised(disk, await Server.on({ name: 'power', dataDir: join(disk.path, 'data'), env }));
+  const dataDir = join(disk.path, 'data');
+  return new Promised(disk, await Server.on({ name: 'power', dataDir, env, preload: STAMPS }));
 }
 
 async function oneCut(promised: Promised, dice: Dice, result: PowerResult): Promise<void> {
@@ -128,28 +187,32 @@ async function oneCut(promised: Promised, dice: Dice, result: PowerResult): Prom
   const begun = Date.now();
   if (isFirst) server.start();
   else await oneLook(promised, result);
+  let isBegun = false;
   let isOver = false;
-  promised.isCut = false;
-  const loaded = (async (): Promise<void> => {
-    if (isFirst) {
-      await server.life.ready;
-      promised.key = (await readFile(join(server.dataDir, 'api-key'), 'utf8')).trim();
-    }
-    const client = createClient(server.url, promised.key ?? API_KEY);
-    await promised.send(client, () => isOver);
-  })().catch((error: Error) => {
-    // What the cut itself has broken off is no loss.
-    if (!promised.isCut) result.lost.push(`the load: ${error.message}`);
-  });
-  await pause(
-    isFirst ? Math.max(0, dice.between(0, FIRST_START_MS) - (Date.now() - begun)) : dice.between(50, LOAD_MS),
-  );
-  promised.isCut = true;
-  await disk.cutPower();
+  const loaded = promised
+    .load(() => isOver)
+    .catch((error: Error) => {
+      // What the cut itself has broken off is no loss.
+      if (!isBegun) result.lost.push(`the load: ${error.message}`);
+    });
+  if (isFirst && result.cuts % (2 * NEW_DISK_EVERY) === NEW_DISK_EVERY) {
+    await pause(Math.max(0, dice.between(0, FIRST_START_MS) - (Date.now() - begun)));
+  } else {
+    await Promise.race([loaded, promised.isAnswered()]);
+    await pause(dice.between(50, LOAD_MS));
+  }
+  const { inFlight } = promised;
+  isBegun = true;
+  const cut = await disk.cutPower();
   isOver = true;
+  // What was answered before is read, too: the kill could take it back.
+  await Promise.race([loaded, pause(READ_MS)]);
   await server.kill();
   await loaded;
+  promised.settle(cut);
   result.cuts++;
+  result.longestMs = Math.max(result.longestMs, Number(cut.overAt - cut.begunAt) / 1e6);
+  if (inFlight > 0) result.inFlight++;
   if (promised.key === null) result.early++;
   await disk.takeCopy();
   await disk.mount();
@@ -166,8 +229,8 @@ async function oneLook(promised: Promised, result: PowerResult): Promise<void> {
     throw error;
   }
   const key = (await readFile(join(server.dataDir, 'api-key'), 'utf8').catch(() => '')).trim();
-  if (promised.key !== null && key !== promised.key) result.lost.push('the key that was told');
-  promised.key ??= key;
+  if (promised.key !== null && key !== promised.key.text) result.lost.push('the key that was told');
+  promised.key ??= { text: key, at: 0n };
   const client = createClient(server.url, key);
   const ledger = await settle(client, SETTLE_MS);
   if (promised.workflow) await lookForEvents(promised, client, result);
