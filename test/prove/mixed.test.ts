@@ -15,6 +15,9 @@ const BRIEF: readonly FaultKind[] = [
   'kill while it stops',
   'terminate one',
   'kill children',
+  'children stand still',
+  'clock forward',
+  'clock back',
   'receivers away',
   'callers leave',
 ];

@@ -1,11 +1,15 @@
 // Proves the promises about crashes on the real process, or with `--postgres` on several of them that share a database:
 //
 //   npm run prove -- --power [--seed N] [--cuts N]
-//   npm run prove -- [--postgres] [--only name] [--seed N] [--times N] [--kills N] [--minutes N] [--load N] [--faults a,b]
+//   npm run prove -- [--postgres] [--only name] [--seed N] [--times N] [--kills N] [--minutes N] [--count N] [--load N]
+//     [--faults a,b]
 //
 // `--times`: each scenario so often, with one seed after the other. `--minutes`: how long the scenario "mixed" goes on, in
-// which all faults come by a plan that the seed brings back. `--load`: so many processes keep the machine busy meanwhile.
-// `--power`: the power of the server's disk is cut instead; see power/.
+// which all faults come by a plan that the seed brings back: until there were `--count`, or longer, until there were `--kills`.
+// `--load`: so many processes want to run at every moment, other programs of the machine included. `--faults`: of these kinds
+// alone. `--power`: the power of the server's disk is cut instead; see power/.
+//
+// As root on Linux it runs in a mount namespace of its own, for disks that are filled up; else "disk full" is left out.
 // Exits non-zero on any loss, and on anything that is there twice but may be there once.
 //
 // "mixed" on two cores that were busy with other work, each round by its seed. Lost, doubled (but for deliveries) and wrong looks
@@ -26,6 +30,7 @@ import { parseArgs } from 'node:util';
 import type { MixedOptions } from './mixed/mixed.ts';
 import { isSoundMixed, mixedOnFile, mixedOnPostgres, textOfMixed } from './mixed/mixed.ts';
 import type { FaultKind } from './mixed/plan.ts';
+import { reasonAgainstDisks, runInside } from './own-mounts.ts';
 import { provePower } from './power/main.ts';
 import { isSound, textOf } from './report.ts';
 import { filledUp, killed, terminated } from './scenarios.ts';
@@ -42,11 +47,16 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '8' },
     load: { type: 'string', default: '0' },
     faults: { type: 'string' },
+    count: { type: 'string' },
     power: { type: 'boolean', default: false },
     cuts: { type: 'string', default: '50' },
   },
 });
 
+if (!values.power && reasonAgainstDisks() === null) {
+  const code = runInside();
+  if (code !== null) process.exit(code);
+}
 if (values.power) process.exit(await provePower({ seed: Number(values.seed), cuts: Number(values.cuts) }));
 
 /** A reason instead, where it cannot be tried. */
@@ -64,6 +74,9 @@ async function mixed(seed: number): Promise<Outcome> {
   const options: MixedOptions = {
     seed,
     minutes: Number(values.minutes),
+    ...(values.kills === undefined ? {} : { kills: Number(values.kills) }),
+    ...(values.count === undefined ? {} : { faults: Number(values.count) }),
+    hasDisk: reasonAgainstDisks() === null,
     load: Number(values.load),
     ...(values.faults === undefined ? {} : { only: values.faults.split(',') as FaultKind[] }),
     tell: (line) => process.stdout.write(`  ${line}\n`),

@@ -3,6 +3,8 @@
 //   HTTP ──▶ A ──$errors──▶ B, the global error workflow, all webhooks
 //             └──its own───▶ C (which waits a second), all webhooks
 //   every two seconds ──▶ T
+//
+// C's summary is how long it has waited, by the clock of those who run code, which stays right; T's is when its tick was due.
 
 import type { Client } from '../../support/client.ts';
 import { A_CODE } from '../arrangement.ts';
@@ -20,6 +22,8 @@ export interface MixedArrangement {
 /** Often enough for any outage here, and soon. */
 const DELAYS_MS = [500, 1000, ...Array.from({ length: 30 }, () => 2000)];
 const ATTEMPT_MS = 1500;
+/** What C waits between its steps. */
+export const DELAY_MS = 1000;
 
 export async function arrangeMixed(client: Client, receivers: Receivers): Promise<MixedArrangement> {
   const settings = { concurrency: 32, queue_limit: 1_000_000 };
@@ -27,11 +31,22 @@ export async function arrangeMixed(client: Client, receivers: Receivers): Promis
     client.post('/v1/workflows', { name, steps: [{ namespace: 'step', code }], triggers, settings });
   const a = await workflow('A', A_CODE, [{ type: 'http' }]);
   const b = await workflow('B', 'export default ({ steps }) => steps.trigger.event.error.code;');
-  const c = await workflow(
-    'C',
-    'export default async ({ steps, $ }) => { $.flow.delay(1000); return steps.trigger.event.n; };',
+  const c = await client.post('/v1/workflows', {
+    name: 'C',
+    steps: [
+      { namespace: 'first', code: `export default ({ $ }) => { $.flow.delay(${DELAY_MS}); return Date.now(); };` },
+      {
+        namespace: 'second',
+        code: "export default ({ steps, $ }) => { $.export('$summary', String(Date.now() - steps.first.$return_value)); };",
+      },
+    ],
+    settings,
+  });
+  const t = await workflow(
+    'T',
+    "export default ({ steps, $ }) => { $.export('$summary', String(steps.trigger.event.due_at_ms)); };",
+    [{ type: 'schedule', interval_seconds: 2 }],
   );
-  const t = await workflow('T', 'export default () => 1;', [{ type: 'schedule', interval_seconds: 2 }]);
   const webhooks = [];
   for (const manner of MANNERS) {
     webhooks.push(

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Cutter } from '../../support/postgres/cut.ts';
 import type { PostgresServer } from '../../support/postgres/server.ts';
 import type { Findings } from '../findings.ts';
+import type { ShiftedClock } from '../hooks/shifted-clock.ts';
 import { createDice } from '../random.ts';
 import type { Server } from '../server.ts';
 import type { Fault, FaultKind } from './plan.ts';
@@ -16,10 +17,21 @@ export interface Ground {
   /** Before the database, one for each server; none: each has a file of its own. */
   readonly cutters: readonly Cutter[];
   readonly database: PostgresServer | null;
+  /** One for each server. */
+  readonly clocks: readonly ShiftedClock[];
+  /** Where the store lies; none: it is not to be filled up. */
+  readonly disk: FullDisk | null;
   readonly receivers: Receivers;
   readonly wrong: Findings;
   /** SIGKILLs of servers so far. */
   kills: number;
+  /** The machine's load averages, one after each fault. */
+  readonly loads: number[];
+}
+
+export interface FullDisk {
+  fill(): Promise<void>;
+  relieve(): Promise<void>;
 }
 
 type Act = (ground: Ground, fault: Fault) => Promise<void>;
@@ -27,6 +39,10 @@ type Act = (ground: Ground, fault: Fault) => Promise<void>;
 const START_DEADLINE_MS = 90_000;
 const POLL_MS = 200;
 const CALLERS = 60;
+/** Until the next room that comes free is taken, too. */
+const REFILLED_MS = 250;
+/** Until a server has looked at its clock. */
+const CLOCK_SEEN_MS = 100;
 
 export async function carryOut(ground: Ground, fault: Fault): Promise<void> {
   await pause(fault.beforeMs);
@@ -50,8 +66,18 @@ export async function allRun({ servers }: Ground): Promise<void> {
   );
 }
 
-function oneOf({ servers }: Ground, { victim }: Fault): Server {
-  return servers[Math.floor(victim * servers.length)] as Server;
+/** The clocks that were wrong are there again where they stood at the latest: what was due by them is due. */
+export async function setClocksRight({ clocks }: Ground): Promise<void> {
+  for (const clock of clocks) clock.setToLatest();
+  await pause(CLOCK_SEEN_MS);
+}
+
+function oneOf({ servers }: Ground, fault: Fault): Server {
+  return pick(servers, fault);
+}
+
+function pick<T>(among: readonly T[], { victim }: Fault): T {
+  return among[Math.floor(victim * among.length)] as T;
 }
 
 function networkOf(ground: Ground, { victim, isForAll }: Fault): readonly Cutter[] {
@@ -78,6 +104,32 @@ function trouble(begin: (cutter: Cutter, fault: Fault) => void): Act {
     await pause(fault.lastsMs);
     for (const cutter of cutters) cutter.resume();
   };
+}
+
+/** The server's clock is set by so much, for good or for a while. */
+function jump(direction: 1 | -1): Act {
+  return async ({ clocks }, fault) => {
+    const clock = pick(clocks, fault);
+    const before = clock.offsetMs;
+    clock.set(before + direction * fault.jumpMs);
+    await pause(fault.lastsMs);
+    if (!fault.stays) clock.set(before);
+  };
+}
+
+/** Now and then the server is killed while there is no room, and starts when there is. */
+async function fillDisk(ground: Ground, fault: Fault): Promise<void> {
+  const { disk } = ground;
+  if (!disk) throw new Error('there is no disk to fill up');
+  let isOver = false;
+  const filled = (async (): Promise<void> => {
+    for (; !isOver; await pause(REFILLED_MS)) await disk.fill();
+  })();
+  await pause(fault.lastsMs);
+  if (fault.stays) await kill(ground, oneOf(ground, fault));
+  isOver = true;
+  await filled;
+  await disk.relieve();
 }
 
 function restart(how: 'fast' | 'immediate'): Act {
@@ -134,8 +186,17 @@ const ACTS: Readonly<Record<FaultKind, Act>> = {
     server.resume();
   },
   'kill children': async (ground, fault) => {
-    for (const pid of childrenOf(oneOf(ground, fault).pid)) killQuietly(pid);
+    for (const pid of childrenOf(oneOf(ground, fault).pid)) signalQuietly(pid, 'SIGKILL');
   },
+  'children stand still': async (ground, fault) => {
+    const children = childrenOf(oneOf(ground, fault).pid);
+    for (const pid of children) signalQuietly(pid, 'SIGSTOP');
+    await pause(fault.lastsMs);
+    for (const pid of children) signalQuietly(pid, 'SIGCONT');
+  },
+  'clock forward': jump(1),
+  'clock back': jump(-1),
+  'disk full': fillDisk,
   'receivers away': async ({ receivers }, { lastsMs }) => {
     receivers.setAway(true);
     await pause(lastsMs);
@@ -173,9 +234,9 @@ function childrenOf(parent: number): number[] {
   });
 }
 
-function killQuietly(pid: number): void {
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // it has ended by itself
   }

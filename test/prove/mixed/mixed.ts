@@ -1,31 +1,31 @@
 // The round of all faults: servers under mixed load, one fault after the other by a plan, and then rest. What must be true
 // is told by a witness that sees the API alone, and by `errand store check` when all is over.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { folderOutside } from '../../../src/server/code-isolation.ts';
+import { loadavg } from 'node:os';
 import { createClient } from '../../support/client.ts';
-import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
 import { settle } from '../api-check.ts';
 import { Findings } from '../findings.ts';
 import { Load, NONE } from '../load.ts';
 import { createDice } from '../random.ts';
-import { API_KEY, Server } from '../server.ts';
+import { API_KEY, type Server } from '../server.ts';
 import { arrangeMixed } from './arrangement.ts';
 import { startBusy } from './busy.ts';
-import { allRun, carryOut, type Ground } from './faults.ts';
-import { type FaultKind, ON_DATABASE, ON_PROCESSES, planOf } from './plan.ts';
+import { allRun, carryOut, type Ground, setClocksRight } from './faults.ts';
+import { type Place, placeOnFile, placeOnPostgres } from './places.ts';
+import { type FaultKind, planOf, textOfFault } from './plan.ts';
 import { Receivers } from './receivers.ts';
 import { LedgerWatch, type Testimony, testify } from './witness.ts';
 
 export interface MixedOptions {
   readonly seed: number;
-  /** Faults begin until then, and until there were so many. */
+  /** Faults begin until then, and until there were so many; or beyond that, until so many servers were killed. */
   readonly minutes: number;
   readonly faults?: number;
+  readonly kills?: number;
   /** Processes that keep the machine busy. */
   readonly load: number;
+  /** The store lies on a disk that can be filled up, which takes own-mounts.ts. */
+  readonly hasDisk?: boolean;
   readonly only?: readonly FaultKind[];
   readonly tell: (line: string) => void;
 }
@@ -33,63 +33,31 @@ export interface MixedOptions {
 export interface MixedResult extends Testimony {
   readonly kinds: ReadonlyMap<FaultKind, number>;
   readonly kills: number;
+  /** The machine's load average, as it was after each fault, on average. */
+  readonly load: number;
   readonly settledMs: number;
   readonly complaints: readonly string[];
 }
 
-interface Place {
-  readonly servers: readonly Server[];
-  readonly cutters: readonly Cutter[];
-  readonly database: Ground['database'];
-  readonly weights: Partial<Record<FaultKind, number>>;
-  /** What the store says of itself when all servers have ended. */
-  readonly check: () => Promise<readonly { check: string; detail: string; count: number }[]>;
-}
-
-const NODES = 3;
 const SETTLE_MS = 300_000;
 const PACE = { senders: 6, pauseMs: 60 };
 
 export async function mixedOnFile(options: MixedOptions): Promise<MixedResult> {
-  const { checkSqlite } = await import('../../../src/store/sqlite/maintenance/check.ts');
-  const dataDir = await mkdtemp(join(tmpdir(), 'errand-prove-'));
-  try {
-    const server = await Server.on({ name: 'server', dataDir });
-    const check = async () => (await checkSqlite(join(dataDir, 'errand.db'))).findings;
-    return await go(options, { servers: [server], cutters: [], database: null, weights: ON_PROCESSES, check });
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-    await rm(folderOutside(dataDir), { recursive: true, force: true });
-  }
+  await using parts = new AsyncDisposableStack();
+  return await go(options, await placeOnFile(parts, options));
 }
 
-/** Each node has a network of its own to the database. */
 export async function mixedOnPostgres(options: MixedOptions): Promise<MixedResult> {
-  const { checkPostgres } = await import('../../../src/store/postgres/maintenance/check.ts');
-  const { DATABASE, startDatabase } = await import('../postgres/database.ts');
   await using parts = new AsyncDisposableStack();
-  const { server: database, directUrl } = await startDatabase();
-  parts.defer(() => database.dispose());
-  const folder = await mkdtemp(join(tmpdir(), 'errand-prove-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const cutters: Cutter[] = [];
-  const servers: Server[] = [];
-  for (let n = 1; n <= NODES; n++) {
-    const cutter = parts.use(await startCutter(database.port));
-    cutters.push(cutter);
-    const env = { ERRAND_DATABASE_URL: cutter.url(DATABASE) };
-    servers.push(await Server.on({ name: `node ${n}`, dataDir: join(folder, `node-${n}`), env }));
-  }
-  const check = async () => (await checkPostgres(directUrl())).findings;
-  return await go(options, { servers, cutters, database, weights: { ...ON_PROCESSES, ...ON_DATABASE }, check });
+  return await go(options, await placeOnPostgres(parts, options));
 }
 
 async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
-  const { servers, weights, check } = place;
+  const { servers, weights, judgedBy, check } = place;
   await using receivers = await Receivers.start(createDice(options.seed + 1));
   await using _busy = await startBusy(options.load);
   const wrong = new Findings();
-  const ground: Ground = { ...place, receivers, wrong, kills: 0 };
+  const ground: Ground = { ...place, receivers, wrong, kills: 0, loads: [] };
   let load: Load | undefined;
   let watch: LedgerWatch | undefined;
   try {
@@ -100,6 +68,7 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
     watch = new LedgerWatch(servers);
     load.set(PACE);
     const kinds = await breakThings(options, ground, weights);
+    await setClocksRight(ground);
     receivers.getWell();
     load.set(NONE);
     await load.stop();
@@ -111,14 +80,22 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
     await settle(client, SETTLE_MS).catch((error: Error) => wrong.add('no rest', error.message));
     const settledMs = Date.now() - stoppedAt;
     await watch.stop();
-    const testimony = await testify({ server: servers[0] as Server, load, receivers, arrangement });
+    const testimony = await testify({ server: servers[0] as Server, load, receivers, arrangement, ...judgedBy(kinds) });
     for (const server of servers) await endInOrder(server, wrong);
     // The key lies in the data dir, and not with whoever checks.
     const flaws = (await check()).filter(({ check: name }) => name !== 'secret_key');
     for (const { check: name, detail, count } of flaws) wrong.add(`store check: ${name}`, `${count} × ${detail}`);
     for (const findings of [watch.findings, wrong]) testimony.wrong.addAll(findings);
     const counts = { ...testimony.counts, looks_at_the_ledger: watch.looks };
-    return { ...testimony, counts, kinds, kills: ground.kills, settledMs, complaints: complaintsOf(servers) };
+    return {
+      ...testimony,
+      counts,
+      kinds,
+      kills: ground.kills,
+      load: meanOf(ground.loads),
+      settledMs,
+      complaints: complaintsOf(servers),
+    };
   } finally {
     await watch?.stop();
     await load?.stop();
@@ -127,25 +104,28 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
 }
 
 async function breakThings(
-  { seed, minutes, faults = Number.POSITIVE_INFINITY, only, tell }: MixedOptions,
+  { seed, minutes, faults = Number.POSITIVE_INFINITY, kills = 0, only, tell }: MixedOptions,
   ground: Ground,
   weights: Partial<Record<FaultKind, number>>,
 ): Promise<Map<FaultKind, number>> {
+  const { loads } = ground;
   const kinds = new Map<FaultKind, number>();
   const wanted = only ? Object.fromEntries(only.map((kind) => [kind, 1])) : weights;
   const until = Date.now() + minutes * 60_000;
   let n = 0;
   for (const fault of planOf(seed, wanted)) {
-    if (n >= faults || Date.now() > until) break;
+    if (n >= faults || (Date.now() > until && ground.kills >= kills)) break;
     n++;
-    const { kind, victim, isForAll, beforeMs, lastsMs } = fault;
-    tell(
-      `${n}. ${kind} (victim ${victim.toFixed(2)}${isForAll ? ', for all' : ''}), after ${beforeMs} ms, for ${lastsMs} ms`,
-    );
+    tell(`${n}. ${textOfFault(fault)}; load ${loadavg()[0]?.toFixed(1)}, ${ground.kills} kills so far`);
     await carryOut(ground, fault);
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    loads.push(loadavg()[0] as number);
+    kinds.set(fault.kind, (kinds.get(fault.kind) ?? 0) + 1);
   }
   return kinds;
+}
+
+function meanOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, n) => sum + n, 0) / Math.max(1, numbers.length);
 }
 
 /** None has ended by itself, or had to put its own counters right. */
@@ -169,11 +149,12 @@ export function isSoundMixed({ lost, doubled, stuck, wrong }: MixedResult): bool
 }
 
 export function textOfMixed(name: string, result: MixedResult): string {
-  const { lost, doubled, stuck, wrong, counts, kinds, kills, settledMs, complaints } = result;
+  const { lost, doubled, stuck, wrong, counts, kinds, kills, load, settledMs, complaints } = result;
   const figures = { lost: lost.count, doubled: doubled.count, stuck: stuck.count, wrong: wrong.count };
   return [
     `${name}: ${isSoundMixed(result) ? 'sound' : 'FAILED'}: ${JSON.stringify(figures)}`,
-    `  ${kills} kills; ${[...kinds].map(([kind, n]) => `${kind} ${n}`).join(', ')} (${kinds.size} kinds)`,
+    `  ${kills} kills, ${kinds.size} kinds of fault, at a load average of ${load.toFixed(1)}`,
+    `  ${[...kinds].map(([kind, n]) => `${kind} ${n}`).join(', ')}`,
     `  ${JSON.stringify(counts)}; at rest ${settledMs} ms after the last event`,
     ...complaints.map((line) => `  logged ${line}`),
     ...Object.entries({ lost, doubled, stuck, wrong }).flatMap(([kind, { lines }]) =>

@@ -8,7 +8,7 @@ import { Findings } from '../findings.ts';
 import type { Load } from '../load.ts';
 import { API_KEY, type Server } from '../server.ts';
 import { GIVEN_UP } from '../verdict.ts';
-import type { MixedArrangement } from './arrangement.ts';
+import { DELAY_MS, type MixedArrangement } from './arrangement.ts';
 import { MANNERS, type Receivers } from './receivers.ts';
 
 const ASKED_EVERY_MS = 250;
@@ -63,7 +63,15 @@ export class LedgerWatch {
   }
 }
 
-export interface Evidence {
+/** What the faults may have led to, although the events did not. */
+export interface Allowances {
+  /** Code that could not be started, since there was no room. */
+  readonly mayFailToStart: boolean;
+  /** Waits that ended before their time, since the clock that they went by was set. */
+  readonly mayWakeEarly: boolean;
+}
+
+export interface Evidence extends Allowances {
   readonly server: Server;
   readonly load: Load;
   readonly receivers: Receivers;
@@ -94,6 +102,7 @@ class Witness {
   readonly #failed = new Set<number>();
   readonly #emitted = new Set<number>();
   #givenUp = 0;
+  #cutShort = 0;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
@@ -110,15 +119,20 @@ class Witness {
     this.#equal('errors forwarded', forwarded.length, failed);
     const emissions = this.#evidence.receivers.received.fine.ids;
     const own = [...emissions.values()].filter(({ isError }) => !isError).length;
-    this.#equal('own events that workflow C heard', (await this.#runsOf(c)).length, own);
-    const ticks = (await this.#runsOf(t)).length;
+    const waits = await this.#runsOf(c);
+    this.#equal('own events that workflow C heard', waits.length, own);
+    this.#waits(waits);
+    const ticks = await this.#runsOf(t);
+    this.#ticks(ticks);
     await this.#rest();
     const counts = {
       events_acknowledged: this.#acknowledged.length,
       runs: runs.length,
       runs_failed: failed,
       runs_given_up: this.#givenUp,
-      ticks,
+      waits: waits.length,
+      waits_cut_short: this.#cutShort,
+      ticks: ticks.length,
       deliveries_received: this.#sum(({ taken, refused }) => taken + refused),
       deliveries_taken_twice: this.#sum(({ taken }) => (taken > 1 ? 1 : 0)),
     };
@@ -165,12 +179,40 @@ class Witness {
         this.#lost.add('acknowledged event without a run', `event ${n} (${emitId})`);
         continue;
       }
-      const isGivenUp = GIVEN_UP.has(run.error?.code);
+      const isGivenUp = this.#isGivenUp(run);
       if (isGivenUp) this.#givenUp++;
       const state = FAILS.has(kind) || isGivenUp ? 'failed' : 'succeeded';
       if (run.state !== state) this.#wrong.add('run that ended otherwise', `event ${n} (${kind}): ${run.state}`);
       if (state === 'failed') this.#failed.add(n);
       if (EMITS.has(kind) && !isGivenUp) this.#emitted.add(n);
+    }
+  }
+
+  #isGivenUp({ error }: Json): boolean {
+    return GIVEN_UP.has(error?.code) || (this.#evidence.mayFailToStart && error?.code === 'StartFailed');
+  }
+
+  /** Each was as long as it was to be, or longer. */
+  #waits(runs: readonly Json[]): void {
+    for (const run of runs) {
+      if (this.#isGivenUp(run)) continue;
+      if (run.state !== 'succeeded') {
+        this.#wrong.add('wait that ended otherwise', `${run.id}: ${run.state}`);
+        continue;
+      }
+      if (Number(run.summary) >= DELAY_MS) continue;
+      this.#cutShort++;
+      if (!this.#evidence.mayWakeEarly)
+        this.#wrong.add('wait that ended before its time', `${run.id}: ${run.summary} ms`);
+    }
+  }
+
+  /** One for each time that was due. */
+  #ticks(runs: readonly Json[]): void {
+    const byTime = Map.groupBy(runs, ({ summary }) => summary as string);
+    for (const [dueAtMs, found] of byTime) {
+      if (found.length > 1 && !found.some((run) => this.#isGivenUp(run)))
+        this.#doubled.add('ticks of one time', `${dueAtMs}: ${found.map(({ id }) => id).join(', ')}`);
     }
   }
 
