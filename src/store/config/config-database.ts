@@ -1,6 +1,10 @@
 // What the configuration's verbs need of a database. Each backend implements it in `<backend>/config/config-database.ts`.
 
+import type { Deployment } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
+import type { MeasuredPart } from '../contract/quotas.ts';
+import type { OwnerStore, SourceStore, TriggerStore } from '../contract/resources.ts';
+import type { SourceChangeStore } from '../contract/source-changes.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Sql } from './sql.ts';
@@ -10,6 +14,28 @@ import type { Steps } from './steps.ts';
 export interface Writing {
   /** The time of this transaction. */
   readonly nowMs: number;
+  /** The same, on Postgres as exact as the database's own clock. */
+  readonly now: Sql;
+  insertDeployment(deployment: Deployment): void | Promise<void>;
+  /** The settings of a workflow or source have changed. */
+  throttleChanged(of: Listener, hasThrottle: boolean): void;
+  /** Cancels the runs that wait for a workflow or source, which is gone. */
+  cancelRuns(of: Listener): void | Promise<void>;
+}
+
+/** A workflow, source or webhook. */
+export interface Listener {
+  readonly ownerId: string;
+  readonly id: string;
+}
+
+/** How a mark in `source_changes` says which process has made it. */
+export interface ChangeMarks {
+  readonly column: Sql;
+  /** This process. */
+  self(): number;
+  /** A condition on a mark `c`: its process is gone. */
+  isAbandoned(): Sql;
 }
 
 export type Verb<T> = (w: Writing) => Steps<T>;
@@ -25,8 +51,20 @@ export interface ConfigDatabase {
    * state between tries. What it throws is passed on with nothing written.
    */
   write<T>(verb: Verb<T>): Promise<T>;
+  /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by it. */
+  writeRouting<T>(ownerId: string, verb: Verb<T>): Promise<T>;
+  /** As `writeRouting`, where the verb also touches what waits for a listener: on Postgres its queue is locked first. */
+  writeListener<T>(of: Listener, verb: Verb<T>): Promise<T>;
+  /** Writes one statement that changes nothing when it runs twice: it waits for no other write. */
+  put(statement: Sql): Promise<void>;
   /** As `write`, for data stores: on Postgres over a connection of their own. */
   writeData<T>(verb: Verb<T>): Promise<T>;
+  readonly marks: ChangeMarks;
+  readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;
+  /** Tables in which only this database keeps what counts as stored. */
+  readonly moreMeasured: readonly MeasuredPart[];
+  hideEvents: SourceStore['deleteSourceEvents'];
+  hookRuns: SourceChangeStore['hookRuns'];
 }
 
 /** What the configuration's verbs share. */

@@ -15,13 +15,24 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 
 export type Cell = string | number | boolean | null | Uint8Array;
 
-/** What stands between two texts: a value, several texts as one value, or a text for each database. */
-type Part = Cell | TextList | Differing;
+/** What stands between two texts: a value, several values, or a text for each database. */
+type Part = Cell | TextList | RowList | Differing;
 
 interface TextList {
   readonly kind: 'list';
   readonly texts: readonly string[];
 }
+
+type ColumnType = 'text' | 'bigint' | 'boolean';
+
+/** Rows as a table of one statement. */
+export interface RowList {
+  readonly kind: 'rows';
+  readonly columns: readonly (readonly [name: string, type: ColumnType])[];
+  readonly rows: readonly (readonly RowCell[])[];
+}
+
+type RowCell = string | number | boolean | null;
 
 interface Differing extends Readonly<Record<DatabaseKind, string>> {
   readonly kind: 'differs';
@@ -74,6 +85,19 @@ export function isAmongRows(select: Sql): Sql {
   return sql`${open}${select}${differs({ sqlite: ')', postgres: '))' })}`;
 }
 
+/**
+ * `SELECT … FROM ${tableOf(columns, rows)} WHERE true`. The rows are one parameter in SQLite and one for each column in
+ * Postgres: their number does not change the statement. (SQLite takes an ON CONFLICT for a join without the WHERE.)
+ */
+export function tableOf(
+  columns: Readonly<Record<string, ColumnType>>,
+  rows: readonly Readonly<Record<string, RowCell>>[],
+): RowList {
+  const names = Object.keys(columns);
+  const cells = rows.map((row) => names.map((name) => row[name] ?? null));
+  return { kind: 'rows', columns: Object.entries(columns), rows: cells };
+}
+
 function list(texts: readonly string[]): TextList {
   return { kind: 'list', texts };
 }
@@ -111,15 +135,18 @@ export interface Dialect<Value> {
   placeholder(n: number): string;
   value(cell: Cell): Value;
   list(texts: readonly string[]): Value;
+  /** As SQL; `put` answers the placeholder of a value. */
+  rows(list: RowList, put: (value: Value) => string): string;
 }
 
 export function render<Value>({ texts, parts }: Sql, dialect: Dialect<Value>): { text: string; values: Value[] } {
   let text = texts[0] ?? '';
   const values: Value[] = [];
+  const put = (value: Value): string => dialect.placeholder(values.push(value));
   parts.forEach((part, i) => {
-    if (typeof part !== 'object' || part === null || part instanceof Uint8Array) {
-      text += dialect.placeholder(values.push(dialect.value(part)));
-    } else if (part.kind === 'list') text += dialect.placeholder(values.push(dialect.list(part.texts)));
+    if (typeof part !== 'object' || part === null || part instanceof Uint8Array) text += put(dialect.value(part));
+    else if (part.kind === 'list') text += put(dialect.list(part.texts));
+    else if (part.kind === 'rows') text += dialect.rows(part, put);
     else text += part[dialect.kind];
     text += texts[i + 1] ?? '';
   });

@@ -1,12 +1,52 @@
 // All verbs of the configuration, for either database.
 
+import type { AuditStore } from '../contract/audit.ts';
 import type { AccountStore, DataStoreStore } from '../contract/data.ts';
+import type { QuotaStore } from '../contract/quotas.ts';
+import type {
+  OwnerStore,
+  ResourceStore,
+  SourceStore,
+  SubscriptionStore,
+  TriggerStore,
+  WorkflowStore,
+} from '../contract/resources.ts';
+import type { SourceChangeStore } from '../contract/source-changes.ts';
 import { accountVerbs } from './accounts.ts';
+import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
+import { ownerVerbs } from './owners.ts';
+import { quotaVerbs } from './quotas.ts';
+import { sourceChangeVerbs } from './source-changes.ts';
+import { sourceVerbs } from './sources.ts';
+import { subscriptionVerbs } from './subscriptions.ts';
+import { triggerVerbs } from './triggers.ts';
+import { workflowVerbs } from './workflows.ts';
 
-export type ConfigStore = AccountStore & DataStoreStore;
+export type ConfigStore = OwnerStore &
+  QuotaStore &
+  WorkflowStore &
+  SourceStore &
+  SourceChangeStore &
+  TriggerStore &
+  SubscriptionStore &
+  AccountStore &
+  DataStoreStore &
+  AuditStore &
+  Pick<ResourceStore, 'exists'>;
 
 export function configVerbs(core: ConfigCore): ConfigStore {
-  return { ...accountVerbs(core), ...dataStoreVerbs(core) };
+  return {
+    ...ownerVerbs(core),
+    ...quotaVerbs(core),
+    ...workflowVerbs(core),
+    ...sourceVerbs(core),
+    ...sourceChangeVerbs(core),
+    ...triggerVerbs(core),
+    ...subscriptionVerbs(core),
+    ...accountVerbs(core),
+    ...dataStoreVerbs(core),
+    ...auditVerbs(core),
+  };
 }

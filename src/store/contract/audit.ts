@@ -2,6 +2,7 @@
 
 import { type AuditQuery, type AuditRecord, firstIdAt } from '../../domain/audit.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Page, PageQuery } from './records.ts';
 
@@ -15,59 +16,22 @@ export interface AuditStore {
   listAudit(of: AuditQuery, page: PageQuery): Promise<Page<AuditRecord>>;
 }
 
-/** Of the table, in the order of `valuesOf`. */
-export const AUDIT_COLUMNS = [
-  'id',
-  'owner_id',
-  'key_id',
-  'key_label',
-  'by_owner_id',
-  'operation',
-  'target_id',
-  'method',
-  'path',
-  'client_ip',
-  'request_id',
-  'status',
-  'count',
-  'at_ms',
-] as const;
-
-export function auditValuesOf(record: AuditRecord): (string | number | null)[] {
-  return [
-    record.id,
-    record.ownerId,
-    record.keyId,
-    record.keyLabel,
-    record.byOwnerId,
-    record.operation,
-    record.targetId,
-    record.method,
-    record.path,
-    record.clientIp,
-    record.requestId,
-    record.status,
-    record.count,
-    record.atMs,
-  ];
-}
-
 export function toAuditRecord(row: Row): AuditRecord {
   return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    keyId: row.key_id as string | null,
-    keyLabel: row.key_label as string,
-    byOwnerId: row.by_owner_id as string | null,
-    operation: row.operation as string,
-    targetId: row.target_id as string | null,
-    method: row.method as string,
-    path: row.path as string,
-    clientIp: row.client_ip as string,
-    requestId: row.request_id as string,
-    status: row.status as number | null,
-    count: row.count as number,
-    atMs: row.at_ms as number,
+    id: text(row, 'id'),
+    ownerId: text(row, 'owner_id'),
+    keyId: textOrNull(row, 'key_id'),
+    keyLabel: text(row, 'key_label'),
+    byOwnerId: textOrNull(row, 'by_owner_id'),
+    operation: text(row, 'operation'),
+    targetId: textOrNull(row, 'target_id'),
+    method: text(row, 'method'),
+    path: text(row, 'path'),
+    clientIp: text(row, 'client_ip'),
+    requestId: text(row, 'request_id'),
+    status: numberOrNull(row, 'status'),
+    count: number(row, 'count'),
+    atMs: number(row, 'at_ms'),
   };
 }
 

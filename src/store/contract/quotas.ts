@@ -1,6 +1,7 @@
 // What owners may use, and what they have stored. Same promises as store.ts.
 
 import type { Quotas } from '../../domain/quota.ts';
+import { number, numberOrNull, text } from '../rows/cells.ts';
 
 /** Where measuring goes on. */
 export interface MeasuringPlace {
@@ -76,8 +77,8 @@ export function measuredIn(
 ): { readonly measured: readonly Measured[]; readonly next: MeasuringPlace | null } {
   const byOwner = new Map<string, number>();
   for (const row of rows) {
-    const ownerId = row.of_owner as string;
-    byOwner.set(ownerId, (byOwner.get(ownerId) ?? 0) + Number(row.of_bytes));
+    const ownerId = text(row, 'of_owner');
+    byOwner.set(ownerId, (byOwner.get(ownerId) ?? 0) + number(row, 'of_bytes'));
   }
   const measured = [...byOwner].map(([ownerId, bytes]) => ({ ownerId, bytes }));
   const last = rows.at(-1);
@@ -89,11 +90,10 @@ export function measuredIn(
 
 /** As a row has them, which is null for what is unbounded. */
 export function toQuotas(row: Readonly<Record<string, unknown>>): Quotas {
-  const of = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
   return {
-    processes: of('processes'),
-    cpuSecondsPerMinute: of('cpu_seconds_per_minute'),
-    requestsPerSecond: of('requests_per_second'),
-    storedBytes: of('stored_bytes'),
+    processes: numberOrNull(row, 'processes'),
+    cpuSecondsPerMinute: numberOrNull(row, 'cpu_seconds_per_minute'),
+    requestsPerSecond: numberOrNull(row, 'requests_per_second'),
+    storedBytes: numberOrNull(row, 'stored_bytes'),
   };
 }

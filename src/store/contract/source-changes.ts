@@ -3,6 +3,7 @@
 // gone knows that something is half made, and finishes it.
 
 import type { RunState } from '../../domain/run/run.ts';
+import { flag, number, text } from '../rows/cells.ts';
 
 export type SourceChangeKind = 'create' | 'update' | 'delete';
 
@@ -45,9 +46,9 @@ type Cells = Readonly<Record<string, unknown>>;
 /** A row of `source_changes`. */
 export function toSourceChange(row: Cells): SourceChange {
   return {
-    ownerId: row.owner_id as string,
-    sourceId: row.source_id as string,
-    kind: row.kind as SourceChangeKind,
+    ownerId: text(row, 'owner_id'),
+    sourceId: text(row, 'source_id'),
+    kind: text<SourceChangeKind>(row, 'kind'),
   };
 }
 
@@ -60,9 +61,9 @@ export function toHookRuns(rows: readonly Cells[]): readonly HookRun[] | undefin
 /** Flags are booleans, or 0 and 1. */
 function toHookRun(row: Cells): HookRun {
   return {
-    run: row.run as number,
-    name: row.name as string,
-    state: row.state as RunState,
-    hasBegun: Boolean(row.has_begun),
+    run: number(row, 'run'),
+    name: text(row, 'name'),
+    state: text<RunState>(row, 'state'),
+    hasBegun: flag(row, 'has_begun'),
   };
 }

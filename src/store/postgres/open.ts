@@ -10,20 +10,12 @@ import { Held } from './claims/held-leases.ts';
 import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
-import { auditVerbs } from './config/audit.ts';
 import { configDatabase } from './config/config-database.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { tellOrdered } from './config/ordered-webhooks.ts';
-import { ownerVerbs } from './config/owners.ts';
-import { quotaVerbs } from './config/quotas.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
 import { Sealing } from './config/seal-rows.ts';
-import { sourceChangeVerbs } from './config/source-changes.ts';
-import { sourceVerbs } from './config/sources.ts';
-import { ownerHas, subscriptionVerbs } from './config/subscriptions.ts';
-import { triggerVerbs } from './config/triggers.ts';
 import { webhookVerbs } from './config/webhooks.ts';
-import { workflowVerbs } from './config/workflows.ts';
 import { DatabaseClock } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
 import { Notices } from './connection/notify.ts';
@@ -155,21 +147,12 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...operationVerbs(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
-    ...ownerVerbs(core),
-    ...quotaVerbs(core),
-    ...workflowVerbs(core),
     ...deploymentVerbs(core),
-    ...sourceVerbs(core),
-    ...sourceChangeVerbs(core),
     ...laterVerbs(core),
-    ...triggerVerbs(core),
     ...webhookVerbs(core),
-    ...subscriptionVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
-    ...auditVerbs(core),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
-    exists: (ownerId, id) => ownerHas(core.pool, ownerId, id),
     check: () =>
       core.pool
         .write(

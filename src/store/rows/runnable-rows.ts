@@ -11,6 +11,7 @@ import {
 } from '../../domain/resource.ts';
 import type { Seal } from '../seal/seal.ts';
 import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace } from '../seal/sealed-columns.ts';
+import { flag, json, number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
@@ -18,33 +19,33 @@ export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number 
   >;
 
 export function toWorkflow(row: Row, seal: Seal): Workflow {
-  const id = row.id as string;
+  const id = text(row, 'id');
   return {
     id,
-    ownerId: row.owner_id as string,
-    name: row.name as string,
-    active: Boolean(row.active),
-    deploymentId: row.deployment_id as string,
+    ownerId: text(row, 'owner_id'),
+    name: text(row, 'name'),
+    active: flag(row, 'active'),
+    deploymentId: text(row, 'deployment_id'),
     settings: {
       ...DEFAULT_SETTINGS,
-      ...(JSON.parse(seal.open(row.settings as string, runnableSettingsPlace(id))) as Partial<Settings>),
+      ...(JSON.parse(seal.open(text(row, 'settings'), runnableSettingsPlace(id))) as Partial<Settings>),
     },
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
+    createdAtMs: number(row, 'created_at_ms'),
+    updatedAtMs: number(row, 'updated_at_ms'),
   };
 }
 
 export function toSource(row: Row, seal: Seal): Source {
-  const props = seal.open(row.configured_props as string, sourcePropsPlace(row.id as string));
-  const additional = row.additional_props as string | null;
+  const props = seal.open(text(row, 'configured_props'), sourcePropsPlace(text(row, 'id')));
+  const additional = textOrNull(row, 'additional_props');
   return {
     ...toWorkflow(row, seal),
-    componentCode: row.component_code as string,
+    componentCode: text(row, 'component_code'),
     configuredProps: JSON.parse(props) as Record<string, unknown>,
     additionalProps:
-      additional === null ? {} : JSON.parse(seal.open(additional, additionalPropsPlace(row.id as string))),
-    dedupe: row.dedupe as Dedupe | null,
-    secretProps: JSON.parse(row.secret_props as string) as string[],
+      additional === null ? {} : JSON.parse(seal.open(additional, additionalPropsPlace(text(row, 'id')))),
+    dedupe: textOrNull<Dedupe>(row, 'dedupe'),
+    secretProps: json<string[]>(row, 'secret_props'),
   };
 }
 

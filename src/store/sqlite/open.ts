@@ -6,19 +6,11 @@ import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
-import { auditVerbs } from './config/audit.ts';
 import { configDatabase } from './config/config-database.ts';
 import { deploymentVerbs } from './config/deployments.ts';
-import { ownerVerbs } from './config/owners.ts';
-import { quotaVerbs } from './config/quotas.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import { sealRows } from './config/seal-rows.ts';
-import { sourceChangeVerbs } from './config/source-changes.ts';
-import { sourceVerbs } from './config/sources.ts';
-import { ownerHas, subscriptionVerbs } from './config/subscriptions.ts';
-import { triggerVerbs } from './config/triggers.ts';
 import { webhookVerbs } from './config/webhooks.ts';
-import { workflowVerbs } from './config/workflows.ts';
 import type { Core } from './core.ts';
 import { type Connection, openDatabase } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
@@ -93,25 +85,16 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...operationVerbs(core),
     ...counterVerbs(core),
     ...timeVerbs(core),
-    ...ownerVerbs(core),
-    ...quotaVerbs(core),
-    ...workflowVerbs(core),
     ...deploymentVerbs(core),
-    ...sourceVerbs(core),
-    ...sourceChangeVerbs(core),
     ...laterVerbs(core),
-    ...triggerVerbs(core),
     ...webhookVerbs(core),
-    ...subscriptionVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
-    ...auditVerbs(core),
     ...ALONE,
     listen: (heard) => {
       wake = heard;
     },
     clock: { nowMs: () => clock.nowMs(), latestMs: () => clock.nowMs() },
     deriveKey: (purpose) => seal.derive(purpose),
-    exists: async (ownerId, id) => ownerHas(core, ownerId, id),
     check: () =>
       batch
         .write((tx) => {

@@ -1,30 +1,134 @@
 // The configuration's verbs on Postgres: reads over the pool, each write in a transaction of its own.
 
-import type { ConfigDatabase, Verb } from '../../config/config-database.ts';
-import { type Dialect, render, type Sql } from '../../config/sql.ts';
+import type { Deployment } from '../../../domain/resource.ts';
+import type { ConfigDatabase, Listener, Verb, Writing } from '../../config/config-database.ts';
+import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Ask, Steps } from '../../config/steps.ts';
+import type { MeasuredPart } from '../../contract/quotas.ts';
+import { text } from '../../rows/cells.ts';
+import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
+import { NOW_SQL } from '../connection/clock.ts';
+import type { Channel } from '../connection/notify.ts';
 import type { Lane, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
+import { Ledger } from '../log/ledger.ts';
+import { Lookup } from '../log/lookup.ts';
+import { cancelWaiting } from '../runs/cancel.ts';
+import { type ConfigWriting, configWrite, lineWrite } from './config-write.ts';
+import { insertDeployment } from './deployments.ts';
+import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'postgres',
   placeholder: (n) => `$${n}`,
   value: (cell) => cell,
   list: arrayLiteral,
+  rows: ({ columns, rows }, put) => {
+    const arrays = columns.map(([, type], i) => `${put(arrayLiteral(rows.map((row) => row[i] ?? null)))}::${type}[]`);
+    return `unnest(${arrays.join(', ')}) AS given (${columns.map(([name]) => name).join(', ')})`;
+  },
 };
 
 export function configDatabase(core: Core): ConfigDatabase {
-  const { pool, config, data, clock } = core;
+  const { pool, config, data } = core;
   const write = <T>(lane: Lane, verb: Verb<T>): Promise<T> =>
-    lane.transact((tx) => runSteps(tx, verb({ nowMs: clock.nowMs() })));
+    lane.transact((tx) => {
+      const nowMs = core.clock.nowMs();
+      const now = sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`;
+      return runSteps(tx, verb(new Effects(core, { tx, nowMs, ledger: new Ledger() }, now)));
+    });
   return {
     all: (statement) => sent(statement, (text, values) => pool.all(text, ...values)),
     get: (statement) => sent(statement, (text, values) => pool.get(text, ...values)),
     planned: (statement) => sent(statement, (text, values) => pool.planned(text, ...values)),
     write: (verb) => write(config, verb),
     writeData: (verb) => write(data, verb),
+    writeRouting: (ownerId, verb) => toldOf(core, (inTx) => configWrite(core, ownerId, inTx), verb),
+    writeListener: (of, verb) => toldOf(core, (inTx) => lineWrite(core, of, inTx), verb),
+    // As a read: after a connection that broke it is tried again.
+    put: async (statement) => void (await sent(statement, (text, values) => pool.all(text, ...values))),
+    marks: { column: raw('node'), self: () => core.node.id, isAbandoned: () => raw(IS_ABANDONED) },
+    hotReads: hotReads(core),
+    moreMeasured: OPEN_RUNS,
+    hideEvents: hideEvents(core),
+    hookRuns: hookRuns(core),
   };
+}
+
+/** What runs that wait have told so far: their rows are in a table of their own. */
+const OPEN_RUNS: readonly MeasuredPart[] = [
+  { table: 'open_runs', key: ['run'], before: [-1], bytes: 'coalesce(octet_length(detail_so_far), 0)' },
+];
+
+function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
+  const keys = new Lookup(async (hashes) => {
+    const rows = await pool.all(
+      'SELECT * FROM api_keys WHERE hash = ANY($1::text[]) AND revoked_at_ms IS NULL',
+      arrayLiteral(hashes),
+    );
+    return new Map(rows.map((row) => [text(row, 'hash'), toApiKey(row)]));
+  });
+  const triggers = new Lookup(async (secretParts) => {
+    const rows = await pool.all(
+      `SELECT t.* FROM triggers AS t JOIN runnables AS r ON r.id = t.runnable_id
+        WHERE t.key = ANY($1::text[]) AND r.active`,
+      arrayLiteral(secretParts),
+    );
+    return new Map(rows.map((row) => [text(row, 'key'), toTrigger(row)]));
+  });
+  return { keyByHash: (keyHash) => keys.find(keyHash), triggerByKey: (key) => triggers.find(key) };
+}
+
+type InTransaction = <T>(verb: (w: ConfigWriting) => Promise<T>) => Promise<T>;
+
+/** Writes, and then tells the other nodes what the verb has changed for them. */
+async function toldOf<T>(core: Core, write: InTransaction, verb: Verb<T>): Promise<T> {
+  let channels: ReadonlySet<Channel> = new Set();
+  const value = await write((w) => {
+    const effects = new Effects(core, w, sql`CAST (${w.nowMs} AS BIGINT)`);
+    channels = effects.channels;
+    return runSteps(w.tx, verb(effects));
+  });
+  for (const channel of channels) core.notices.tell(channel);
+  return value;
+}
+
+class Effects implements Writing {
+  readonly nowMs: number;
+  readonly now: Sql;
+  readonly channels = new Set<Channel>();
+  readonly #core: Core;
+  readonly #w: ConfigWriting;
+
+  constructor(core: Core, w: ConfigWriting, now: Sql) {
+    this.#core = core;
+    this.#w = w;
+    this.nowMs = w.nowMs;
+    this.now = now;
+  }
+
+  insertDeployment(deployment: Deployment): Promise<void> {
+    return insertDeployment(this.#w.tx, deployment, this.#core.seal);
+  }
+
+  /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */
+  throttleChanged({ ownerId, id }: Listener, hasThrottle: boolean): void {
+    void this.#w.tx.query(
+      `UPDATE lines SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
+        WHERE owner_id = $1 AND listener_id = $2 AND starts IS NOT NULL`,
+      ownerId,
+      id,
+      hasThrottle,
+    );
+    this.channels.add('runs');
+  }
+
+  /** Callers at other nodes may wait for what is cancelled. */
+  async cancelRuns(of: Listener): Promise<void> {
+    await cancelWaiting(this.#w, of);
+    this.channels.add('answers');
+  }
 }
 
 function sent<T>(statement: Sql, send: (text: string, values: Value[]) => Promise<T>): Promise<T> {

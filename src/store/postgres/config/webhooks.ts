@@ -21,7 +21,6 @@ import { cancelOperationsOf, lockOperationsOf } from '../deliveries/operation-ro
 import { forgetHealth, type Line, sendLines, toHealth } from '../log/listener-queue.ts';
 import { readPage } from '../pages.ts';
 import { type ConfigWriting, configWrite, lineWrite } from './config-write.ts';
-import { removeSubscriptions } from './runnables.ts';
 
 export function webhookVerbs(core: Core): WebhookStore {
   const { pool, seal } = core;
@@ -90,6 +89,14 @@ async function insert(tx: Tx, { webhook, seal }: { webhook: Webhook; seal: Seal 
     secrets,
     webhook.createdAtMs,
     webhook.updatedAtMs,
+  );
+}
+
+function removeSubscriptions(tx: Tx, of: Listener): void {
+  void tx.query(
+    'DELETE FROM subscriptions WHERE owner_id = $1 AND (listener_id = $2 OR emitter_id = $2)',
+    of.ownerId,
+    of.id,
   );
 }
 

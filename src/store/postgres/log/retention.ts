@@ -3,8 +3,9 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../../domain/limits.ts';
+import { pruneAudit } from '../../config/audit.ts';
 import { keepLastNumber } from '../claims/node.ts';
-import { pruneAudit } from '../config/audit.ts';
+import { configDatabase } from '../config/config-database.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -93,7 +94,8 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   await pool.write('DELETE FROM answers WHERE at_ms <= $1::bigint', nowMs - LIMITS.answerKeptMs);
   await pool.write('DELETE FROM nodes WHERE gone_at_ms <= $1::bigint', nowMs - NODE_KEPT_MS);
   await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
-  await pruneAudit(core, beforeMs);
+  const config = configDatabase(core);
+  for (let isMore = true; isMore; ) isMore = await config.write(() => pruneAudit(beforeMs));
   // Of workflows, sources and webhooks that are gone, and of places that requests went to; whoever is just using a line has it locked.
   await pool.write(
     `DELETE FROM lines AS l USING (SELECT owner_id, listener_id FROM lines AS i

@@ -1,17 +1,26 @@
 // The configuration's verbs on SQLite: each runs at once, in the batch's order, within the transaction of its batch.
 
-import type { ConfigDatabase, Verb, Writing } from '../../config/config-database.ts';
-import { type Dialect, render, type Sql } from '../../config/sql.ts';
-import type { Ask, Steps } from '../../config/steps.ts';
+import type { Deployment } from '../../../domain/resource.ts';
+import type { ConfigDatabase, Listener, Verb, Writing } from '../../config/config-database.ts';
+import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
+import type { Ask } from '../../config/steps.ts';
+import { toApiKey } from '../../rows/resource-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
+import { NO_WAIT, OPEN_RUN } from '../partial-index.ts';
+import { insertDeployment } from './deployments.ts';
+import { hideEvents, hookRuns } from './source-changes.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'sqlite',
   placeholder: () => '?',
   value: (cell) => (typeof cell === 'boolean' ? Number(cell) : cell),
   list: (texts) => JSON.stringify(texts),
+  rows: ({ columns, rows }, put) => {
+    const cells = columns.map(([name], i) => `value ->> ${i} AS ${name}`).join(', ');
+    return `(SELECT ${cells} FROM json_each(${put(JSON.stringify(rows))})) AS given`;
+  },
 };
 
 const READS = /^\s*SELECT/i;
@@ -20,19 +29,56 @@ const READS = /^\s*SELECT/i;
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown };
 
 export function configDatabase(core: Core): ConfigDatabase {
-  const { batch, reader } = core;
+  const { batch, reader, routes, boot } = core;
   const write = async <T>(verb: Verb<T>): Promise<T> => {
     const outcome = await batch.write((tx) => new Run(core, tx).outcomeOf(verb));
-    if ('thrown' in outcome) throw outcome.thrown;
-    return outcome.value;
+    return settled(outcome);
+  };
+  const writeRouting = async <T>(verb: Verb<T>): Promise<T> => {
+    const outcome = await batch.write((tx) => {
+      routes.forget();
+      tx.onRollback(() => routes.forget());
+      const made = new Run(core, tx).outcomeOf(verb);
+      routes.forget();
+      return made;
+    });
+    return settled(outcome);
   };
   return {
     all: async (statement) => rowsOf(reader, statement),
     get: async (statement) => rowsOf(reader, statement)[0],
     planned: async (statement) => rowsOf(reader, statement),
     write,
+    writeRouting: (_ownerId, verb) => writeRouting(verb),
+    writeListener: (_of, verb) => writeRouting(verb),
+    put: (statement) =>
+      batch.write(() => {
+        const { text, values } = render(statement, DIALECT);
+        core.writer.run(text, ...values);
+      }),
     writeData: write,
+    marks: { column: raw('boot'), self: () => boot, isAbandoned: () => sql`c.boot < ${boot}` },
+    hotReads: {
+      keyByHash: async (keyHash) => {
+        const row = reader.get('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL', keyHash);
+        return row && toApiKey(row);
+      },
+      triggerByKey: async (key) => routes.trigger(key),
+    },
+    moreMeasured: [],
+    hideEvents: hideEvents(core),
+    hookRuns: hookRuns(core),
   };
+}
+
+/** Runs steps as a part of a transaction that is under way. */
+export function runSteps<T>(core: Core, tx: Transaction, verb: Verb<T>): T {
+  return new Run(core, tx).valueOf(verb);
+}
+
+function settled<T>(outcome: Outcome<T>): T {
+  if ('thrown' in outcome) throw outcome.thrown;
+  return outcome.value;
 }
 
 function rowsOf(connection: Connection, statement: Sql): Row[] {
@@ -43,13 +89,17 @@ function rowsOf(connection: Connection, statement: Sql): Row[] {
 /** One verb on its way through its steps. */
 class Run implements Writing {
   readonly nowMs: number;
+  readonly now: Sql;
   readonly #core: Core;
+  readonly #tx: Transaction;
   /** It has done something that only a rollback undoes, or storage has failed. */
   #isMarked = false;
 
   constructor(core: Core, tx: Transaction) {
     this.#core = core;
+    this.#tx = tx;
     this.nowMs = tx.nowMs;
+    this.now = sql`${tx.nowMs}`;
   }
 
   /**
@@ -58,17 +108,45 @@ class Run implements Writing {
    */
   outcomeOf<T>(verb: Verb<T>): Outcome<T> {
     try {
-      return { value: this.#valueOf(verb(this)) };
+      return { value: this.valueOf(verb) };
     } catch (thrown) {
       if (this.#isMarked) throw thrown;
       return { thrown };
     }
   }
 
-  #valueOf<T>(steps: Steps<T>): T {
+  valueOf<T>(verb: Verb<T>): T {
+    const steps = verb(this);
     let step = steps.next();
     while (!step.done) step = steps.next(this.#answer(step.value));
     return step.value;
+  }
+
+  insertDeployment(deployment: Deployment): void {
+    insertDeployment(this.#core, deployment);
+  }
+
+  throttleChanged({ id }: Listener, hasThrottle: boolean): void {
+    if (!hasThrottle) this.#core.throttles.forget(id);
+  }
+
+  cancelRuns({ ownerId, id }: Listener): void {
+    const tx = this.#tx;
+    this.#core.throttles.forget(id);
+    for (const state of ['queued', 'waiting']) {
+      const cancelled = this.#core.writer.run(
+        `UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT}
+          WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
+        tx.nowMs,
+        state,
+        id,
+      );
+      if (cancelled > 0) {
+        tx.count(ownerId, `runs.${state}`, -cancelled);
+        tx.count(ownerId, 'runs.cancelled', cancelled);
+      }
+      if (state === 'queued') tx.runsOpened(id, -cancelled);
+    }
   }
 
   #answer(ask: Ask): unknown {

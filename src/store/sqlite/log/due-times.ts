@@ -3,10 +3,11 @@
 import { digestBody } from '../../../domain/delivery/digest.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { pruneAudit } from '../../config/audit.ts';
 import type { Claims, TimeStore } from '../../contract/store.ts';
 import { checkTick, type Tick } from '../../log/ticks.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
-import { pruneAudit } from '../config/audit.ts';
+import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { OPEN_RUN } from '../partial-index.ts';
@@ -53,7 +54,7 @@ export function timeVerbs(core: Core): TimeStore {
       core.batch.write((tx) => {
         core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
         core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
-        const isMoreAudit = pruneAudit(core, beforeMs);
+        const isMoreAudit = runSteps(core, tx, () => pruneAudit(beforeMs));
         const before = beforeMs * NUMBERS_PER_MS;
         const { emissions, next } = prune(core, tx, { before, from });
         // Behind the last emission, steps go on for the audit log alone.

@@ -1,0 +1,98 @@
+// What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
+
+import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
+import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
+import type { Seal } from '../seal/seal.ts';
+import type { Listener, Writing } from './config-database.ts';
+import { type Sql, sql } from './sql.ts';
+import { get, type Steps, send, work } from './steps.ts';
+import { putSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
+import { putTriggers, removeTriggers } from './triggers.ts';
+
+export interface RunnableWrite {
+  readonly record: RunnableRow;
+  readonly deployment: Deployment | null;
+  readonly triggers: readonly Trigger[];
+  readonly subscriptions: readonly Subscription[];
+  readonly seal: Seal;
+}
+
+interface Cells {
+  readonly settings: string;
+  readonly componentCode: string | null;
+  readonly props: string | null;
+  readonly dedupe: string | null;
+  readonly secretProps: string | null;
+  readonly additional: string | null;
+}
+
+/** Returns the columns that are not the record's fields as they are. */
+function cellsOf({ record, seal }: RunnableWrite): Cells {
+  const { componentCode = null, dedupe = null, secretProps } = record;
+  const secret = secretProps === undefined ? null : JSON.stringify(secretProps);
+  return { ...runnableCells(record, seal), componentCode, dedupe, secretProps: secret };
+}
+
+export function* insertRunnable(w: Writing, write: RunnableWrite): Steps<void> {
+  const { record } = write;
+  const cells = cellsOf(write);
+  yield* send(sql`INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms,
+      updated_at_ms, component_code, configured_props, dedupe, secret_props, additional_props)
+    VALUES (${record.id}, ${record.ownerId}, ${record.name}, ${record.active}, ${record.deploymentId},
+      ${cells.settings}, ${record.createdAtMs}, ${record.updatedAtMs}, ${cells.componentCode}, ${cells.props},
+      ${cells.dedupe}, ${cells.secretProps}, ${cells.additional})`);
+  yield* writeParts(w, write);
+}
+
+/** Returns false when it is gone, or the deployment that it names. Its queue is locked by now. */
+export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean> {
+  const { record, deployment, triggers, subscriptions } = write;
+  const cells = cellsOf(write);
+  const hasDeployment =
+    deployment === null
+      ? sql`EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = ${record.deploymentId} AND d.runnable_id = runnables.id)`
+      : sql`true`;
+  const written = yield* get(sql`UPDATE runnables SET name = ${record.name}, active = ${record.active},
+      deployment_id = ${record.deploymentId}, settings = ${cells.settings}, updated_at_ms = ${record.updatedAtMs},
+      component_code = ${cells.componentCode}, configured_props = ${cells.props}, dedupe = ${cells.dedupe},
+      secret_props = ${cells.secretProps}, additional_props = ${cells.additional}
+    WHERE id = ${record.id} AND owner_id = ${record.ownerId} AND ${hasDeployment} RETURNING id`);
+  if (!written) return false;
+  yield* work(() => w.throttleChanged(record, record.settings.throttle !== null));
+  yield* removeTriggers(
+    record,
+    triggers.map((trigger) => trigger.id),
+  );
+  yield* removeTriggerSubscriptions(
+    record,
+    subscriptions.map((subscription) => subscription.id),
+  );
+  yield* writeParts(w, write);
+  return true;
+}
+
+function* writeParts(w: Writing, { deployment, triggers, subscriptions }: RunnableWrite): Steps<void> {
+  if (deployment) yield* work(() => w.insertDeployment(deployment));
+  yield* putSubscriptions(subscriptions);
+  yield* putTriggers(triggers);
+}
+
+/**
+ * Removes the row with triggers and subscriptions, and cancels what was queued. Returns false when it is not there.
+ * `only`: a condition on the row.
+ */
+export function* deleteRunnable(w: Writing, which: Listener, only: Sql = sql`true`): Steps<boolean> {
+  const { ownerId, id } = which;
+  const gone = yield* get(
+    sql`DELETE FROM runnables WHERE id = ${id} AND owner_id = ${ownerId} AND ${only} RETURNING id`,
+  );
+  if (!gone) return false;
+  yield* send(sql`DELETE FROM source_changes WHERE source_id = ${id}`);
+  yield* removeTriggers(which, []);
+  yield* removeSubscriptions(which);
+  yield* send(sql`DELETE FROM source_db WHERE source_id = ${id}`);
+  yield* send(sql`DELETE FROM dedupe WHERE source_id = ${id}`);
+  yield* send(sql`DELETE FROM later_emissions WHERE emitter_id = ${id}`);
+  yield* work(() => w.cancelRuns(which));
+  return true;
+}

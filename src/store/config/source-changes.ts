@@ -1,0 +1,71 @@
+// Marks of sources that are being changed, each of the process that does.
+//
+// Locks: a write of a source locks its queue, the owner's version, the mark, and then its row; beginning a change locks the
+// row (so that it is not deleted meanwhile) and then the mark. A deletion therefore takes the row before the mark.
+
+import { type SourceChange, type SourceChangeStore, toSourceChange } from '../contract/source-changes.ts';
+import type { ChangeMarks, ConfigCore, Writing } from './config-database.ts';
+import { differs, isNotAmong, type Sql, sql } from './sql.ts';
+import { all, get, type Steps } from './steps.ts';
+
+const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
+
+/** A condition on a mark: it is this process's. */
+export const isOurs = ({ column, self }: ChangeMarks): Sql => sql`${column} = ${self()}`;
+
+export function sourceChangeVerbs({ database }: ConfigCore): SourceChangeStore {
+  const { marks } = database;
+  return {
+    beginSourceChange: async (change) => {
+      if (!change.sourceId.startsWith('dc_')) return undefined;
+      return database.write((w) => beginChange(w, marks, change));
+    },
+
+    endSourceChange: (ownerId, sourceId) => database.write(() => endChange(marks, { ownerId, sourceId })),
+
+    takeSourceChanges: (underWay) =>
+      database.write(function* () {
+        const taken = yield* all(sql`UPDATE source_changes AS c SET ${marks.column} = ${marks.self()}
+          WHERE source_id ${isNotAmong(underWay)} AND (${isOurs(marks)} OR ${marks.isAbandoned()})
+          RETURNING owner_id, source_id, kind`);
+        return taken.map(toSourceChange);
+      }),
+
+    hookRuns: database.hookRuns,
+  };
+}
+
+function* beginChange(w: Writing, marks: ChangeMarks, change: SourceChange): Steps<'begun' | 'busy' | undefined> {
+  const { ownerId, sourceId } = change;
+  const source = yield* get(sql`SELECT id FROM runnables WHERE id = ${sourceId} AND owner_id = ${ownerId}
+    ${FOR_KEY_SHARE}`);
+  if (!source) return undefined;
+  return (yield* insertChange(w, marks, change)) ? 'begun' : 'busy';
+}
+
+/** Returns false when there is one already. */
+export function* insertChange(
+  w: Writing,
+  { column, self }: ChangeMarks,
+  { ownerId, sourceId, kind }: SourceChange,
+): Steps<boolean> {
+  const inserted = yield* get(sql`INSERT INTO source_changes (source_id, owner_id, kind, ${column}, since_ms)
+    VALUES (${sourceId}, ${ownerId}, ${kind}, ${self()}, ${w.now}) ON CONFLICT DO NOTHING RETURNING source_id`);
+  return inserted !== undefined;
+}
+
+type Which = Omit<SourceChange, 'kind'>;
+
+/** Lets runs of hooks count from now on. Returns false when the change is not this process's. */
+export function* goOnChanging(w: Writing, marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
+  const held = yield* get(sql`UPDATE source_changes SET since_ms = ${w.now}
+    WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
+  return held !== undefined;
+}
+
+/** Returns false when the change is not this process's. */
+export function* endChange(marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
+  const ended = yield* get(sql`DELETE FROM source_changes
+    WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
+  return ended !== undefined;
+}

@@ -1,0 +1,128 @@
+// Subscriptions: which listener hears which emitter.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { Subscription } from '../../domain/resource.ts';
+import type { ResourceStore, SubscriptionStore } from '../contract/resources.ts';
+import { toSubscription } from '../rows/resource-rows.ts';
+import type { ConfigCore, Listener } from './config-database.ts';
+import { readPage } from './pages.ts';
+import { isNotAmong, raw, type Sql, sql, tableOf } from './sql.ts';
+import { get, type Steps, send } from './steps.ts';
+
+export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore & Pick<ResourceStore, 'exists'> {
+  return {
+    createSubscription: (subscription) =>
+      database.writeRouting(subscription.ownerId, () => createSubscription(subscription)),
+
+    getSubscription: async (ownerId, id) => {
+      const row = await database.get(sql`SELECT * FROM subscriptions WHERE id = ${id} AND owner_id = ${ownerId}`);
+      return row && toSubscription(row);
+    },
+
+    listSubscriptions: ({ ownerId, emitterId, listenerId, eventName, via }, page) =>
+      readPage(database, {
+        from: raw('subscriptions'),
+        columns: raw('*'),
+        where: [
+          sql`owner_id = ${ownerId}`,
+          ...(emitterId === undefined ? [] : [sql`emitter_id = ${emitterId}`]),
+          ...(listenerId === undefined ? [] : [sql`listener_id = ${listenerId}`]),
+          ...(eventName === undefined ? [] : [sql`event_name = ${eventName}`]),
+          ...(via === undefined ? [] : [sql`via = ${via}`]),
+        ],
+        countUpTo: LIMITS.countedRecords,
+        page,
+        map: toSubscription,
+      }),
+
+    deleteSubscription: (ownerId, id) =>
+      database.writeRouting(ownerId, function* () {
+        const row = yield* get(sql`DELETE FROM subscriptions
+          WHERE id = ${id} AND owner_id = ${ownerId} AND via = 'subscription' RETURNING *`);
+        return row && toSubscription(row);
+      }),
+
+    exists: async (ownerId, id) => {
+      const row = id === ownerId ? undefined : lookUp(ownerId, id);
+      return id === ownerId || (row !== undefined && (await database.get(row)) !== undefined);
+    },
+  };
+}
+
+type Created = Awaited<ReturnType<SubscriptionStore['createSubscription']>>;
+
+function* createSubscription(subscription: Subscription): Steps<Created> {
+  const { ownerId, emitterId, listenerId, eventName, via } = subscription;
+  const hasEmitter = emitterId.endsWith('*') || (yield* exists(ownerId, emitterId));
+  if (!hasEmitter) return { missing: 'emitter_id' };
+  if (!(yield* exists(ownerId, listenerId))) return { missing: 'listener_id' };
+  yield* putSubscriptions([subscription]);
+  const row = yield* get(sql`SELECT * FROM subscriptions
+    WHERE owner_id = ${ownerId} AND emitter_id = ${emitterId} AND listener_id = ${listenerId}
+      AND event_name = ${eventName} AND via = ${via}`);
+  return { subscription: row ? toSubscription(row) : subscription };
+}
+
+const TABLES: Readonly<Record<string, string>> = {
+  p_: 'runnables',
+  dc_: 'runnables',
+  wh_: 'webhooks',
+  hi_: 'triggers',
+  ti_: 'triggers',
+};
+
+/** Returns the query for what has this id; undefined when nothing can have it. */
+function lookUp(ownerId: string, id: string): Sql | undefined {
+  const table = TABLES[id.slice(0, id.indexOf('_') + 1)];
+  return table === undefined
+    ? undefined
+    : sql`SELECT 1 AS one FROM ${raw(table)} WHERE id = ${id} AND owner_id = ${ownerId}`;
+}
+
+/** Returns whether something exists and is the owner's, with what this transaction has written. */
+function* exists(ownerId: string, id: string): Steps<boolean> {
+  if (id === ownerId) return true;
+  const row = lookUp(ownerId, id);
+  return row !== undefined && (yield* get(row)) !== undefined;
+}
+
+const COLUMNS = {
+  id: 'text',
+  owner_id: 'text',
+  emitter_id: 'text',
+  listener_id: 'text',
+  event_name: 'text',
+  via: 'text',
+  active: 'boolean',
+  created_at_ms: 'bigint',
+} as const;
+
+/** Writes subscriptions, except those that stand already. */
+export function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> {
+  if (subscriptions.length === 0) return;
+  const rows = subscriptions.map((s) => ({
+    id: s.id,
+    owner_id: s.ownerId,
+    emitter_id: s.emitterId,
+    listener_id: s.listenerId,
+    event_name: s.eventName,
+    via: s.via,
+    active: s.active,
+    created_at_ms: s.createdAtMs,
+  }));
+  yield* send(sql`INSERT INTO subscriptions
+      (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms)
+    SELECT * FROM ${tableOf(COLUMNS, rows)} WHERE true ON CONFLICT DO NOTHING`);
+}
+
+/** Removes the subscriptions that stand for triggers and are not kept. */
+export function* removeTriggerSubscriptions({ ownerId, id }: Listener, kept: readonly string[]): Steps<void> {
+  yield* send(sql`DELETE FROM subscriptions
+    WHERE owner_id = ${ownerId} AND listener_id = ${id} AND via = 'trigger' AND id ${isNotAmong(kept)}`);
+}
+
+/** Removes all subscriptions of a listener, and all to it as an emitter. */
+export function* removeSubscriptions({ ownerId, id }: Listener): Steps<void> {
+  yield* send(sql`DELETE FROM subscriptions WHERE owner_id = ${ownerId} AND listener_id = ${id}`);
+  yield* send(sql`DELETE FROM subscriptions WHERE owner_id = ${ownerId} AND emitter_id = ${id}`);
+}
