@@ -11,6 +11,8 @@ export const LARGE_BYTES = 256 * 1024;
 const BYTES_PER_SECOND = 4 * 1024 * 1024;
 /** An owner has something to do that has begun or ended a run so lately. */
 const ACTIVE_MS = 10_000;
+/** When the next message of an owner would wait longer, its runs begin later: what they end with would be out of time. */
+const BEHIND_MS = 1000;
 const SECOND_MS = 1000;
 
 /** Of one message. */
@@ -65,6 +67,12 @@ export class Intake {
     if (this.#hasOthers(ownerId)) return Math.max(0, atMs - this.#nowMs());
     this.#nextAtMs.delete(ownerId);
     return 0;
+  }
+
+  /** Whether so much of the owner's waits that no run of it should begin. */
+  isBehind(ownerId: string): boolean {
+    const nextAtMs = this.#nextAtMs.get(ownerId);
+    return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.#hasOthers(ownerId);
   }
 
   /** Its turn is not waited for any more. */

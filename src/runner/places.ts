@@ -38,6 +38,8 @@ interface PlacesDeps<P> {
   readonly bounds: Bounds;
   readonly quotasOf: (ownerId: string) => RunQuotas;
   readonly cpuUse: CpuUse;
+  /** So much of what its runs have ended with waits to be read that no run of it begins. */
+  readonly isBehind: (ownerId: string) => boolean;
   readonly create: (key: string, placed: Placed) => P;
   /** Of a clock that is never set back. */
   readonly nowMs: () => number;
@@ -261,7 +263,8 @@ export class Places<P extends PlacedProcess> {
 
   #isOver(ownerId: string): boolean {
     const { cpuSecondsPerMinute, isFull } = this.#deps.quotasOf(ownerId);
-    if (isFull || cpuSecondsPerMinute === null) return isFull;
+    if (isFull || this.#deps.isBehind(ownerId)) return true;
+    if (cpuSecondsPerMinute === null) return false;
     return this.#deps.cpuUse.usedMs(ownerId, this.#deps.nowMs()) >= cpuSecondsPerMinute * SECOND_MS;
   }
 }

@@ -84,6 +84,7 @@ class Stage implements Disposable {
   readonly waiting = new Set<Flight>();
   readonly quotas = new Map<string, RunQuotas>();
   readonly cpuUse = new CpuUse();
+  readonly behind = new Set<string>();
   most = 0;
   areLoading = false;
   started = 0;
@@ -95,6 +96,7 @@ class Stage implements Disposable {
       bounds: all,
       quotasOf: (ownerId) => this.quotas.get(ownerId) ?? none,
       cpuUse: this.cpuUse,
+      isBehind: (ownerId) => this.behind.has(ownerId),
       create: (key, { deployment }) => {
         this.started++;
         const made = new PlayedProcess(this, key, deployment.ownerId);
@@ -464,6 +466,20 @@ test('a quota of processes is never passed', () => {
       }
     }),
   );
+});
+
+test('runs wait while large results of their owner do', () => {
+  using stage = new Stage();
+  stage.ask('a', 1);
+  stage.behind.add('a');
+  const [same, other, free] = [stage.ask('a', 1), stage.ask('a', 2), stage.ask('b', 1)];
+  stage.settle();
+  assert.deepEqual([...stage.waiting], [same, other]);
+  assert.ok(stage.places.processOf(free));
+  stage.behind.clear();
+  stage.places.serve();
+  stage.settle();
+  assert.equal(stage.waiting.size, 0);
 });
 
 test('runs wait while their owner is over its CPU', () => {
