@@ -72,3 +72,15 @@ export interface GoingOn {
   /** Log bytes kept so far. */
   readonly logBytes: number;
 }
+
+/** What was ordered of a run before it began to wait. */
+export interface EarlyOrder {
+  readonly order: 'resume' | 'cancel';
+  /** JSON text of the request that ordered it. */
+  readonly request: string | null;
+}
+
+/** The order that counts when a wait begins: a retry cannot be resumed, since what was to go on has failed first. */
+export function orderFor({ kind }: WaitStart, early: EarlyOrder | null): EarlyOrder | null {
+  return kind === 'retry' && early?.order === 'resume' ? null : early;
+}

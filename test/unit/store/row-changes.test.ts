@@ -9,7 +9,7 @@ import { Plan } from '../../../src/store/postgres/log/row-changes.ts';
 const NOW_MS = 1000;
 const standing = { attemptsMade: 1, requestsMade: 1, tries: 1, dueBy: 'event' } as const;
 
-const again = (run: number) => ({ run, attempt: 2, alone: false, rescues: 1, fence: 2 });
+const again = (run: number) => ({ run, attempt: 2, startedAtMs: null, alone: false, rescues: 1, fence: 2 });
 const wait = (run: number) => ({ run }) as Plan['waits'][number];
 const change = (delivery: number) => ({ delivery, state: 'retrying', standing, fence: 1, dueAtMs: NOW_MS });
 const end = (delivery: number) => ({ delivery, state: 'delivered', standing });

@@ -13,7 +13,7 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import { type DeliveryStanding, standingOf } from '../deliveries/delivery-schedule.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { Grant, Pass } from '../log/batch-planner.ts';
-import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/write.ts';
+import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 import { toEmission } from '../rows.ts';
 import type { Served } from './retry-share.ts';
 
@@ -220,10 +220,10 @@ export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: nu
 
 function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
-  for (const { line, hands, count, runnable } of grants) {
+  for (const { line, claimer, count, runnable } of grants) {
     const given = left.get(line.listenerId)?.splice(0, count) ?? [];
-    hands.runs.push(...given);
-    pass.leaveUnused(hands, line, count - given.length);
+    claimer.claims.runs.push(...given);
+    pass.leaveUnused(claimer, line, count - given.length);
     if (given.length === 0) continue;
     line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
     line.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
@@ -235,13 +235,15 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
   const { storeTag, seal, node, shares } = pass.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) shares.served(key, countByState(claims));
-  for (const { line, hands, count } of grants) {
+  for (const { line, claimer, count } of grants) {
     const given = left.get(keyOf(line))?.splice(0, count) ?? [];
-    pass.leaveUnused(hands, line, count - given.length);
+    pass.leaveUnused(claimer, line, count - given.length);
     if (given.length === 0) continue;
     const webhook = webhookOf(pass, line);
     const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
-    hands.deliveries.push(...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })));
+    claimer.claims.deliveries.push(
+      ...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })),
+    );
     line.change({ waiting: -given.length, taken: given.length }, node.id);
     for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
   }

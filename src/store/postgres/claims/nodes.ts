@@ -5,10 +5,10 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { errorIn } from '../../../domain/failure.ts';
 import type { Fault, RunState } from '../../../domain/run/run.ts';
 import type { Awaited, Beat, NodeStore } from '../../contract/nodes.ts';
+import { answerText, parseAnswer } from '../../rows/answers.ts';
 import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { answerText, parseAnswer } from '../log/log-records.ts';
 
 export function nodeVerbs(core: Core): NodeStore {
   return {

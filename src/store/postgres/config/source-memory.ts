@@ -5,24 +5,14 @@ import { createHash } from 'node:crypto';
 import { changeOf, judge } from '../../../domain/dedupe.ts';
 import type { NewEmission } from '../../../domain/emission.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
-import type { RunEnd } from '../../../domain/run/run-end.ts';
+import type { Remembered, SourceEnd } from '../../log/port.ts';
 import type { Pass } from '../log/batch-planner.ts';
-
-export interface Remembered {
-  /** The emissions that are not repeats. */
-  readonly emissions: readonly NewEmission[];
-  /** How many were. */
-  readonly suppressed: number;
-}
 
 /** Longer ids are remembered by their hash: an index entry has its limit. */
 const LONGEST_ID = 500;
 
 /** Plans db and dedupe memory. An emission without an id passes. */
-export function applySource(
-  pass: Pass,
-  ended: { source: NonNullable<RunEnd['source']>; emissions: readonly NewEmission[] },
-): Remembered {
+export function applySource(pass: Pass, ended: { source: SourceEnd; emissions: readonly NewEmission[] }): Remembered {
   const { source, emissions } = ended;
   // It was deleted while it ran: there is nobody left to remember anything.
   if (!pass.reads.strategies.has(source.id)) return { emissions, suppressed: 0 };

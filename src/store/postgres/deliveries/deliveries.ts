@@ -7,12 +7,13 @@ import type { NewEmission } from '../../../domain/emission.ts';
 import { failureOfDelivery } from '../../../domain/failure.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { AttemptEnd, Attempted, DeliveryStore } from '../../contract/store.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { claimDeliveries } from '../claims/claim-deliveries.ts';
 import type { Core } from '../core.ts';
 import { leaseKey } from '../log/batch-needs.ts';
-import { claimsOf, type Hands, type Pass } from '../log/batch-planner.ts';
+import type { Pass } from '../log/batch-planner.ts';
 import type { Line } from '../log/listener-queue.ts';
-import { writeEmission } from '../log/write.ts';
+import { PlannedLogWriter } from '../log/log-writer.ts';
 import { deliveryReads } from './delivery-records.ts';
 import { type DeliveryStanding, standingOf } from './delivery-schedule.ts';
 import { closedStateOf, keptUntilMs, sendBack } from './rescue.ts';
@@ -33,7 +34,7 @@ export function deliveryVerbs(core: Core): DeliveryStore {
           needs.attempt(end.delivery);
           needs.owners.add(end.delivery.emission.ownerId);
         },
-        plan: (pass) => recordAttempt(pass, pass.handsOf(admission), end),
+        plan: (pass) => recordAttempt(new PlannedLogWriter(pass, admission), end),
       }),
 
     releaseDeliveries: (leases) =>
@@ -51,10 +52,11 @@ export function deliveryVerbs(core: Core): DeliveryStore {
   };
 }
 
-function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Attempted {
+function recordAttempt(log: PlannedLogWriter, end: AttemptEnd): Attempted {
+  const { pass } = log;
   const { delivery, fence } = end.delivery;
   const row = pass.leased('attempts', leaseKey(delivery, fence));
-  if (!row) return { held: false, claims: claimsOf(hands), errorEntry: null, isDisabled: false };
+  if (!row) return { held: false, claims: log.claims, errorEntry: null, isDisabled: false };
   const ownerId = row.owner_id as string;
   const line = pass.line(ownerId, row.listener_id as string, false);
   const notice = judge(pass, line, end);
@@ -72,10 +74,10 @@ function recordAttempt(pass: Pass, hands: Hands, end: AttemptEnd): Attempted {
   pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
   line.change({ taken: -1, waiting: isOpen ? 1 : 0, keptUntilMs: keptUntilMs(pass, line) }, pass.core.node.id);
   if (isOpen) pass.wentBack.add(line);
-  const errorEntry = end.error ? writeEmission(pass, hands, { made: end.error }).emission.entry : null;
-  if (notice) tell(pass, hands, noticeOf(end, notice));
-  handOver(pass, hands, line);
-  return { held: true, claims: claimsOf(hands), errorEntry, isDisabled };
+  const errorEntry = end.error ? writeEmission(log, end.error).emission.entry : null;
+  if (notice) tell(log, noticeOf(end, notice));
+  handOver(log, line);
+  return { held: true, claims: log.claims, errorEntry, isDisabled };
 }
 
 /** What an attempt tells of its webhook's health; the line has it from now on. */
@@ -108,9 +110,9 @@ function disable(pass: Pass, line: Line): void {
 }
 
 /** An error that no delivery ended with. */
-function tell(pass: Pass, hands: Hands, notice: NewEmission): void {
-  writeEmission(pass, hands, { made: notice });
-  pass.ledger.count(notice.ownerId, FURTHER_ERRORS, 1);
+function tell(log: PlannedLogWriter, notice: NewEmission): void {
+  writeEmission(log, notice);
+  log.count(notice.ownerId, FURTHER_ERRORS, 1);
 }
 
 function noticeOf({ delivery, made }: AttemptEnd, notice: Notice): NewEmission {
@@ -125,7 +127,8 @@ function standingAfter(before: DeliveryStanding, { state, pauseUntilMs }: Attemp
 }
 
 /** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
-function handOver(pass: Pass, hands: Hands, line: Line): void {
+function handOver(log: PlannedLogWriter, line: Line): void {
+  const { pass } = log;
   if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
   if (!line.isFor(pass.core.node.id, pass.nowMs)) return;
   const isMail = line.listenerId === MAIL;
@@ -134,17 +137,15 @@ function handOver(pass: Pass, hands: Hands, line: Line): void {
   if (isToWebhook && !webhook?.active) return;
   // What a claim will tell with it is read by now.
   if (isMail) pass.owner(line.ownerId);
-  let granted = pass.grantedTo(line);
   const isOrdered = webhook?.settings.ordered ?? false;
   // What went back is the head again, and not yet in the rows that a claim would find.
   if (isOrdered && pass.wentBack.has(line)) {
-    hands.deliveriesWaiting = true;
+    log.claims.deliveriesWaiting = true;
     return;
   }
-  const most = isOrdered ? 1 - line.taken - granted : HANDED_OVER;
-  for (let taken = 0; taken < most && line.waiting > granted; taken++) {
-    if (!pass.takeDelivery(hands, line.listenerId, webhook)) return;
-    pass.grants.push({ line, hands, count: 1, runnable: null });
-    granted++;
+  const most = isOrdered ? 1 - line.taken - line.granted : HANDED_OVER;
+  for (let taken = 0; taken < most && line.waiting > line.granted; taken++) {
+    if (!log.takeDelivery(line.listenerId, webhook)) return;
+    pass.grant(line, log, null);
   }
 }

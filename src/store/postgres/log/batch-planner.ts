@@ -3,7 +3,8 @@
 
 import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable } from '../../../domain/route.ts';
-import type { Admission, Claims } from '../../contract/store.ts';
+import type { Admission } from '../../contract/store.ts';
+import type { ClaimsSoFar } from '../../log/port.ts';
 import type { Numbers } from '../claims/node.ts';
 import type { Channel } from '../connection/notify.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -16,33 +17,16 @@ import { Line, sendLines } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { Plan } from './row-changes.ts';
 
-/** What one verb hands to this node. */
-export interface Hands {
+/** A verb that claims: from whose slots, and what it has claimed so far. */
+interface Claimer {
   readonly admission: Admission;
-  readonly runs: Claims['runs'][number][];
-  readonly deliveries: Claims['deliveries'][number][];
-  runsWaiting: boolean;
-  deliveriesWaiting: boolean;
-}
-
-/** The arrays are filled until the transaction commits. */
-export function claimsOf(hands: Hands): Claims {
-  return {
-    runs: hands.runs,
-    deliveries: hands.deliveries,
-    get runsWaiting() {
-      return hands.runsWaiting;
-    },
-    get deliveriesWaiting() {
-      return hands.deliveriesWaiting;
-    },
-  };
+  readonly claims: ClaimsSoFar;
 }
 
 /** Rows to be claimed for a verb, once the plan stands. */
 export interface Grant {
   readonly line: Line;
-  readonly hands: Hands;
+  readonly claimer: Claimer;
   readonly count: number;
   /** Of a run. */
   readonly runnable: Runnable | null;
@@ -85,7 +69,8 @@ export class Pass {
   readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
   /** What other nodes are told when this is committed. */
   readonly told = new Set<Channel>();
-  readonly hands: Hands[] = [];
+  /** Of each verb. */
+  readonly claims: ClaimsSoFar[] = [];
   readonly #lines = new Map<string, Line>();
   /**
    * What a verb of this pass has dealt with: those behind it do not find it any more. Runs and deliveries by their numbers:
@@ -121,13 +106,6 @@ export class Pass {
     return line;
   }
 
-  /** For what a verb hands to this node. */
-  handsOf(admission: Admission): Hands {
-    const hands = { admission, runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
-    this.hands.push(hands);
-    return hands;
-  }
-
   /** Whether this tick is ours to fire; once. */
   fires(triggerId: string): boolean {
     if (!this.reads.firedTicks.has(triggerId) || this.#dealtWith.has(triggerId)) return false;
@@ -159,24 +137,25 @@ export class Pass {
     return left;
   }
 
-  takeRun(hands: Hands, runnable: Runnable, besideHooks = false): boolean {
+  takeRun({ admission }: Claimer, runnable: Runnable, besideHooks = false): boolean {
     if (!this.isWhole) return true;
-    if (!hands.admission.takeRun(runnable, besideHooks)) return false;
-    this.#taken.push(() => hands.admission.dropRun(runnable.id));
+    if (!admission.takeRun(runnable, besideHooks)) return false;
+    this.#taken.push(() => admission.dropRun(runnable.id));
     return true;
   }
 
   /** `webhook` is null for the owner's mail. */
-  takeDelivery(hands: Hands, listenerId: string, webhook: Webhook | null): boolean {
+  takeDelivery({ admission }: Claimer, listenerId: string, webhook: Webhook | null): boolean {
     if (!this.isWhole) return true;
-    if (!hands.admission.takeDelivery(listenerId, webhook)) return false;
-    this.#taken.push(() => hands.admission.dropDelivery(listenerId));
+    if (!admission.takeDelivery(listenerId, webhook)) return false;
+    this.#taken.push(() => admission.dropDelivery(listenerId));
     return true;
   }
 
-  /** Rows of this line that are granted already. */
-  grantedTo(line: Line): number {
-    return this.grants.reduce((total, grant) => total + (grant.line === line ? grant.count : 0), 0);
+  /** Claims the next row of the line once the plan stands; its slot is taken. */
+  grant(line: Line, claimer: Claimer, runnable: Runnable | null): void {
+    line.granted++;
+    this.grants.push({ line, claimer, count: 1, runnable });
   }
 
   isGone(line: Line): boolean {
@@ -190,8 +169,7 @@ export class Pass {
   }
 
   /** Hands that were taken and found nothing to hold. */
-  leaveUnused(hands: Hands, line: Line, count: number): void {
-    const { admission } = hands;
+  leaveUnused({ admission }: Claimer, line: Line, count: number): void {
     const drop = (): void =>
       line.isRun ? admission.dropRun(line.listenerId) : admission.dropDelivery(line.listenerId);
     for (let i = 0; i < count; i++) this.#unused.push(drop);

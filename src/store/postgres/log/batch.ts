@@ -173,7 +173,7 @@ function committed(core: Core, pass: Pass): void {
   const { endings, returns, attempts } = pass.reads;
   for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(row.run as number);
   for (const row of attempts.values()) core.held.deliveries.delete(row.delivery as number);
-  for (const claims of pass.hands) core.held.add(claims);
+  for (const claims of pass.claims) core.held.add(claims);
   if (pass.isCounterWrong) core.notices.suspectCounters();
   core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);
   for (const channel of pass.told) core.notices.tell(channel);

@@ -4,17 +4,17 @@ import { digestBody } from '../../../domain/delivery/digest.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { TimeStore } from '../../contract/store.ts';
 import { checkTick } from '../../log/ticks.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { toEmission } from '../rows.ts';
 import { pairKey } from './batch-needs.ts';
-import { claimsOf, type Hands, type Pass } from './batch-planner.ts';
 import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
+import { PlannedLogWriter } from './log-writer.ts';
 import { prune } from './retention.ts';
-import { writeEmission } from './write.ts';
 
 export function timeVerbs(core: Core): TimeStore {
   return {
@@ -38,8 +38,8 @@ export function timeVerbs(core: Core): TimeStore {
         },
         plan: (pass) => {
           if (!pass.fires(tick.triggerId)) return null;
-          const hands = pass.handsOf(admission);
-          return appendedOf(hands, writeEmission(pass, hands, { made: emission }));
+          const log = new PlannedLogWriter(pass, admission);
+          return appendedOf(log, writeEmission(log, emission));
         },
       });
     },
@@ -59,9 +59,9 @@ export function timeVerbs(core: Core): TimeStore {
           needs.overDigests = true;
         },
         plan: (pass) => {
-          const hands = pass.handsOf(admission);
-          for (const row of pass.due('overDigests')) closeDigest(pass, hands, row);
-          return claimsOf(hands);
+          const log = new PlannedLogWriter(pass, admission);
+          for (const row of pass.due('overDigests')) closeDigest(log, row);
+          return log.claims;
         },
       }),
 
@@ -70,14 +70,15 @@ export function timeVerbs(core: Core): TimeStore {
         needs: (needs) => {
           needs.dueLater = true;
         },
-        plan: (pass) => releaseLater(pass, pass.handsOf(admission)),
+        plan: (pass) => releaseLater(new PlannedLogWriter(pass, admission)),
       }),
 
     prune: (beforeMs, from) => prune(core, beforeMs, from),
   };
 }
 
-function closeDigest(pass: Pass, hands: Hands, row: Row): void {
+function closeDigest(log: PlannedLogWriter, row: Row): void {
+  const { pass } = log;
   const ownerId = row.digest_owner as string;
   const digestKey = row.over_key as string;
   if (row.repeats === 0 || row.entry === null) {
@@ -92,7 +93,7 @@ function closeDigest(pass: Pass, hands: Hands, row: Row): void {
   const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
-  const written = writeEmission(pass, hands, { made: { ...mail, body, digestKey: null, causeRun: null } });
+  const written = writeEmission(log, { ...mail, body, digestKey: null, causeRun: null });
   const windowMs = pass.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
   pass.digests.set(pairKey(ownerId, digestKey), {
     ownerId,

@@ -1,16 +1,15 @@
 // Emissions that wait for their time.
 
-import type { NewEmission } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { LaterStore } from '../../contract/resources.ts';
 import type { Claims } from '../../contract/store.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { NOT_OF_SOURCES, toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { readPage } from '../pages.ts';
 import { toEmission } from '../rows.ts';
-import { claimsOf, type Hands, type Pass } from './batch-planner.ts';
-import { writeEmission } from './write.ts';
+import type { PlannedLogWriter } from './log-writer.ts';
 
 export function laterVerbs(core: Core): LaterStore {
   const { pool } = core;
@@ -45,28 +44,14 @@ export function laterVerbs(core: Core): LaterStore {
   };
 }
 
-/** What a run has emitted: at once, or when its time has come. Returns the entries of what is emitted now. */
-export function emitOrKeep(pass: Pass, hands: Hands, emissions: readonly NewEmission[]): number[] {
-  const entries: number[] = [];
-  for (const made of emissions) {
-    const { deliverAtMs = null } = made;
-    if (deliverAtMs === null || deliverAtMs <= pass.nowMs) {
-      entries.push(writeEmission(pass, hands, { made }).emission.entry);
-    } else if (pass.runnable(made.ownerId, made.emitterId)) {
-      pass.plan.later.push({ ...made, entry: pass.numbers.next(), dueAtMs: deliverAtMs });
-    }
-    // Else its source was deleted while it ran.
-  }
-  return entries;
-}
-
 /** The rows are deleted in the transaction that emits them: of several nodes that want one, one has it. */
-export function releaseLater(pass: Pass, hands: Hands): { claims: Claims; isMore: boolean } {
+export function releaseLater(log: PlannedLogWriter): { claims: Claims; isMore: boolean } {
+  const { pass } = log;
   const due = pass.due('dueLater');
   for (const row of due) {
     const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, pass.core);
     // Its source was deleted meanwhile.
-    if (pass.runnable(made.ownerId, made.emitterId)) writeEmission(pass, hands, { made });
+    if (pass.runnable(made.ownerId, made.emitterId)) writeEmission(log, made);
   }
-  return { claims: claimsOf(hands), isMore: due.length === LIMITS.laterStep };
+  return { claims: log.claims, isMore: due.length === LIMITS.laterStep };
 }

@@ -69,6 +69,8 @@ export class Line {
   holder: number | null;
   /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
   keptUntilMs: number | null;
+  /** Of those that wait, how many this transaction will claim. */
+  granted = 0;
   isChanged = false;
   /** It would have counted less than nothing: its rows say otherwise. */
   isWrong = false;

@@ -4,7 +4,7 @@ import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { EMAIL, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { HttpAnswer, RunState } from '../../../domain/run/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
 import type { LogStore } from '../../contract/store.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';
@@ -47,17 +47,6 @@ export function logReads(core: Core): Omit<LogStore, 'append'> {
     receipts: (ownerId, entry) => receiptsOf(core, ownerId, entry),
     ledger: (ownerId) => readLedger(core, ownerId),
   };
-}
-
-/** Kept as JSON with the body in base64, since an answer's body may be any bytes. */
-export function answerText(answer: HttpAnswer): string {
-  const { status, headers, body } = answer;
-  return JSON.stringify({ status, headers, body: Buffer.from(body).toString('base64') });
-}
-
-export function parseAnswer(text: string): HttpAnswer {
-  const kept = JSON.parse(text) as Omit<HttpAnswer, 'body'> & { body: string };
-  return { ...kept, body: Buffer.from(kept.body, 'base64') };
 }
 
 /** Every run, delivery and withheld listener of one emission; what its runs sent counts as its own. */

@@ -2,30 +2,32 @@
 
 import { emitId as emitIdOf } from '../../../domain/ids.ts';
 import type { Appended, Idempotency, LogStore } from '../../contract/store.ts';
+import { type Written, writeEmission } from '../../log/write-emission.ts';
+import { parseAnswer } from '../../rows/answers.ts';
 import type { Core } from '../core.ts';
 import type { Verb } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
-import { claimsOf, type Hands, type Pass } from './batch-planner.ts';
-import { logReads, parseAnswer } from './log-records.ts';
-import { type Written, writeEmission } from './write.ts';
+import type { Pass } from './batch-planner.ts';
+import { logReads } from './log-records.ts';
+import { PlannedLogWriter } from './log-writer.ts';
 
 export function logVerbs(core: Core): LogStore {
   return {
     ...logReads(core),
     append: (emission, admission, options = {}) => {
-      const { idempotency, isAwaited = false, goingOn } = options;
+      const { idempotency } = options;
       const verb: Verb<Appended> = {
         needs: (needs) => {
           needs.owners.add(emission.ownerId);
           if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
         },
         plan: (pass) => {
-          const hands = pass.handsOf(admission);
-          const repeated = idempotency && findRepeated(pass, hands, idempotency);
+          const log = new PlannedLogWriter(pass, admission);
+          const repeated = idempotency && findRepeated(log, idempotency);
           if (repeated) return repeated;
-          const written = writeEmission(pass, hands, { made: emission, isAwaited, goingOn });
+          const written = writeEmission(log, emission, options);
           if (idempotency) rememberKey(pass, idempotency, written);
-          return appendedOf(hands, written);
+          return appendedOf(log, written);
         },
       };
       return core.batch.write(verb, emission.emitterId, emission.body.byteLength);
@@ -33,13 +35,14 @@ export function logVerbs(core: Core): LogStore {
   };
 }
 
-export function appendedOf(hands: Hands, written: Written): Appended {
+export function appendedOf(log: PlannedLogWriter, written: Written): Appended {
   const { emission, firstRun, firstRunRefused } = written;
   const { entry, emitId } = emission;
-  return { entry, emitId, claims: claimsOf(hands), firstRun, firstRunRefused, repeated: null };
+  return { entry, emitId, claims: log.claims, firstRun, firstRunRefused, repeated: null };
 }
 
-function findRepeated(pass: Pass, hands: Hands, idempotency: Idempotency): Appended | undefined {
+function findRepeated(log: PlannedLogWriter, idempotency: Idempotency): Appended | undefined {
+  const { pass } = log;
   const key = pairKey(idempotency.triggerId, idempotency.key);
   const first = pass.firsts.get(key);
   if (!first && pass.reads.wonKeys.has(key)) return undefined;
@@ -49,7 +52,7 @@ function findRepeated(pass: Pass, hands: Hands, idempotency: Idempotency): Appen
   return {
     entry,
     emitId: emitIdOf(pass.core.storeTag, entry),
-    claims: claimsOf(hands),
+    claims: log.claims,
     firstRun: first ? first.run : (row?.run as number | null),
     firstRunRefused: false,
     repeated: {

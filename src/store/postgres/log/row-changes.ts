@@ -4,7 +4,7 @@ import type { Emission } from '../../../domain/emission.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 import type { DeliveryStanding } from '../deliveries/delivery-schedule.ts';
-import { type BegunWait, sendWaits } from '../runs/wait-start.ts';
+import { type PlannedWait, sendWaits } from '../runs/wait-start.ts';
 import {
   ANSWERS,
   ATTEMPTS,
@@ -22,6 +22,7 @@ import {
 export interface RunAgain {
   readonly run: number;
   readonly attempt: number;
+  readonly startedAtMs: number | null;
   readonly alone: boolean;
   readonly rescues: number;
   readonly fence: number;
@@ -65,7 +66,7 @@ export class Plan {
   /** Open runs that end although they were not deleted when they were read. */
   readonly closedRuns: number[] = [];
   readonly runsAgain: RunAgain[] = [];
-  readonly waits: BegunWait[] = [];
+  readonly waits: PlannedWait[] = [];
   readonly openDeliveries: Cells[] = [];
   readonly deliveryChanges: DeliveryChange[] = [];
   readonly deliveryEnds: DeliveryEnd[] = [];
@@ -128,14 +129,16 @@ export class Plan {
     void tx.query(
       `UPDATE open_runs AS o SET state = 'queued', attempt = u.attempt, alone = u.alone, rescues = u.rescues,
           fence = u.fence, node = NULL, lease_until_ms = NULL, cancel_asked = false,
-          started_at_ms = CASE WHEN o.waits > 0 THEN o.started_at_ms END
-        FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[]) AS u (run, attempt, alone, rescues, fence)
+          started_at_ms = u.started
+        FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[], $6::bigint[])
+          AS u (run, attempt, alone, rescues, fence, started)
         WHERE o.run = u.run AND o.run = ANY($1::bigint[])`,
       arrayLiteral(this.runsAgain.map((r) => r.run)),
       arrayLiteral(this.runsAgain.map((r) => r.attempt)),
       arrayLiteral(this.runsAgain.map((r) => r.alone)),
       arrayLiteral(this.runsAgain.map((r) => r.rescues)),
       arrayLiteral(this.runsAgain.map((r) => r.fence)),
+      arrayLiteral(this.runsAgain.map((r) => r.startedAtMs)),
     );
   }
 

@@ -3,6 +3,7 @@
 // that stay right when many wait at once; a claim waits for the few milliseconds that a busy line is locked.
 
 import type { RunState } from '../../../domain/run/run.ts';
+import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import { fitting, type Listener, lockLine } from '../claims/queued-work.ts';
@@ -12,7 +13,6 @@ import type { Core } from '../core.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import { Ledger } from '../log/ledger.ts';
 import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
-import type { Early } from './wait-start.ts';
 
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 20;
@@ -152,7 +152,7 @@ function addToLines(tx: Tx, queued: readonly Row[]): void {
 
 interface Ordered {
   readonly of: WaitOf;
-  readonly early: Early;
+  readonly early: EarlyOrder;
 }
 
 interface Looked {

@@ -4,22 +4,15 @@
 import { changeOf, judge } from '../../../domain/dedupe.ts';
 import type { NewEmission } from '../../../domain/emission.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
-import type { RunEnd } from '../../../domain/run/run-end.ts';
+import type { Remembered, SourceEnd } from '../../log/port.ts';
 import type { Core } from '../core.ts';
-import type { Writing } from '../log/write.ts';
-
-export interface Remembered {
-  /** The emissions that are not repeats. */
-  readonly emissions: readonly NewEmission[];
-  /** How many were. */
-  readonly suppressed: number;
-}
+import type { Transaction } from '../log/transaction.ts';
 
 /** Writes db and dedupe memory. An emission without an id passes. */
 export function applySource(
   core: Core,
-  w: Writing,
-  ended: { source: NonNullable<RunEnd['source']>; emissions: readonly NewEmission[] },
+  tx: Transaction,
+  ended: { source: SourceEnd; emissions: readonly NewEmission[] },
 ): Remembered {
   const { source, emissions } = ended;
   const row = core.writer.get('SELECT dedupe FROM runnables WHERE id = ?', source.id);
@@ -30,7 +23,7 @@ export function applySource(
   if (strategy === null || emissions.length === 0) return { emissions, suppressed: 0 };
   const before = rememberedBy(core, source.id);
   const { fresh, remembered } = judge(strategy, { remembered: before, emissions });
-  remember(core, w, { sourceId: source.id, before, now: remembered });
+  remember(core, tx, { sourceId: source.id, before, now: remembered });
   return { emissions: fresh, suppressed: emissions.length - fresh.length };
 }
 
@@ -46,13 +39,17 @@ function rememberedBy(core: Core, sourceId: string): string[] {
   return rows.map((row) => row.item_id as string);
 }
 
-function remember(core: Core, w: Writing, of: { sourceId: string; before: string[]; now: readonly string[] }): void {
+function remember(
+  core: Core,
+  tx: Transaction,
+  of: { sourceId: string; before: string[]; now: readonly string[] },
+): void {
   const { removed, added } = changeOf(of.before, of.now);
   for (const itemId of removed) {
     core.writer.run('DELETE FROM dedupe WHERE source_id = ? AND item_id = ?', of.sourceId, itemId);
   }
   for (const itemId of added) {
     const sql = 'INSERT INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)';
-    core.writer.run(sql, of.sourceId, itemId, w.tx.number());
+    core.writer.run(sql, of.sourceId, itemId, tx.number());
   }
 }

@@ -5,15 +5,16 @@ import { type Notice, noticeText } from '../../../domain/delivery/health.ts';
 import { failureOfDelivery } from '../../../domain/failure.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { AttemptEnd, Attempted } from '../../contract/store.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { disableWebhook } from '../config/webhooks.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
-import { claimsOf, type Writing, writeEmission } from '../log/write.ts';
+import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { handOver } from './claim-deliveries.ts';
 import { forgetHealth, judgeAttempt } from './health.ts';
 import { stateToReturnTo } from './rescue.ts';
 
-export function recordAttempt(core: Core, w: Writing, end: AttemptEnd): Attempted {
+export function recordAttempt(core: Core, w: SqliteLogWriter, end: AttemptEnd): Attempted {
   const { delivery, fence } = end.delivery;
   const row = core.writer.get(
     `SELECT owner_id, listener_id, attempts_made, requests_made, tries, due_by FROM deliveries
@@ -22,15 +23,15 @@ export function recordAttempt(core: Core, w: Writing, end: AttemptEnd): Attempte
     fence,
     core.boot,
   );
-  if (!row) return { held: false, claims: claimsOf(w), errorEntry: null, isDisabled: false };
+  if (!row) return { held: false, claims: w.claims, errorEntry: null, isDisabled: false };
   const listenerId = row.listener_id as string;
   if (kindOf(listenerId) === 'http') pauseFor(core, listenerId, end);
   const { notice, isDisabled } = judge(core, w, { listenerId, end });
   writeAttempt(core, w, { row, end });
-  const errorEntry = end.error ? writeEmission(core, w, end.error).emission.entry : null;
-  if (notice) writeNotice(core, w, { notice, end });
+  const errorEntry = end.error ? writeEmission(w, end.error).emission.entry : null;
+  if (notice) writeNotice(w, { notice, end });
   handOver(core, w, listenerId);
-  return { held: true, claims: claimsOf(w), errorEntry, isDisabled };
+  return { held: true, claims: w.claims, errorEntry, isDisabled };
 }
 
 /** Of a webhook its health has it. This is forgotten with the process, and then told anew by the next answer. */
@@ -42,7 +43,7 @@ function pauseFor({ turns }: Core, listenerId: string, { pauseUntilMs }: Attempt
 /** What it says of the webhook. Of one that is gone or not active, and of the owner's mail: nothing. */
 function judge(
   core: Core,
-  w: Writing,
+  w: SqliteLogWriter,
   { listenerId, end }: { listenerId: string; end: AttemptEnd },
 ): { notice: Notice | null; isDisabled: boolean } {
   const webhook = listenerId.startsWith('wh_') ? core.routes.webhook(listenerId) : undefined;
@@ -56,7 +57,7 @@ function judge(
   return { notice, isDisabled };
 }
 
-function writeAttempt(core: Core, w: Writing, { row, end }: { row: Row; end: AttemptEnd }): void {
+function writeAttempt(core: Core, w: SqliteLogWriter, { row, end }: { row: Row; end: AttemptEnd }): void {
   const { delivery, trigger } = end.delivery;
   const listenerId = row.listener_id as string;
   const counted = end.pauseUntilMs === null ? 1 : 0;
@@ -89,9 +90,9 @@ function writeAttempt(core: Core, w: Writing, { row, end }: { row: Row; end: Att
   w.tx.deliveriesMoved({ ownerId: row.owner_id as string, listenerId, from: 'sending', to: state, dueAtMs });
 }
 
-function writeNotice(core: Core, w: Writing, { notice, end }: { notice: Notice; end: AttemptEnd }): void {
+function writeNotice(w: SqliteLogWriter, { notice, end }: { notice: Notice; end: AttemptEnd }): void {
   const { delivery, made } = end;
   const failed = { code: notice.code, msg: noticeText(notice, made.detail) };
-  const { emission } = writeEmission(core, w, failureOfDelivery(delivery, made, failed));
+  const { emission } = writeEmission(w, failureOfDelivery(delivery, made, failed));
   w.tx.count(emission.ownerId, FURTHER_ERRORS, 1);
 }

@@ -18,8 +18,8 @@ import type { Via, Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
+import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { toEmission } from '../log/rows.ts';
-import { claimsOf, takeDelivery, type Writing } from '../log/write.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
 import { type Line, Turns, type Waiting } from './round-robin.ts';
 
@@ -83,7 +83,11 @@ export function readTurns(writer: Connection, nowMs: number): Turns {
   return turns;
 }
 
-export function claimDeliveries(core: Core, w: Writing, limit: number): Claims & { nextDueAtMs: number | null } {
+export function claimDeliveries(
+  core: Core,
+  w: SqliteLogWriter,
+  limit: number,
+): Claims & { nextDueAtMs: number | null } {
   const { turns } = core;
   recountDoubtful(core);
   turns.advance();
@@ -95,14 +99,14 @@ export function claimDeliveries(core: Core, w: Writing, limit: number): Claims &
   }
   // The rest of a line that is longer than one claim looks at has its turn with the next one.
   if (isCut) for (const line of taker.refused) turns.toTheEnd(line);
-  w.deliveriesWaiting ||= turns.readyCount > 0;
+  w.claims.deliveriesWaiting ||= turns.readyCount > 0;
   const leavesSome = turns.leavesSome({ isCut, isServed: taker.served.size > 0, inVain: taker.inVain });
   const nextDueAtMs = leavesSome ? w.tx.nowMs : turns.nextAtMs((line) => taker.lookUp(line));
-  return { ...claimsOf(w), nextDueAtMs };
+  return { ...w.claims, nextDueAtMs };
 }
 
 /** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
-export function handOver(core: Core, w: Writing, listenerId: string): void {
+export function handOver(core: Core, w: SqliteLogWriter, listenerId: string): void {
   const line = core.turns.find(listenerId);
   if (!line) return;
   const taker = new Taker(core, w);
@@ -160,11 +164,11 @@ class Taker {
   readonly refused = new Set<Line>();
   inVain = 0;
   readonly #core: Core;
-  readonly #w: Writing;
+  readonly #w: SqliteLogWriter;
   /** Read, and not taken yet. */
   readonly #rows = { pending: new Map<Line, Row[]>(), retrying: new Map<Line, Row[]>() };
 
-  constructor(core: Core, w: Writing) {
+  constructor(core: Core, w: SqliteLogWriter) {
     this.#core = core;
     this.#w = w;
   }
@@ -182,15 +186,15 @@ class Taker {
       if (!this.served.has(line)) this.inVain++;
       return 'nothing';
     }
-    if (!takeDelivery(this.#w, line.id, webhook)) {
-      this.#w.deliveriesWaiting = true;
+    if (!this.#w.takeDelivery(line.id, webhook)) {
+      this.#w.claims.deliveriesWaiting = true;
       this.refused.add(line);
       this.inVain++;
       return 'refused';
     }
     const row = head ?? this.#row(line, state);
     const isPassingOver = state === 'pending' && !isOrdered && turns.isRetryDue(line);
-    this.#w.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
+    this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
     turns.passOver(line, isPassingOver ? line.passedOver + 1 : 0);
     const next = state === 'retrying' ? this.#rows.retrying.get(line)?.[0] : undefined;
     if (next) turns.knowRetry(line, next.due_at_ms as number);
@@ -268,7 +272,7 @@ interface Found {
   readonly listenerId: string;
 }
 
-function claimDelivery(core: Core, w: Writing, { row, webhook, listenerId }: Found): ClaimedDelivery {
+function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerId }: Found): ClaimedDelivery {
   const delivery = row.delivery as number;
   const ownerId = row.owner_id as string;
   const fence = (row.fence as number) + 1;

@@ -7,9 +7,9 @@ import type { DeliveryStore } from '../../contract/store.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row, Value } from '../database.ts';
+import { SqliteLogWriter } from '../log/log-writer.ts';
 import { DELIVERY_COLUMNS } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { writing } from '../log/write.ts';
 import { readPage } from '../pages.ts';
 import { recordAttempt } from './attempts.ts';
 import { claimDeliveries, LostCount, recountDoubtful } from './claim-deliveries.ts';
@@ -20,12 +20,12 @@ import { resendDelivery } from './resend.ts';
 export function deliveryVerbs(core: Core): DeliveryStore {
   return {
     claimDeliveries: (limit, admission) =>
-      core.batch.write((tx) => claimDeliveries(core, writing(tx, admission), limit)),
+      core.batch.write((tx) => claimDeliveries(core, new SqliteLogWriter(core, tx, admission), limit)),
     recordAttempt: async (end, admission) => {
       const record = () =>
         core.batch.write((tx) => {
           recountDoubtful(core);
-          return recordAttempt(core, writing(tx, admission), end);
+          return recordAttempt(core, new SqliteLogWriter(core, tx, admission), end);
         });
       // What is due next must not keep the end of an attempt from being written.
       return record().catch((error) => (error instanceof LostCount ? record() : Promise.reject(error)));

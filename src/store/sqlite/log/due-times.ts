@@ -6,6 +6,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { pruneAudit } from '../../config/audit.ts';
 import type { Claims, TimeStore } from '../../contract/store.ts';
 import { checkTick, type Tick } from '../../log/ticks.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
@@ -13,9 +14,9 @@ import type { Row } from '../database.ts';
 import { OPEN_RUN } from '../partial-index.ts';
 import { releaseLater } from './later-emissions.ts';
 import { appendedOf } from './log.ts';
+import { SqliteLogWriter } from './log-writer.ts';
 import { toEmission } from './rows.ts';
 import type { Transaction } from './transaction.ts';
-import { claimsOf, type Writing, writeEmission, writing } from './write.ts';
 
 const DIGESTS_PER_STEP = 100;
 const EMISSIONS_PER_STEP = 500;
@@ -32,8 +33,8 @@ export function timeVerbs(core: Core): TimeStore {
       checkTick(tick);
       return core.batch.write((tx) => {
         if (!fires(core, tick) || isSkipped(core, tick.triggerId)) return null;
-        const w = writing(tx, admission);
-        return appendedOf(w, writeEmission(core, w, emission));
+        const w = new SqliteLogWriter(core, tx, admission);
+        return appendedOf(w, writeEmission(w, emission));
       });
     },
 
@@ -46,9 +47,9 @@ export function timeVerbs(core: Core): TimeStore {
       return times.length === 0 ? null : Math.min(...times);
     },
 
-    closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, writing(tx, admission))),
+    closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, new SqliteLogWriter(core, tx, admission))),
 
-    releaseLater: (admission) => core.batch.write((tx) => releaseLater(core, writing(tx, admission))),
+    releaseLater: (admission) => core.batch.write((tx) => releaseLater(core, new SqliteLogWriter(core, tx, admission))),
 
     prune: (beforeMs, from) =>
       core.batch.write((tx) => {
@@ -93,13 +94,13 @@ function isSkipped(core: Core, triggerId: string): boolean {
   return changed > 0;
 }
 
-function closeDigests(core: Core, w: Writing): Claims {
+function closeDigests(core: Core, w: SqliteLogWriter): Claims {
   const over = core.writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', w.tx.nowMs, DIGESTS_PER_STEP);
   for (const row of over) closeDigest(core, w, row);
-  return claimsOf(w);
+  return w.claims;
 }
 
-function closeDigest(core: Core, w: Writing, row: Row): void {
+function closeDigest(core: Core, w: SqliteLogWriter, row: Row): void {
   const ownerId = row.owner_id as string;
   const digestKey = row.digest_key as string;
   const newest = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.newest_entry as number);
@@ -115,7 +116,7 @@ function closeDigest(core: Core, w: Writing, row: Row): void {
   const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core);
   // Caused by no single run: it tells of all of them.
   const body = digestBody(window, mail.body);
-  writeEmission(core, w, { ...mail, body, digestKey: null, causeRun: null });
+  writeEmission(w, { ...mail, body, digestKey: null, causeRun: null });
   const windowMs = core.routes.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
   core.writer.run(
     'UPDATE digests SET opened_at_ms = ?, closes_at_ms = ?, repeats = 0 WHERE owner_id = ? AND digest_key = ?',

@@ -1,15 +1,15 @@
 // Emissions that wait for their time.
 
-import type { NewEmission } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EventsOf, LaterStore } from '../../contract/resources.ts';
 import type { Claims } from '../../contract/store.ts';
+import { writeEmission } from '../../log/write-emission.ts';
 import { NOT_OF_SOURCES, toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { readPage } from '../pages.ts';
-import { flagsOf, toEmission } from './rows.ts';
-import { claimsOf, type Writing, writeEmission } from './write.ts';
+import type { SqliteLogWriter } from './log-writer.ts';
+import { toEmission } from './rows.ts';
 
 export function laterVerbs(core: Core): LaterStore {
   return {
@@ -39,46 +39,8 @@ export function laterVerbs(core: Core): LaterStore {
   };
 }
 
-/** What a run has emitted: at once, or when its time has come. Returns the entries of what is emitted now. */
-export function emitOrKeep(core: Core, w: Writing, emissions: readonly NewEmission[]): number[] {
-  const entries: number[] = [];
-  for (const made of emissions) {
-    const { deliverAtMs = null } = made;
-    if (deliverAtMs === null || deliverAtMs <= w.tx.nowMs) entries.push(writeEmission(core, w, made).emission.entry);
-    else keep(core, w, { made, dueAtMs: deliverAtMs });
-  }
-  return entries;
-}
-
-function keep(core: Core, w: Writing, { made, dueAtMs }: { made: NewEmission; dueAtMs: number }): void {
-  // Its source was deleted while it ran.
-  if (!core.routes.runnable(made.emitterId)) return;
-  const entry = w.tx.number();
-  w.tx.kept();
-  core.writer.run(
-    `INSERT INTO later_emissions (entry, due_at_ms, owner_id, emitter_id, name, source_type, origin_id, flags, trace_id,
-      lineage, hops, cause_run, summary, item_id, item_ts, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-    entry,
-    dueAtMs,
-    made.ownerId,
-    made.emitterId,
-    made.name,
-    made.sourceType,
-    made.originId,
-    flagsOf(made),
-    made.traceId ?? '',
-    made.lineage.join(' '),
-    made.hops,
-    made.causeRun,
-    made.summary,
-    made.itemId,
-    made.itemTs,
-    made.body,
-  );
-}
-
 /** In the transaction that emits it, it waits no longer. */
-export function releaseLater(core: Core, w: Writing): { claims: Claims; isMore: boolean } {
+export function releaseLater(core: Core, w: SqliteLogWriter): { claims: Claims; isMore: boolean } {
   const due = core.writer.all(
     `SELECT * FROM later_emissions WHERE due_at_ms <= ? ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep}`,
     w.tx.nowMs,
@@ -86,9 +48,9 @@ export function releaseLater(core: Core, w: Writing): { claims: Claims; isMore: 
   for (const row of due) {
     core.writer.run('DELETE FROM later_emissions WHERE entry = ?', row.entry as number);
     const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, core);
-    writeEmission(core, w, made);
+    writeEmission(w, made);
   }
-  return { claims: claimsOf(w), isMore: due.length === LIMITS.laterStep };
+  return { claims: w.claims, isMore: due.length === LIMITS.laterStep };
 }
 
 /** Conditions on the events of a source, behind those that all have. */

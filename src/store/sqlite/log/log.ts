@@ -5,15 +5,17 @@ import { EMAIL, HTTP } from '../../../domain/emission.ts';
 import { emitId as emitIdOf } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { HttpAnswer, RunState } from '../../../domain/run/run.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
 import type { Appended, Idempotency, LogStore } from '../../contract/store.ts';
+import { type Written, writeEmission } from '../../log/write-emission.ts';
+import { parseAnswer } from '../../rows/answers.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { readPage } from '../pages.ts';
+import { SqliteLogWriter } from './log-writer.ts';
 import { toEmission } from './rows.ts';
-import { claimsOf, type Writing, type Written, writeEmission, writing } from './write.ts';
 
 const RECORD_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
@@ -24,10 +26,10 @@ export function logVerbs(core: Core): LogStore {
       core.batch.write(
         (tx) => {
           const idempotency = options?.idempotency;
-          const w = writing(tx, admission);
+          const w = new SqliteLogWriter(core, tx, admission);
           const repeated = idempotency && findRepeated(core, w, idempotency);
           if (repeated) return repeated;
-          const written = writeEmission(core, w, emission, options);
+          const written = writeEmission(w, emission, options);
           if (idempotency) rememberKey(core, w, { idempotency, written });
           return appendedOf(w, written);
         },
@@ -68,13 +70,13 @@ export function logVerbs(core: Core): LogStore {
   };
 }
 
-export function appendedOf(w: Writing, written: Written): Appended {
+export function appendedOf(w: SqliteLogWriter, written: Written): Appended {
   const { emission, firstRun, firstRunRefused } = written;
   const { entry, emitId } = emission;
-  return { entry, emitId, claims: claimsOf(w), firstRun, firstRunRefused, repeated: null };
+  return { entry, emitId, claims: w.claims, firstRun, firstRunRefused, repeated: null };
 }
 
-function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appended | undefined {
+function findRepeated(core: Core, w: SqliteLogWriter, idempotency: Idempotency): Appended | undefined {
   const row = core.writer.get(
     'SELECT entry, run, answer, request_hash FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
     idempotency.triggerId,
@@ -86,7 +88,7 @@ function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appende
   return {
     entry,
     emitId: emitIdOf(core.storeTag, entry),
-    claims: claimsOf(w),
+    claims: w.claims,
     firstRun: row.run as number | null,
     firstRunRefused: false,
     repeated: {
@@ -96,7 +98,7 @@ function findRepeated(core: Core, w: Writing, idempotency: Idempotency): Appende
   };
 }
 
-function rememberKey(core: Core, w: Writing, made: { idempotency: Idempotency; written: Written }): void {
+function rememberKey(core: Core, w: SqliteLogWriter, made: { idempotency: Idempotency; written: Written }): void {
   const { idempotency, written } = made;
   core.writer.run(
     `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer, request_hash)
@@ -108,17 +110,6 @@ function rememberKey(core: Core, w: Writing, made: { idempotency: Idempotency; w
     w.tx.nowMs + LIMITS.idempotencyMs,
     idempotency.requestHash,
   );
-}
-
-/** Kept as JSON with the body in base64, since an answer's body may be any bytes. */
-export function answerText(answer: HttpAnswer): string {
-  const { status, headers, body } = answer;
-  return JSON.stringify({ status, headers, body: Buffer.from(body).toString('base64') });
-}
-
-function parseAnswer(text: string): HttpAnswer {
-  const kept = JSON.parse(text) as Omit<HttpAnswer, 'body'> & { body: string };
-  return { ...kept, body: Buffer.from(kept.body, 'base64') };
 }
 
 /** Every run, delivery and withheld listener of one emission; what its runs sent counts as its own. */

@@ -1,25 +1,24 @@
 // Runs: the verbs, and of them rescuing, cancelling, listing.
 
 import { utf8 } from '../../../domain/bytes.ts';
-import { errorIn, workerLost } from '../../../domain/failure.ts';
+import { errorIn } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
-import type { Admission, Claims, RunStore } from '../../contract/store.ts';
-import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
+import type { Claims, RunStore } from '../../contract/store.ts';
+import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
+import { rescueRuns } from '../../log/rescue-runs.ts';
 import type { Core } from '../core.ts';
-import type { Row } from '../database.ts';
 import { rescueDeliveries } from '../deliveries/rescue.ts';
 import { causesOf } from '../log/log.ts';
-import { toEmission, toRunRecord } from '../log/rows.ts';
+import { SqliteLogWriter } from '../log/log-writer.ts';
+import { toRunRecord } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { claimsOf, failRun, type Writing, writing } from '../log/write.ts';
 import { readPage } from '../pages.ts';
-import { NO_WAIT, OPEN_RUN } from '../partial-index.ts';
+import { NO_WAIT } from '../partial-index.ts';
 import { claimRuns } from './claim-runs.ts';
-import { finishRun, releaseRuns } from './finish.ts';
-import { isStopped, STOP } from './waits.ts';
+import { STOP } from './waits.ts';
 
 const RUN_COLUMNS = `run, runnable_id, deployment_id, state, attempt, entry, started_at_ms, ended_at_ms, runs.summary,
   error_entry, error_code, origin_id, emissions.name, flags, wait_kind, due_at_ms`;
@@ -29,10 +28,15 @@ const MAX_CAUSES = 100;
 export function runVerbs(core: Core): RunStore {
   return {
     finishRun: (end, admission) =>
-      core.batch.write((tx) => finishRun(core, writing(tx, admission), end), end.runnableId, bytesOfEnd(end)),
-    claimRuns: (limit, admission) => core.batch.write((tx) => claimRuns(core, writing(tx, admission), limit)),
-    releaseRuns: (leases) => core.batch.write((tx) => releaseRuns(core, tx, leases)),
-    rescue: (admission) => core.batch.write((tx) => rescue(core, tx, admission)),
+      core.batch.write(
+        (tx) => finishRun(new SqliteLogWriter(core, tx, admission), end),
+        end.runnableId,
+        bytesOfEnd(end),
+      ),
+    claimRuns: (limit, admission) =>
+      core.batch.write((tx) => claimRuns(core, new SqliteLogWriter(core, tx, admission), limit)),
+    releaseRuns: (leases) => core.batch.write((tx) => releaseRuns(new SqliteLogWriter(core, tx, NO_SLOTS), leases)),
+    rescue: (admission) => core.batch.write((tx) => rescue(new SqliteLogWriter(core, tx, admission))),
     cancelRun: (ownerId, run) => core.batch.write((tx) => cancelRun(core, tx, { ownerId, run })),
 
     listRuns: async ({ ownerId, runnableId, state }, page) => {
@@ -88,50 +92,10 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
   return utf8(JSON.stringify(errorIn((row.body as Uint8Array).subarray(behind))));
 }
 
-function rescue(
-  core: Core,
-  tx: Transaction,
-  admission: Admission,
-): { runs: number; deliveries: number; claims: Claims } {
-  const w = writing(tx, admission);
-  const lost = core.writer.all(
-    `SELECT run, owner_id, runnable_id, entry, attempt, rescues, early, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs
-      WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
-    core.boot,
-    core.boot,
-  );
-  for (const row of lost) rescueRun(core, w, row);
-  const deliveries = rescueDeliveries(core, tx);
-  return { runs: lost.length, deliveries, claims: claimsOf(w) };
-}
-
-function rescueRun(core: Core, w: Writing, row: Row): void {
-  const run = row.run as number;
-  const ownerId = row.owner_id as string;
-  const runnable = core.routes.runnable(row.runnable_id as string);
-  const isLast = (row.rescues as number) + 1 >= LIMITS.rescues;
-  // Its workflow may have been deleted meanwhile, or somebody asked for its end.
-  const isGone = !runnable || isStopped(row) || row.is_abandoned === 1;
-  const state: RunState = isGone ? 'cancelled' : isLast ? 'failed' : 'queued';
-  const isOver = state !== 'queued';
-  core.writer.run(
-    `UPDATE runs SET state = ?, rescues = rescues + 1, attempt = attempt + ?, fence = fence + 1,
-      started_at_ms = iif(waits > 0, started_at_ms, NULL), ended_at_ms = ? ${isOver ? `, ${NO_WAIT}` : ''} WHERE run = ?`,
-    state,
-    isOver ? 0 : 1,
-    isOver ? w.tx.nowMs : null,
-    run,
-  );
-  w.tx.runMoved(ownerId, { from: 'running', to: state });
-  if (isGone) return;
-  if (!isLast) {
-    w.tx.runsOpened(runnable.id, 1);
-    return;
-  }
-  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
-  const fault = workerLost(w.tx.nowMs);
-  const attempt = row.attempt as number;
-  failRun(core, w, { emission: toEmission(emission, core), runnable, run, attempt, fault });
+function rescue(w: SqliteLogWriter): { runs: number; deliveries: number; claims: Claims } {
+  const runs = rescueRuns(w);
+  const deliveries = rescueDeliveries(w.core, w.tx);
+  return { runs, deliveries, claims: w.claims };
 }
 
 function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: number }): RunState | undefined {

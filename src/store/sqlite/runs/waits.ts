@@ -2,12 +2,10 @@
 // is queued as every other one.
 
 import type { RunState } from '../../../domain/run/run.ts';
-import type { RunEnd } from '../../../domain/run/run-end.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
-import type { Writing } from '../log/write.ts';
 import { NO_WAIT } from '../partial-index.ts';
 
 /** What was ordered of a run before it waits. `stop`: its owner cancels it, whatever it begins to wait for. */
@@ -17,11 +15,6 @@ interface Early {
 }
 
 export const STOP = earlyText({ order: 'stop', request: null });
-
-/** Whether its owner has cancelled it while it was running. */
-export function isStopped(row: Row): boolean {
-  return row.early === STOP;
-}
 
 function earlyText(early: Early): string {
   return JSON.stringify(early);
@@ -42,46 +35,6 @@ export function waitVerbs(core: Core): WaitStore {
       };
     },
   };
-}
-
-/** A run that was running waits from now on, or does what was ordered before. Returns what has become of it. */
-export function beginWait(core: Core, w: Writing, of: { end: RunEnd; ownerId: string; runnableId: string }): RunState {
-  const { end, ownerId, runnableId } = of;
-  const { wait } = end;
-  if (!wait) throw new Error(`run ${end.lease.run} is to wait, and nobody says for what`);
-  const isRetry = wait.kind === 'retry';
-  const early = earlyOf(core, end.lease.run);
-  // What was to go on failed first; who wanted it cancelled was told that it will be.
-  const order = isRetry && early?.order === 'resume' ? null : early?.order;
-  // Its workflow may have been deleted meanwhile.
-  const isOver = order === 'cancel' || order === 'stop' || !core.routes.runnable(runnableId);
-  const state = isOver ? 'cancelled' : order === 'resume' ? 'queued' : 'waiting';
-  core.writer.run(
-    `UPDATE runs SET state = ?, attempt = attempt + ?, ended_at_ms = ?, summary = ?, detail = ?, waits = ?,
-      wait_kind = ?, due_at_ms = ?, early = NULL, resumed = ?, carried = ? WHERE run = ?`,
-    state,
-    isRetry ? 1 : 0,
-    isOver ? end.endedAtMs : null,
-    end.summary,
-    end.detail,
-    wait.waits,
-    state === 'waiting' ? wait.kind : null,
-    state === 'waiting' ? wait.dueAtMs : null,
-    state === 'queued' ? (early?.request ?? null) : null,
-    isOver ? null : wait.carried,
-    end.lease.run,
-  );
-  w.tx.runMoved(ownerId, { from: 'running', to: state });
-  if (state === 'queued') {
-    w.tx.runsOpened(runnableId, 1);
-    w.runsWaiting = true;
-  }
-  return state;
-}
-
-function earlyOf(core: Core, run: number): Early | null {
-  const text = core.writer.get('SELECT early FROM runs WHERE run = ?', run)?.early as string | null;
-  return text === null ? null : (JSON.parse(text) as Early);
 }
 
 function endWaits(

@@ -1,0 +1,37 @@
+// Runs whose lease has expired: their process is gone, or the code is stuck. Each runs again, but not for ever.
+
+import { workerLost } from '../../domain/failure.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { endOf, startBefore } from '../../domain/run/run-times.ts';
+import { announce, cancelUnfinished } from './finish-run.ts';
+import type { LeasedRun, LogWriter } from './port.ts';
+import { writeFailure } from './write-emission.ts';
+
+/** Returns how many there were. */
+export function rescueRuns(log: LogWriter): number {
+  const expired = log.expiredRuns();
+  for (const run of expired) rescueRun(log, run);
+  return expired.length;
+}
+
+function rescueRun(log: LogWriter, run: LeasedRun): void {
+  const { ownerId, attempt } = run;
+  const runnable = log.runnable(ownerId, run.runnableId);
+  // Its workflow may have been deleted meanwhile, or its owner has cancelled it.
+  if (!runnable || run.isStopped || run.isAbandonedHook) {
+    cancelUnfinished(log, run);
+    return;
+  }
+  const queue = log.runQueue(ownerId, run.runnableId);
+  const startedAtMs = startBefore(run);
+  if (run.rescues + 1 < LIMITS.rescues) {
+    queue.moved('running', 'queued');
+    run.queueAgain({ attempt: attempt + 1, startedAtMs, isAlone: false, isRescued: true });
+    announce(log);
+    return;
+  }
+  queue.moved('running', 'failed');
+  const failed = { emission: run.readEmission(), runnable, run: run.run, attempt };
+  const error = writeFailure(log, failed, workerLost(log.nowMs));
+  run.end({ state: 'failed', attempt, startedAtMs, endedAtMs: endOf(startedAtMs, log.nowMs), error, told: null });
+}

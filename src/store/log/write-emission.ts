@@ -1,0 +1,161 @@
+// The one way in which rows of the log come to be: an emission with every run and delivery that it causes. append,
+// finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
+
+import { MAIL } from '../../domain/delivery/delivery.ts';
+import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
+import { failureOfRun, queueFull } from '../../domain/failure.ts';
+import { emitId } from '../../domain/ids.ts';
+import { isBesideHooks } from '../../domain/resource.ts';
+import { listenerOfTarget, route, type Target } from '../../domain/route.ts';
+import type { Fault } from '../../domain/run/run.ts';
+import { startOf } from '../../domain/run/run-times.ts';
+import type { AppendOptions } from '../contract/store.ts';
+import type { LogWriter, RunError } from './port.ts';
+
+export interface Written {
+  readonly emission: Emission;
+  /** The first run that it caused. */
+  readonly firstRun: number | null;
+  /** That run's queue was full. */
+  readonly firstRunRefused: boolean;
+}
+
+/** About the runs that an emission causes. */
+type Caused = Pick<AppendOptions, 'goingOn' | 'isAwaited'>;
+type RunTarget = Extract<Target, { kind: 'run' }>;
+type DeliveryTarget = Exclude<Target, RunTarget>;
+
+const NOTHING: Caused = {};
+
+/** Writes an emission and what it causes. */
+export function writeEmission(log: LogWriter, made: NewEmission, options: Caused = NOTHING): Written {
+  const entry = log.nextNumber();
+  const id = emitId(log.storeTag, entry);
+  const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
+  log.insertEmission(emission);
+  log.count(made.ownerId, 'emissions', 1);
+  if (made.name === ERRORS) log.count(made.ownerId, 'errors', 1);
+  const { targets, withheld } = route(made, log.routeTable(made));
+  let first: { readonly run: number; readonly isRefused: boolean } | null = null;
+  for (const target of targets) {
+    if (target.kind === 'run') {
+      const isAwaited = first === null && options.isAwaited === true;
+      const run = writeRun(log, { emission, target, isAwaited, goingOn: options.goingOn });
+      first ??= run;
+    } else {
+      writeDelivery(log, emission, target);
+    }
+  }
+  for (const one of withheld) log.insertWithheld(entry, one);
+  return { emission, firstRun: first?.run ?? null, firstRunRefused: first?.isRefused ?? false };
+}
+
+interface CausedRun {
+  readonly emission: Emission;
+  readonly target: RunTarget;
+  /** A caller at this process waits for it. */
+  readonly isAwaited: boolean;
+  readonly goingOn: AppendOptions['goingOn'];
+}
+
+/** Writes a run that begins at once when it overtakes none and has a slot, waits otherwise, or fails in a full queue. */
+function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: boolean } {
+  const { emission, target, isAwaited, goingOn } = caused;
+  const { runnable, via, subscriptionId } = target;
+  const run = log.nextNumber();
+  const startedAtMs = startOf(run, log.nowMs);
+  const queue = log.runQueue(emission.ownerId, runnable.id);
+  const besideHooks = isBesideHooks(runnable, { sourceType: emission.sourceType, isAwaited });
+  const room = queue.room(runnable);
+  const { waiting } = queue;
+  // While runs of it wait, a new one waits behind them.
+  const isFirst = waiting === 0 || besideHooks;
+  const mayBegin = room > 0 && queue.hasSlot(runnable, besideHooks);
+  const taken = isFirst && mayBegin && log.takeRun(runnable, besideHooks);
+  const isFull = !taken && waiting >= runnable.settings.queueLimit;
+  const state = taken ? 'running' : isFull ? 'failed' : 'queued';
+  const attempt = goingOn?.attempt ?? 1;
+  queue.moved(null, state);
+  const fault = isFull ? queueFull(runnable, room === 0, log.nowMs) : null;
+  log.insertRun({
+    run,
+    emission,
+    runnable,
+    via,
+    subscriptionId,
+    state,
+    attempt,
+    startedAtMs: taken ? startedAtMs : null,
+    endedAtMs: isFull ? startedAtMs : null,
+    isAwaited,
+    goingOn,
+    error: fault && writeFailure(log, { emission, runnable, run, attempt }, fault),
+  });
+  if (taken) {
+    queue.began(runnable, startedAtMs);
+    log.claims.runs.push({
+      run,
+      fence: 1,
+      runnable,
+      emission,
+      via,
+      subscriptionId,
+      attempt,
+      alone: false,
+      isAwaitedElsewhere: false,
+      carried: goingOn?.carried ?? null,
+      resumed: null,
+    });
+  } else if (!isFull) {
+    // Behind others that may not begin yet there is nothing for a tick to do: it knows when the first of them may.
+    log.claims.runsWaiting ||= isFirst || room > 0;
+    // While as many run as may, no other process could take it either.
+    if (mayBegin) log.wakeOthers('runs');
+  }
+  return { run, isRefused: isFull };
+}
+
+/** Writes the `$errors` emission of a run that failed without an outcome. */
+export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOfRun>[0], fault: Fault): RunError {
+  const { emission } = writeEmission(log, failureOfRun(failed, fault));
+  return { entry: emission.entry, code: fault.code };
+}
+
+/** Writes a delivery that goes at once when it overtakes none and has a slot, waits otherwise, or is held. */
+function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarget): void {
+  const { kind, via } = target;
+  const isMail = kind === 'mail';
+  const counted = isMail ? log.countRepeat(emission) : null;
+  if (counted !== null) {
+    log.insertWithheld(emission.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted });
+    return;
+  }
+  const webhook = kind === 'webhook' ? target.webhook : null;
+  const subscriptionId = kind === 'webhook' ? target.subscriptionId : null;
+  const listenerId = listenerOfTarget(target);
+  const isOrdered = webhook?.settings.ordered ?? false;
+  const queue = log.deliveryQueue(emission.ownerId, listenerId);
+  const isHeld = webhook !== null && queue.isHeld(webhook);
+  const taken = !isHeld && queue.mayGoAtOnce(isOrdered) && log.takeDelivery(listenerId, webhook);
+  const state = taken ? 'sending' : isHeld ? 'held' : 'pending';
+  const delivery = log.nextNumber();
+  log.insertDelivery({ delivery, kind, emission, listenerId, subscriptionId, via, state });
+  queue.moved(null, state);
+  if (!taken) {
+    if (!isHeld) queue.announceWaiting(isOrdered);
+    return;
+  }
+  log.claims.deliveries.push({
+    delivery,
+    fence: 1,
+    kind,
+    emission,
+    subscriptionId,
+    via,
+    webhook,
+    mailTo: isMail ? (log.owner(emission.ownerId)?.email ?? null) : null,
+    attempt: 1,
+    tries: 0,
+    trigger: 'event',
+  });
+}

@@ -1,0 +1,126 @@
+// A run's row while it is running, and the ways in which it leaves that state.
+
+import type { Emission } from '../../../domain/emission.ts';
+import type { HttpAnswer, RunLease } from '../../../domain/run/run.ts';
+import type { EarlyOrder } from '../../../domain/run/wait.ts';
+import type { BegunWait, LeasedRun, RunAgain, RunEnding } from '../../log/port.ts';
+import { answerText } from '../../rows/answers.ts';
+import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
+import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import { toEmission } from '../log/rows.ts';
+import { NO_WAIT, OPEN_RUN } from '../partial-index.ts';
+import { STOP } from './waits.ts';
+
+const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_ms';
+
+// Each text is made once: the statements that are prepared are found by it.
+const READ_LEASED = `SELECT ${COLUMNS} FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
+const END = `UPDATE runs SET state = ?, attempt = ?, started_at_ms = ?, ended_at_ms = ?, error_entry = ?, error_code = ?,
+  ${NO_WAIT}`;
+const END_TOLD = `${END}, summary = ?, detail = ? WHERE run = ?`;
+const END_UNTOLD = `${END} WHERE run = ?`;
+
+export function readLeasedRun(core: Core, { run, fence }: RunLease): LeasedRun | undefined {
+  const row = core.writer.get(READ_LEASED, run, fence, core.boot);
+  return row && new SqliteLeasedRun(core, row);
+}
+
+/** Runs of processes that are gone. */
+export function readExpiredRuns(core: Core): LeasedRun[] {
+  const rows = core.writer.all(
+    `SELECT ${COLUMNS}, rescues, entry, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs
+      WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
+    core.boot,
+    core.boot,
+  );
+  return rows.map((row) => new SqliteLeasedRun(core, row));
+}
+
+class SqliteLeasedRun implements LeasedRun {
+  readonly #core: Core;
+  readonly #row: Row;
+  readonly run: number;
+  readonly ownerId: string;
+  readonly runnableId: string;
+  readonly attempt: number;
+  readonly waits: number;
+  readonly startedAtMs: number | null;
+  readonly isStopped: boolean;
+
+  constructor(core: Core, row: Row) {
+    this.#core = core;
+    this.#row = row;
+    this.run = row.run as number;
+    this.ownerId = row.owner_id as string;
+    this.runnableId = row.runnable_id as string;
+    this.attempt = row.attempt as number;
+    this.waits = row.waits as number;
+    this.startedAtMs = row.started_at_ms as number | null;
+    this.isStopped = row.early === STOP;
+  }
+
+  get rescues(): number {
+    return this.#row.rescues as number;
+  }
+
+  get isAbandonedHook(): boolean {
+    return this.#row.is_abandoned === 1;
+  }
+
+  get early(): EarlyOrder | null {
+    const { early } = this.#row;
+    return early === null || this.isStopped ? null : (JSON.parse(early as string) as EarlyOrder);
+  }
+
+  readEmission(): Emission {
+    const row = this.#core.writer.get('SELECT * FROM emissions WHERE entry = ?', this.#row.entry as number);
+    return toEmission(row as Row, this.#core);
+  }
+
+  end({ state, attempt, startedAtMs, endedAtMs, error, told }: RunEnding): void {
+    const { writer } = this.#core;
+    const entry = error?.entry ?? null;
+    const code = error?.code ?? null;
+    if (told === null) writer.run(END_UNTOLD, state, attempt, startedAtMs, endedAtMs, entry, code, this.run);
+    else {
+      const { summary, detail } = told;
+      writer.run(END_TOLD, state, attempt, startedAtMs, endedAtMs, entry, code, summary, detail, this.run);
+    }
+  }
+
+  queueAgain({ attempt, startedAtMs, isAlone, isRescued }: RunAgain): void {
+    this.#core.writer.run(
+      `UPDATE runs SET state = 'queued', attempt = ?, started_at_ms = ?, alone = max(alone, ?), rescues = rescues + ?,
+        fence = fence + ? WHERE run = ?`,
+      attempt,
+      startedAtMs,
+      isAlone ? 1 : 0,
+      isRescued ? 1 : 0,
+      isRescued ? 1 : 0,
+      this.run,
+    );
+  }
+
+  beginWait({ state, attempt, wait, resumed, told }: BegunWait): void {
+    const isWaiting = state === 'waiting';
+    this.#core.writer.run(
+      `UPDATE runs SET state = ?, attempt = ?, summary = ?, detail = ?, waits = ?, wait_kind = ?, due_at_ms = ?,
+        early = NULL, resumed = ?, carried = ? WHERE run = ?`,
+      state,
+      attempt,
+      told.summary,
+      told.detail,
+      wait.waits,
+      isWaiting ? wait.kind : null,
+      isWaiting ? wait.dueAtMs : null,
+      resumed,
+      wait.carried,
+      this.run,
+    );
+  }
+
+  keepAnswer(answer: HttpAnswer): void {
+    this.#core.writer.run('UPDATE idempotency SET answer = ? WHERE run = ?', answerText(answer), this.run);
+  }
+}

@@ -1,0 +1,110 @@
+// The runs of one workflow or source: how many wait is counted in memory (log/transaction.ts), as is when the last of them
+// began (log/throttles.ts), so that a claim asks the file only for the runs that it takes.
+
+import type { Runnable, Via } from '../../../domain/resource.ts';
+import type { ClaimedRun, RunState } from '../../../domain/run/run.ts';
+import { startOf } from '../../../domain/run/run-times.ts';
+import type { Admission } from '../../contract/store.ts';
+import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
+import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import { toEmission } from '../log/rows.ts';
+import type { Transaction } from '../log/transaction.ts';
+import { OPEN_RUN } from '../partial-index.ts';
+
+/** The verb that claims. */
+interface Claimer {
+  readonly core: Core;
+  readonly tx: Transaction;
+  readonly admission: Admission;
+  readonly claims: ClaimsSoFar;
+}
+
+export class SqliteRunQueue implements RunQueue {
+  readonly #claimer: Claimer;
+  readonly #ownerId: string;
+  readonly #runnableId: string;
+
+  constructor(claimer: Claimer, ownerId: string, runnableId: string) {
+    this.#claimer = claimer;
+    this.#ownerId = ownerId;
+    this.#runnableId = runnableId;
+  }
+
+  get waiting(): number {
+    return this.#claimer.tx.runsWaiting(this.#runnableId);
+  }
+
+  room(runnable: Runnable): number {
+    return this.#claimer.core.throttles.room(runnable, this.#claimer.tx.nowMs);
+  }
+
+  /** The slots of this process are all that there are. */
+  hasSlot(): boolean {
+    return true;
+  }
+
+  moved(from: RunState | null, to: RunState): void {
+    const { tx } = this.#claimer;
+    tx.runMoved(this.#ownerId, { from, to });
+    if (from === 'queued') tx.runsOpened(this.#runnableId, -1);
+    if (to === 'queued') tx.runsOpened(this.#runnableId, 1);
+  }
+
+  began(runnable: Runnable): void {
+    this.#claimer.core.throttles.began(runnable, this.#claimer.tx.nowMs);
+  }
+
+  claimOldest(runnable: Runnable): void {
+    claimOldest(this.#claimer, runnable, 1);
+  }
+}
+
+/** Claims the oldest queued runs; their slots are taken, and those that find no run are given back. */
+export function claimOldest(claimer: Claimer, runnable: Runnable, count: number): void {
+  const { core, tx, admission, claims } = claimer;
+  const rows = core.writer.all(
+    `SELECT run, deployment_id, entry, via, subscription_id, attempt, fence, alone, resumed, carried FROM runs
+      WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?`,
+    runnable.id,
+    count,
+  );
+  for (const row of rows) claims.runs.push(claim(core, tx, { row, runnable }));
+  for (let unused = rows.length; unused < count; unused++) admission.dropRun(runnable.id);
+}
+
+function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnable }): ClaimedRun {
+  const { row } = found;
+  const carried = row.carried as string | null;
+  // What it has behind it belongs to the code that did it.
+  const deploymentId = carried === null ? found.runnable.deploymentId : (row.deployment_id as string);
+  const runnable = carried === null ? found.runnable : { ...found.runnable, deploymentId };
+  const run = row.run as number;
+  const fence = (row.fence as number) + 1;
+  core.writer.run(
+    `UPDATE runs SET state = 'running', fence = ?, boot = ?, deployment_id = ?,
+      started_at_ms = coalesce(started_at_ms, ?) WHERE run = ?`,
+    fence,
+    core.boot,
+    deploymentId,
+    startOf(run, tx.nowMs),
+    run,
+  );
+  tx.runMoved(runnable.ownerId, { from: 'queued', to: 'running' });
+  tx.runsOpened(runnable.id, -1);
+  core.throttles.began(runnable, tx.nowMs);
+  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
+  return {
+    run,
+    fence,
+    runnable,
+    emission: toEmission(emission, core),
+    via: row.via as Via,
+    subscriptionId: row.subscription_id as string | null,
+    attempt: row.attempt as number,
+    alone: row.alone === 1,
+    isAwaitedElsewhere: false,
+    carried,
+    resumed: row.resumed as string | null,
+  };
+}
