@@ -31,7 +31,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
       return made;
     };
     refuseEmptied(path, config.dataDir);
-    return openFile({ path, clock, random, log, secretKeys, makeSecretKey }, config.dataDir);
+    return openFile({ path, clock, random, secretKeys, makeSecretKey }, config.dataDir);
   }
   // Loaded only here: a server on SQLite pays nothing for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');

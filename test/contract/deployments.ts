@@ -109,26 +109,6 @@ export function deploymentsContract(harness: Harness): void {
       const third = await deploy(stage, 'shared');
       deepEqual(await read(stage, third), third);
     });
-
-    it('that an older version wrote is shared', async () => {
-      await using stage = await Stage.open(harness);
-      equal(await stage.store.shareCode(), false);
-      const code = randomBytes(100_000).toString('hex');
-      const made = await timesInTurn(20, () => deploy(stage, code));
-      const steps = made.map(({ id, steps }) => `WHEN '${id}' THEN '${JSON.stringify(steps)}'`);
-      const ids = made.map(({ id }) => `'${id}'`).join(',');
-      await stage.execute(`UPDATE deployments SET whole = true, steps = CASE id ${steps.join(' ')} END WHERE id IN (${ids});
-        DELETE FROM codes WHERE hash IN (SELECT hash FROM deployment_codes WHERE deployment_id IN (${ids}));
-        DELETE FROM deployment_codes WHERE deployment_id IN (${ids})`);
-      for (const deployment of made) deepEqual(await read(stage, deployment), deployment);
-      let count = 0;
-      while (await stage.store.shareCode()) count++;
-      ok(count > 1, 'in steps');
-      for (const deployment of made) deepEqual(await read(stage, deployment), deployment);
-      for (const { runnableId } of made.slice(1)) await stage.store.deleteWorkflow(stage.owner.id, runnableId);
-      equal(await prune(stage), 19);
-      deepEqual(await read(stage, at(made, 0)), at(made, 0));
-    });
   });
 
   describe('deployments', () => {

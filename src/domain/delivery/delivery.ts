@@ -77,7 +77,7 @@ export interface Attempt {
   readonly detail: string;
   /** Mail: a reply that will never change (SMTP 5xx). */
   readonly permanent: boolean;
-  /** The receiver answered 429 or 503 and asked to be left alone for so long; null: it did not. Absent: recorded by an older version. */
+  /** The receiver answered 429 or 503 and asked to be left alone for so long; null or absent: it did not. */
   readonly retryAfterMs?: number | null;
 }
 

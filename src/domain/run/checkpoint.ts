@@ -48,7 +48,8 @@ export function wholeOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>, outcome: R
   const own = data === undefined ? steps : steps.map((step, i) => (i === 0 ? { ...step, resumeData: data } : step));
   return {
     steps: [...stepsBefore(carried, run.resumed), ...own],
-    ...boundedLogs(carried, outcome),
+    logs: [...carried.logs, ...logs],
+    logBytesDropped: carried.logBytesDropped + logBytesDropped,
     summary: summary ?? carried.summary,
     carried,
   };
@@ -150,18 +151,4 @@ function callbackOf({ resumed }: Pick<ClaimedRun, 'resumed'>, carried: Carried):
 
 function costOf(line: LogLine): number {
   return utf8(line.text).byteLength + LIMITS.logLineBytes;
-}
-
-/** The bound is on the whole run. A segment keeps it by itself; this is for one that was run by an older process. */
-function boundedLogs(before: Carried, { logs, logBytesDropped }: RunOutcome): Pick<Whole, 'logs' | 'logBytesDropped'> {
-  const kept = [...before.logs];
-  let left = LIMITS.logBytes - kept.reduce((sum, line) => sum + costOf(line), 0);
-  let dropped = before.logBytesDropped + logBytesDropped;
-  for (const line of logs) {
-    const cost = costOf(line);
-    left -= cost;
-    if (left >= 0) kept.push(line);
-    else dropped += cost - LIMITS.logLineBytes + 1;
-  }
-  return { logs: kept, logBytesDropped: dropped };
 }

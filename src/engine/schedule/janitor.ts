@@ -8,7 +8,7 @@ import type { Store } from '../../store/contract/store.ts';
 import { Loop } from '../loop.ts';
 
 interface SweepDeps {
-  readonly store: Pick<Store, 'sweepData' | 'shareCode' | 'pruneDeployments'>;
+  readonly store: Pick<Store, 'sweepData' | 'pruneDeployments'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -48,7 +48,7 @@ export class Sweep {
   /** One bounded step. */
   async tick(): Promise<number> {
     const { store } = this.#deps;
-    const isMore = (await store.sweepData()) || (await store.shareCode()) || (await this.#walk());
+    const isMore = (await store.sweepData()) || (await this.#walk());
     return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
   }
 

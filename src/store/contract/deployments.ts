@@ -17,8 +17,6 @@ export interface DeploymentStore {
   /** Of a workflow or source, newest first. */
   listDeployments(ownerId: string, runnableId: string, page: PageQuery): Promise<Page<Deployment>>;
   getDeployment(ownerId: string, id: string): Promise<Deployment | undefined>;
-  /** One step: code that an older version has written into each deployment is stored once. Whether there may be more. */
-  shareCode(): Promise<boolean>;
   /**
    * Deletes deployments that nobody needs, with the code that only they have: all but the newest LIMITS.deploymentsKept of
    * each workflow and source, the active one, and those with which a run goes on that is open. Spares whoever was changed

@@ -4,6 +4,7 @@ import type { Clock, Log, Random } from '../../ports.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
+import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
 import { FIRST_TURN } from './claims/claim-runs.ts';
 import { Held } from './claims/held-leases.ts';
@@ -12,9 +13,7 @@ import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
 import { configDatabase } from './config/config-database.ts';
 import { deploymentVerbs } from './config/deployments.ts';
-import { tellOrdered } from './config/ordered-webhooks.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
-import { Sealing } from './config/seal-rows.ts';
 import { webhookVerbs } from './config/webhooks.ts';
 import { DatabaseClock } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
@@ -79,9 +78,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   const clock = new DatabaseClock(options.clock);
   const node = new Node({ pool, clock, name, version });
   const notices = new Notices({ pool, options: connection, log });
-  let sealing: Sealing | undefined;
   const closeAll = async (): Promise<void> => {
-    await sealing?.close();
     await notices.close();
     await Promise.all(Object.values(lanes).map((lane) => lane.close()));
     await pool.close();
@@ -98,9 +95,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     const storeTag = await readTag(pool, random);
     const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
     if (isBare) log.warn({}, BARE_KEY);
-    sealing = await Sealing.begin({ pool, log, key });
-    const { seal } = sealing;
-    await tellOrdered(pool, seal);
+    const seal = createSeal(key);
     const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
     const batch: Batch = new Batch(lanes.batch, () => core);
     const held = new Held();

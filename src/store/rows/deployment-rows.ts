@@ -28,20 +28,9 @@ const MIN_CHARS = 256;
 type KeptPart = string | { readonly sha256: string };
 type KeptStep = Omit<Step, (typeof PARTS)[number]> & Readonly<Record<(typeof PARTS)[number], KeptPart>>;
 
-/** `isWhole`: the code stays in the steps. */
-export function deploymentCells(
-  { id, steps }: Deployment,
-  seal: Seal,
-  isWhole = false,
-): KeptCode & { readonly props: string | null } {
+export function deploymentCells({ id, steps }: Deployment, seal: Seal): KeptCode & { readonly props: string | null } {
   const { plain, props } = splitProps(steps);
-  const kept = isWhole ? { steps: JSON.stringify(plain), codes: new Map<string, string>() } : setApart(plain);
-  return { ...kept, props: props === null ? null : seal.seal(props, stepPropsPlace(id)) };
-}
-
-/** Of steps in which the code stands whole. */
-export function setApartText(steps: string): KeptCode {
-  return setApart(JSON.parse(steps) as Step[]);
+  return { ...setApart(plain), props: props === null ? null : seal.seal(props, stepPropsPlace(id)) };
 }
 
 function setApart(steps: readonly Step[]): KeptCode {

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export interface Seal {
   /** `place`: what it belongs to, e.g. `webhook wh_…`. */
   seal(plain: string, place: string): string;
-  /** Text that is not sealed, written by an older version, comes back as it is. Throws when it was changed or moved, or the key is another one. */
+  /** Throws when the text was changed, moved or never sealed, or the key is another one. An empty object or list may be there plain: salvage writes them. */
   open(text: string, place: string): string;
   /** The same, for what is seldom opened twice, and may be long. */
   openOnce(text: string, place: string): string;
@@ -17,6 +17,8 @@ export interface Seal {
 const CIPHER = 'aes-256-gcm';
 /** What is sealed begins with it: the format, with its cipher. */
 const MARK = 'sealed1:';
+/** What hides nothing. */
+const EMPTY: ReadonlySet<string> = new Set(['{}', '[]']);
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
@@ -41,7 +43,6 @@ export function createSeal(key: Uint8Array): Seal {
   }
 
   function open(text: string, place: string): string {
-    if (!isSealed(text)) return text;
     const known = opened.get(text + place);
     if (known !== undefined) return known;
     const plain = openOnce(text, place);
@@ -50,7 +51,8 @@ export function createSeal(key: Uint8Array): Seal {
   }
 
   function openOnce(text: string, place: string): string {
-    if (!isSealed(text)) return text;
+    if (EMPTY.has(text)) return text;
+    if (!isSealed(text)) throw new Error('what should be sealed is not');
     const bytes = Buffer.from(text.slice(MARK.length), 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('what was sealed is not whole');
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

@@ -4,40 +4,9 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../contract/store.ts';
-import { FIRST } from './migrations/001-first.ts';
-import { DELIVERY } from './migrations/002-delivery.ts';
-import { WAITS } from './migrations/003-waits.ts';
-import { ACCOUNTS } from './migrations/004-accounts.ts';
-import { LATER } from './migrations/005-later.ts';
-import { PROPS } from './migrations/006-props.ts';
-import { REQUESTS } from './migrations/007-requests.ts';
-import { CHANGES } from './migrations/008-changes.ts';
-import { CODES } from './migrations/009-codes.ts';
-import { ACCESS } from './migrations/010-access.ts';
-import { REQUEST_HASHES } from './migrations/011-request-hashes.ts';
-import { QUOTAS } from './migrations/012-quotas.ts';
-import { TICKS } from './migrations/014-ticks.ts';
+import { migrate } from './maintenance/schema.ts';
 import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
-
-const MIGRATIONS: readonly string[] = [
-  FIRST,
-  DELIVERY,
-  WAITS,
-  ACCOUNTS,
-  LATER,
-  PROPS,
-  REQUESTS,
-  CHANGES,
-  CODES,
-  ACCESS,
-  REQUEST_HASHES,
-  QUOTAS,
-  TICKS,
-];
-
-/** The schema that this program knows. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
 
 // Pages of WAL before a checkpoint copies them into the file, on the writer's thread. 4 MB: small checkpoints often
 // (15.2k events/s accepted and run, p99 11 ms) beat 16 MB (10.8k/s, p99 22 ms, with pauses of up to 60 ms) and none
@@ -134,7 +103,7 @@ export function openDatabase(path: string, look: (writer: Connection) => void = 
     writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`);
     look(writer);
-    migrate(writer, path);
+    migrate(writer.db, path);
     const reader = new Connection(path, true);
     reader.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;');
     const opened = writer;
@@ -195,25 +164,6 @@ function takeLock(path: string): DatabaseSync {
     throw new StoreUnavailable(
       `another Errand process is using ${path}; two processes never write one store. Stop the other one first, or give this one its own ERRAND_DATA_DIR`,
     );
-  }
-}
-
-function migrate(writer: Connection, path: string): void {
-  const at = Number(writer.get('PRAGMA user_version')?.user_version ?? 0);
-  if (at > SCHEMA_VERSION) {
-    throw new StoreUnavailable(
-      `${path} has schema ${at}, and this program knows only ${SCHEMA_VERSION}: it was written by a newer Errand`,
-    );
-  }
-  for (let version = at; version < SCHEMA_VERSION; version++) {
-    writer.exec('BEGIN IMMEDIATE');
-    try {
-      writer.exec(MIGRATIONS[version] as string);
-      writer.exec(`PRAGMA user_version = ${version + 1}; COMMIT`);
-    } catch (error) {
-      writer.exec('ROLLBACK');
-      throw error;
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Log, Random, Wake } from '../../ports.ts';
+import type { Clock, Random, Wake } from '../../ports.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
@@ -9,7 +9,6 @@ import type { SealKey } from '../seal/seal-key.ts';
 import { configDatabase } from './config/config-database.ts';
 import { deploymentVerbs } from './config/deployments.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
-import { sealRows } from './config/seal-rows.ts';
 import { webhookVerbs } from './config/webhooks.ts';
 import type { Core } from './core.ts';
 import { type Connection, openDatabase } from './database.ts';
@@ -34,7 +33,6 @@ export interface SqliteOptions extends OperatorKeys {
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log?: Log;
 }
 
 /** One file has one node: there is nobody to tell anything but ourselves. */
@@ -51,7 +49,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
-  const { clock, log } = options;
+  const { clock } = options;
   const { database, key, numbers, openRuns, turns, storeTag, boot } = begin(options);
   const { writer, reader } = database;
   const seal = createSeal(key);
@@ -107,7 +105,6 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
       database.close();
     },
   };
-  void sealRows(core).catch((error) => log?.warn({ err: error }, 'could not seal what was written before'));
   return { store, statements: () => [...writer.prepared, ...reader.prepared] };
 }
 

@@ -1,18 +1,16 @@
-// Deployments that one node prunes while another one needs them, or their code; and beside processes of an older version.
+// Deployments that one node prunes while another one needs them, or their code.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Deployment, Workflow } from '../../../src/domain/resource.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
-import { at, defined, timesInTurn } from '../../contract/fixtures.ts';
-import { queryOn } from '../../support/postgres/databases.ts';
+import { at, timesInTurn } from '../../contract/fixtures.ts';
 import { type Stores, storesOn } from './stores.ts';
 
 const ROUNDS = 25;
 const CODE = 'export default () => 1'.padEnd(50_000);
-const FAR_MS = 10_000_000_000_000;
 
 async function deploy({ stage }: Stores, node: Store): Promise<Deployment> {
   const workflow = stage.make.workflow();
@@ -60,29 +58,5 @@ test('what is activated while it is pruned is there or refused', async () => {
     await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
     await prune(all, one);
   }
-  deepEqual((await checkPostgres(url)).findings, []);
-});
-
-test('while an older process lives, code stays whole', async () => {
-  await using all = await storesOn(1);
-  const { stage, stores, url } = all;
-  const store = at(stores, 0);
-  await queryOn(
-    url,
-    `INSERT INTO nodes (slot, name, version, started_at_ms, beat_at_ms, seals)
-      VALUES (31, 'old', '0.1.0', 0, ${FAR_MS}, true)`,
-  );
-  const [gone, kept] = [await deploy(all, store), await deploy(all, store)];
-  await store.deleteWorkflow(stage.owner.id, gone.runnableId);
-  const steps = await queryOn(url, `SELECT steps FROM deployments WHERE id = '${kept.id}'`);
-  deepEqual(JSON.parse(steps[0]?.steps), kept.steps);
-  equal(await store.shareCode(), false);
-  deepEqual(await prune(all, store), { deleted: 0, next: null });
-  await queryOn(url, "UPDATE nodes SET gone_at_ms = 1 WHERE name = 'old'");
-  equal((await prune(all, store)).deleted, 1);
-  while (await store.shareCode());
-  const codes = await queryOn(url, `SELECT text FROM codes WHERE length(text) > ${CODE.length} ORDER BY text`);
-  ok(codes.length === 2 && codes[1]?.text === JSON.stringify(CODE));
-  deepEqual(defined(await store.getDeployment(stage.owner.id, kept.id)), kept);
   deepEqual((await checkPostgres(url)).findings, []);
 });

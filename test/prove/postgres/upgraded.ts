@@ -47,7 +47,7 @@ async function refusesOld(database: Database, { notes, wrong }: Setting): Promis
       (error: Error) => error.message,
     );
     notes.push(`an old node that is started: ${said}`);
-    if (!said.includes('a newer Errand uses it')) wrong.add('old node that is not refused clearly', said);
+    if (!said.includes('a newer Errand wrote it')) wrong.add('old node that is not refused clearly', said);
   } finally {
     await old.kill();
     await rm(dataDir, { recursive: true, force: true });

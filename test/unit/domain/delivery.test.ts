@@ -77,7 +77,7 @@ const RETRIED: Record<string, Partial<Attempt>> = {
   'a 500': { status: 500 },
   'a 503 that names no time': { status: 503, retryAfterMs: null },
   'a 503 that asks for no time at all': { status: 503, retryAfterMs: 0 },
-  'an attempt of an older version': { status: 503 },
+  'a 503 that says nothing of a time': { status: 503 },
   'a 1xx that was taken for an answer': { status: 199 },
   'a timeout': { outcome: 'timeout' },
   'a refused connection': { outcome: 'refused' },

@@ -5,9 +5,9 @@ import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { SCHEMA_VERSION } from '../../../src/store/sqlite/database.ts';
 import { backupSqlite } from '../../../src/store/sqlite/maintenance/backup.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/maintenance/schema.ts';
 import { TestClock } from '../../contract/fixtures.ts';
 import { createClient } from '../../support/client.ts';
 import { createErrandOn } from '../../support/flows.ts';

@@ -230,8 +230,8 @@ test('without a store there is nothing to check', async () => {
   await drop();
   await rejects(checkPostgres(url), { name: 'StoreUnavailable' });
   const { url: newer, drop: dropNewer } = await newDatabase();
-  await queryOn(newer, 'INSERT INTO errand_schema (version) VALUES (99)');
-  await rejects(checkPostgres(newer), /has schema 99, and this program needs \d+/);
+  await queryOn(newer, 'INSERT INTO errand_schema (version) VALUES (999)');
+  await rejects(checkPostgres(newer), /has schema 999, and this program needs \d+/);
   await dropNewer();
 });
 

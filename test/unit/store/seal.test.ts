@@ -26,8 +26,13 @@ test('the same text is never sealed alike', () => {
   notEqual(seal.seal(PLAIN, PLACE), seal.seal(PLAIN, PLACE));
 });
 
-test('what was never sealed comes back as it is', () => {
-  for (const plain of [PLAIN, '[]', '']) equal(createSeal(KEY).open(plain, PLACE), plain);
+test('what was never sealed does not open unless it is empty', () => {
+  const seal = createSeal(KEY);
+  for (const plain of ['[]', '{}']) deepEqual([seal.open(plain, PLACE), seal.openOnce(plain, PLACE)], [plain, plain]);
+  for (const plain of [PLAIN, '', 'null', '["whsec_bmV3"]', '{"ordered":true}']) {
+    throws(() => seal.open(plain, PLACE), /not/);
+    throws(() => seal.openOnce(plain, PLACE), /not/);
+  }
 });
 
 test('nothing opens elsewhere or with another key', () => {

@@ -81,7 +81,7 @@ interface Found {
   readonly isCut: boolean;
 }
 
-/** Of `lines AS l` and `now`. An older process does not know of pauses when it says when a line is ready. */
+/** Of `lines AS l` and `now`: what goes next is due, and its webhook is not paused. */
 const isReady = (now: string): string =>
   `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
 

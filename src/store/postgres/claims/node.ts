@@ -181,8 +181,8 @@ export class Node {
     for (;;) {
       const made = await pool
         .write(
-          `INSERT INTO nodes (slot, name, version, started_at_ms, beat_at_ms, seals, shares_code)
-            SELECT s, $1::text, $2::text, $3::bigint, $3::bigint, true, true FROM generate_series(0, ${LIMITS.nodes - 1}) AS s
+          `INSERT INTO nodes (slot, name, version, started_at_ms, beat_at_ms)
+            SELECT s, $1::text, $2::text, $3::bigint, $3::bigint FROM generate_series(0, ${LIMITS.nodes - 1}) AS s
               WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE slot = s AND gone_at_ms IS NULL) ORDER BY s LIMIT 1
             RETURNING node, slot`,
           name,

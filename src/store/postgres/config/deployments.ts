@@ -7,20 +7,16 @@
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Deployment } from '../../../domain/resource.ts';
 import type { DeploymentPlace, DeploymentStore } from '../../contract/deployments.ts';
-import { few } from '../../rows/byte-limit.ts';
-import { deploymentCells, isSpare, setApartText, toDeployment } from '../../rows/deployment-rows.ts';
+import { deploymentCells, isSpare, toDeployment } from '../../rows/deployment-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { findOlder } from '../maintenance/older.ts';
 import { readPage } from '../pages.ts';
 import { lockOwner } from './config-write.ts';
 
 /** Looked at in one step. */
 const PRUNED_AT_ONCE = 100;
-/** Of code that is shared in one step, about. */
-const SHARED_BYTES = 1024 * 1024;
 
 /** With its code, as the text of a JSON object by hash, in one question: neither is there without the other. */
 const COLUMNS = `d.id, d.owner_id, d.runnable_id, d.created_at_ms, d.steps, d.step_props,
@@ -52,8 +48,6 @@ export function deploymentVerbs(core: Core): DeploymentStore {
       return row && wholeOf(row, seal);
     },
 
-    shareCode: () => shareSome(core),
-
     pruneDeployments: (settledMs, after) => pruneSome(core, settledMs, after),
   };
 }
@@ -66,18 +60,16 @@ function wholeOf(row: Row, seal: Seal): Deployment {
 /** In the transaction that makes it the active one. */
 export async function insertDeployment(tx: Tx, deployment: Deployment, seal: Seal): Promise<void> {
   const { id, ownerId, runnableId, createdAtMs } = deployment;
-  const isWhole = (await tx.query(findOlder('shares_code'))).length > 0;
-  const { steps, props, codes } = deploymentCells(deployment, seal, isWhole);
+  const { steps, props, codes } = deploymentCells(deployment, seal);
   void tx.query(
-    `INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props, whole)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    `INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props)
+      VALUES ($1, $2, $3, $4, $5, $6)`,
     id,
     ownerId,
     runnableId,
     createdAtMs,
     steps,
     props,
-    isWhole,
   );
   insertCodes(tx, { id, ownerId, codes });
 }
@@ -95,27 +87,6 @@ function insertCodes(tx: Tx, of: { id: string; ownerId: string; codes: ReadonlyM
   );
 }
 
-async function shareSome({ pool, config }: Core): Promise<boolean> {
-  if (await pool.get(findOlder('shares_code'))) return false;
-  const rows = await pool.all(
-    `SELECT id, owner_id, octet_length(steps) AS bytes FROM deployments WHERE whole ORDER BY id LIMIT ${PRUNED_AT_ONCE}`,
-  );
-  for (const row of few(rows, SHARED_BYTES)) {
-    await config.transact((tx) => shareOne(tx, { id: row.id as string, ownerId: row.owner_id as string }));
-  }
-  return rows.length > 0;
-}
-
-async function shareOne(tx: Tx, { id, ownerId }: { id: string; ownerId: string }): Promise<void> {
-  lockOwner(tx, ownerId);
-  const [row] = await tx.query('SELECT steps FROM deployments WHERE id = $1 AND whole', id);
-  // Another node was faster.
-  if (!row) return;
-  const { steps, codes } = setApartText(row.steps as string);
-  insertCodes(tx, { id, ownerId, codes });
-  void tx.query('UPDATE deployments SET steps = $2, whole = false WHERE id = $1', id, steps);
-}
-
 const IS_SPARE = isSpare({
   settledMs: '$1::bigint',
   goesOn: 'open_runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id',
@@ -123,8 +94,6 @@ const IS_SPARE = isSpare({
 });
 
 async function pruneSome({ pool, config }: Core, settledMs: number, after: DeploymentPlace | null) {
-  // It would activate one without a look whether that is still there.
-  if (await pool.get(findOlder('shares_code'))) return { deleted: 0, next: null };
   const rows = await pool.planned(
     `SELECT d.runnable_id, d.id, d.owner_id, ${IS_SPARE} AS is_spare FROM deployments AS d
       WHERE (d.runnable_id, d.id) > ($2, $3) ORDER BY d.runnable_id, d.id LIMIT ${PRUNED_AT_ONCE}`,

@@ -179,7 +179,7 @@ const MOVES: Readonly<Record<Move['to'], string>> = {
   held: `moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = $4::bigint FROM next
     WHERE o.delivery = next.delivery RETURNING o.delivery, next.state, o.state AS now_state)`,
   due: `moved AS (UPDATE open_deliveries AS o SET due_at_ms = $4::bigint, state = CASE WHEN o.requests_made = 0
-      AND o.attempts_made = 0 AND coalesce(o.due_by, 'event') = 'event' THEN 'pending' ELSE 'retrying' END FROM next
+      AND o.due_by = 'event' THEN 'pending' ELSE 'retrying' END FROM next
     WHERE o.delivery = next.delivery RETURNING o.delivery, next.state, o.state AS now_state)`,
   cancelled: `gone AS (DELETE FROM open_deliveries AS o USING next WHERE o.delivery = next.delivery RETURNING o.*),
     kept AS (${keepCancelled('$4')}), moved AS (SELECT delivery, state, 'cancelled' AS now_state FROM gone)`,

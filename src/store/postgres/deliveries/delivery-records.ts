@@ -15,7 +15,7 @@ export const DELIVERY_COLUMNS = `d.delivery, d.kind, d.listener_id, d.subscripti
   d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms`;
 
 const TOLD = `delivery, owner_id, kind, listener_id, subscription_id, entry, state, attempts_made,
-  coalesce(due_by, CASE attempts_made WHEN 0 THEN 'event' ELSE 'schedule' END) AS due_by`;
+  due_by`;
 const OPEN_DELIVERIES = `(SELECT ${TOLD}, due_at_ms, NULL::bigint AS ended_at_ms FROM open_deliveries)`;
 const OVER_DELIVERIES = `(SELECT ${TOLD}, NULL::bigint AS due_at_ms, ended_at_ms FROM deliveries)`;
 

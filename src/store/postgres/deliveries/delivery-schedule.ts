@@ -1,4 +1,4 @@
-// Where a delivery stands in its schedule, out of its row: what an older process wrote says it by attempts_made alone.
+// Where a delivery stands in its schedule, out of its row.
 
 import type { DueBy } from '../../../domain/delivery/delivery.ts';
 import type { Row } from '../connection/values.ts';
@@ -12,12 +12,11 @@ export interface DeliveryStanding {
 }
 
 export function standingOf(row: Row): DeliveryStanding {
-  const attemptsMade = row.attempts_made as number;
   return {
-    attemptsMade,
-    requestsMade: Math.max(row.requests_made as number, attemptsMade),
-    tries: (row.tries as number | null) ?? attemptsMade,
-    dueBy: (row.due_by as DueBy | null) ?? (attemptsMade === 0 ? 'event' : 'schedule'),
+    attemptsMade: row.attempts_made as number,
+    requestsMade: row.requests_made as number,
+    tries: row.tries as number,
+    dueBy: row.due_by as DueBy,
   };
 }
 

@@ -17,9 +17,6 @@ import { Ledger } from '../log/ledger.ts';
 import { type Line, sendLines } from '../log/listener-queue.ts';
 import { DELIVERY_COLUMNS } from './delivery-records.ts';
 
-/** Of a lease that an older process had: its number is not known, and this one is behind it. */
-const FENCES_SKIPPED = 1000;
-
 const BY_HAND = [...RESENDABLE, 'pending'] as const;
 
 /** See DeliveryStore. */
@@ -105,6 +102,5 @@ const OPEN_AGAIN = `WITH gone AS (DELETE FROM deliveries
   opened AS (INSERT INTO open_deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state,
       attempts_made, requests_made, tries, due_by, fence, due_at_ms)
     SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'retrying', attempts_made,
-      greatest(requests_made, attempts_made, (SELECT max(n) FROM attempts AS a WHERE a.delivery = gone.delivery)), 0,
-      'resend', coalesce(fence, attempts_made + ${FENCES_SKIPPED}), $3::bigint FROM gone)
+      requests_made, 0, 'resend', fence, $3::bigint FROM gone)
   SELECT state, count(*) AS n FROM gone GROUP BY state`;

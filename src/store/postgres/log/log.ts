@@ -48,7 +48,7 @@ function findRepeated(log: PlannedLogWriter, idempotency: Idempotency): Appended
   if (!first && pass.reads.wonKeys.has(key)) return undefined;
   const row = pass.reads.keys.get(key);
   const entry = first?.entry ?? (row?.entry as number);
-  const requestHash = first ? first.requestHash : ((row?.request_hash ?? null) as string | null);
+  const requestHash = first?.requestHash ?? row?.request_hash;
   return {
     entry,
     emitId: emitIdOf(pass.core.storeTag, entry),
@@ -57,7 +57,7 @@ function findRepeated(log: PlannedLogWriter, idempotency: Idempotency): Appended
     firstRunRefused: false,
     repeated: {
       answer: row?.answer ? parseAnswer(row.answer as string) : null,
-      isSameRequest: requestHash === null || requestHash === idempotency.requestHash,
+      isSameRequest: requestHash === idempotency.requestHash,
     },
   };
 }

@@ -2,41 +2,15 @@
 // before it needs, so that older processes go on while the first newer one migrates. A process that finds a schema newer
 // than it knows does not start.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention } from '../connection/storage-error.ts';
 import type { Lane, Tx } from '../connection/transaction-connection.ts';
 import { FIRST } from '../migrations/001-first.ts';
-import { DELIVERY } from '../migrations/002-delivery.ts';
-import { WAITS } from '../migrations/003-waits.ts';
-import { ACCOUNTS } from '../migrations/004-accounts.ts';
-import { LATER } from '../migrations/005-later.ts';
-import { PROPS } from '../migrations/006-props.ts';
-import { REQUESTS } from '../migrations/007-requests.ts';
-import { CHANGES } from '../migrations/008-changes.ts';
-import { CODES } from '../migrations/009-codes.ts';
-import { ACCESS } from '../migrations/010-access.ts';
-import { REQUEST_HASHES } from '../migrations/011-request-hashes.ts';
-import { QUOTAS } from '../migrations/012-quotas.ts';
-import { TICKS } from '../migrations/014-ticks.ts';
 
-const MIGRATIONS: readonly string[] = [
-  FIRST,
-  DELIVERY,
-  WAITS,
-  ACCOUNTS,
-  LATER,
-  PROPS,
-  REQUESTS,
-  CHANGES,
-  CODES,
-  ACCESS,
-  REQUEST_HASHES,
-  QUOTAS,
-  TICKS,
-];
+export const MIGRATIONS: readonly string[] = [FIRST];
 
 /** The schema that this program knows. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSION = schemaOf(MIGRATIONS);
 
 /** A migration waits for the locks of those who work meanwhile, and they for its: often enough it is the one to give way. */
 const MAX_ROUNDS = 6;
@@ -60,18 +34,13 @@ function migrateOnce(lane: Lane): Promise<void> {
     );
     const rows = await tx.query('SELECT coalesce(max(version), 0) AS version FROM errand_schema');
     const at = rows[0]?.version as number;
-    if (at > SCHEMA_VERSION) {
-      throw new StoreUnavailable(
-        `the database has schema ${at}, and this program knows only ${SCHEMA_VERSION}: a newer Errand uses it`,
-      );
-    }
-    for (let version = at; version < SCHEMA_VERSION; version++) await apply(tx, version);
+    for (const migration of migrationsAfter(at, MIGRATIONS, 'the database')) await apply(tx, migration);
   });
 }
 
-async function apply(tx: Tx, version: number): Promise<void> {
-  for (const statement of (MIGRATIONS[version] as string).split(/;\s*$/m)) {
+async function apply(tx: Tx, { sql, schema }: { sql: string; schema: number }): Promise<void> {
+  for (const statement of sql.split(/;\s*$/m)) {
     if (statement.trim() !== '') await tx.query(statement);
   }
-  await tx.query('INSERT INTO errand_schema (version) VALUES ($1)', version + 1);
+  await tx.query('INSERT INTO errand_schema (version) VALUES ($1)', schema);
 }

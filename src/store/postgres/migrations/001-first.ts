@@ -1,20 +1,17 @@
-// The first schema. What is open (queued, running, pending, being sent) lives in small hot tables of its own and moves
-// out when it ends: into runs and deliveries, which are only ever appended to. So claims never scan history, and dead
-// rows gather only where autovacuum is quick. Columns that change with every claim are in no index, so that most updates
-// stay on their page (HOT). Ids are compared byte by byte (COLLATE "C"), since lists are walked by them.
-//
-// Every table carries its owner, or hangs on a row that does; lines, ledger and the configuration start with it.
+// The schema of the first release: what owners configure and who shares the database, and the log of what happened
+// (001-log.ts). Ids are compared byte by byte (COLLATE "C"), since lists are walked by them. Every table carries its owner,
+// or hangs on a row that does; lines, ledger and the configuration start with it.
 
-const HOT = `WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
-  autovacuum_vacuum_cost_delay = 0)`;
+import { HOT } from './001-hot.ts';
+import { LOG } from './001-log.ts';
 
-export const FIRST = `
+const CONFIGURATION = `
+-- What belongs to the whole store, by name: its tag, the key that seals its secrets.
 CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
 
--- How far each lane of a process has come (commit-marker.ts).
-CREATE TABLE marks (lane text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now()) ${HOT};
+-- Processes that share this database --------------------------------------------------------------------------------
 
--- Who shares this database. The slot is part of every number that a node gives, so no two living ones have the same.
+-- The slot is part of every number that a node gives, so no two living ones have the same.
 CREATE TABLE nodes (
   node bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   slot smallint NOT NULL,
@@ -26,8 +23,13 @@ CREATE TABLE nodes (
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX nodes_slot ON nodes (slot) WHERE gone_at_ms IS NULL;
 
--- Grows with every write to an owner's configuration; routing that was read at another version is read anew.
+-- How far each lane of a process has come (commit-marker.ts).
+CREATE TABLE marks (lane text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now()) ${HOT};
+
+-- Grows with every write to an owner's configuration; routing that was read at another version is read again.
 CREATE TABLE versions (owner_id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 50);
+
+-- Owners, who may act for them, and what they may use ---------------------------------------------------------------
 
 CREATE TABLE owners (
   id text COLLATE "C" PRIMARY KEY,
@@ -44,11 +46,57 @@ CREATE TABLE api_keys (
   owner_id text COLLATE "C" NOT NULL,
   hash text COLLATE "C" NOT NULL UNIQUE,
   label text NOT NULL,
+  -- JSON
   scopes text NOT NULL,
   created_at_ms bigint NOT NULL,
+  -- the key that made it
+  created_by text COLLATE "C",
+  expires_at_ms bigint,
+  last_used_at_ms bigint,
   revoked_at_ms bigint
 );
 CREATE INDEX api_keys_owner ON api_keys (owner_id, id);
+
+CREATE TABLE owner_quotas (
+  owner_id text COLLATE "C" PRIMARY KEY,
+  -- each null: any number
+  processes bigint,
+  cpu_seconds_per_minute bigint,
+  requests_per_second bigint,
+  stored_bytes bigint
+);
+
+-- How much each has stored, when that was last measured.
+CREATE TABLE owner_bytes (
+  owner_id text COLLATE "C" PRIMARY KEY,
+  bytes bigint NOT NULL,
+  measured_at_ms bigint NOT NULL
+);
+
+CREATE TABLE audit (
+  id text COLLATE "C" PRIMARY KEY,
+  -- in whose log it stands
+  owner_id text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C",
+  key_label text NOT NULL,
+  by_owner_id text COLLATE "C",
+  operation text COLLATE "C" NOT NULL,
+  target_id text COLLATE "C",
+  method text NOT NULL,
+  path text NOT NULL,
+  client_ip text NOT NULL,
+  request_id text NOT NULL,
+  -- null until it is answered
+  status integer,
+  count bigint NOT NULL,
+  at_ms bigint NOT NULL
+);
+CREATE INDEX audit_owner ON audit (owner_id, id);
+CREATE INDEX audit_key ON audit (owner_id, key_id, id);
+CREATE INDEX audit_operation ON audit (owner_id, operation, id);
+CREATE INDEX audit_target ON audit (owner_id, target_id, id);
+
+-- Workflows, sources and their code ---------------------------------------------------------------------------------
 
 -- Workflows and sources share what running one needs.
 CREATE TABLE runnables (
@@ -57,14 +105,18 @@ CREATE TABLE runnables (
   name text NOT NULL,
   active boolean NOT NULL,
   deployment_id text COLLATE "C" NOT NULL,
+  -- sealed JSON
   settings text NOT NULL,
   created_at_ms bigint NOT NULL,
   updated_at_ms bigint NOT NULL,
   -- sources only
   component_code text,
+  -- sealed JSON
   configured_props text,
   dedupe text,
-  secret_props text
+  secret_props text,
+  -- sealed JSON: definitions by name; null: there are none
+  additional_props text
 );
 CREATE INDEX runnables_owner ON runnables (owner_id, id);
 
@@ -73,9 +125,30 @@ CREATE TABLE deployments (
   owner_id text COLLATE "C" NOT NULL,
   runnable_id text COLLATE "C" NOT NULL,
   created_at_ms bigint NOT NULL,
-  steps text NOT NULL
+  -- JSON; what is long of their code stands in codes, and its hash here
+  steps text NOT NULL,
+  -- sealed JSON by the step's namespace; null: no step has props
+  step_props text
 );
 CREATE INDEX deployments_runnable ON deployments (runnable_id, id);
+
+-- Code that deployments of one owner have in common is stored once.
+CREATE TABLE codes (
+  owner_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  -- JSON
+  text text NOT NULL,
+  PRIMARY KEY (owner_id, hash)
+);
+
+-- Which deployments name it.
+CREATE TABLE deployment_codes (
+  deployment_id text COLLATE "C" NOT NULL,
+  owner_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  PRIMARY KEY (deployment_id, hash)
+);
+CREATE INDEX deployment_codes_hash ON deployment_codes (owner_id, hash);
 
 CREATE TABLE triggers (
   id text COLLATE "C" PRIMARY KEY,
@@ -86,11 +159,46 @@ CREATE TABLE triggers (
   key text COLLATE "C" UNIQUE,
   custom_response boolean NOT NULL,
   token_hash text,
+  -- JSON
   schedule text,
-  next_at_ms bigint
+  next_at_ms bigint,
+  -- The due time that it fired last: one that comes again, since the schedule was switched off and on or the clock was set
+  -- back, is fired no second time.
+  last_due_at_ms bigint,
+  skipped_ticks integer NOT NULL DEFAULT 0
 );
 CREATE INDEX triggers_runnable ON triggers (runnable_id, id);
 CREATE INDEX triggers_due ON triggers (next_at_ms) WHERE next_at_ms IS NOT NULL;
+
+-- What sources remember: their own values, and which items they have emitted.
+CREATE TABLE source_db (
+  source_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  value text NOT NULL
+);
+-- By hash: a name may be longer than an index entry.
+CREATE UNIQUE INDEX source_db_name ON source_db (source_id, md5(name));
+
+CREATE TABLE dedupe (
+  source_id text COLLATE "C" NOT NULL,
+  item_id text COLLATE "C" NOT NULL,
+  entry bigint NOT NULL,
+  PRIMARY KEY (source_id, item_id)
+);
+CREATE INDEX dedupe_age ON dedupe (source_id, entry);
+
+-- Sources that are being changed.
+CREATE TABLE source_changes (
+  source_id text COLLATE "C" PRIMARY KEY,
+  owner_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  -- that changes it
+  node bigint NOT NULL,
+  -- when it began, or was last written
+  since_ms bigint NOT NULL
+);
+
+-- Who hears of what -------------------------------------------------------------------------------------------------
 
 CREATE TABLE subscriptions (
   id text COLLATE "C" PRIMARY KEY,
@@ -113,230 +221,66 @@ CREATE TABLE webhooks (
   name text,
   description text,
   active boolean NOT NULL,
+  -- sealed JSON
+  settings text NOT NULL,
+  -- of the settings, what claims go by
+  is_ordered boolean NOT NULL,
+  -- sealed JSON
   secrets text NOT NULL,
   created_at_ms bigint NOT NULL,
   updated_at_ms bigint NOT NULL
 );
 CREATE INDEX webhooks_owner ON webhooks (owner_id, id);
 
--- The log. The body is last and never compressed: it is read whole, and compressing costs more than the disk.
-CREATE TABLE emissions (
-  entry bigint PRIMARY KEY,
+-- Accounts at other services, and data stores with their records ----------------------------------------------------
+
+CREATE TABLE accounts (
+  id text COLLATE "C" PRIMARY KEY,
   owner_id text COLLATE "C" NOT NULL,
-  emitter_id text COLLATE "C" NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  source_type text NOT NULL,
-  origin_id text COLLATE "C" NOT NULL,
-  verified boolean NOT NULL,
-  replay boolean NOT NULL,
-  test boolean NOT NULL,
-  -- its emitter has a list: p_, dc_, wh_
-  listed boolean NOT NULL,
-  trace_id text NOT NULL,
-  -- ids, oldest first, separated by blanks
-  lineage text NOT NULL,
-  hops integer NOT NULL,
-  cause_run bigint,
-  cause_delivery bigint,
-  summary text,
-  item_id text,
-  item_ts double precision,
-  code text,
-  original_start integer,
-  original_length integer,
-  only_listener_id text COLLATE "C",
-  digest_key text,
-  body bytea NOT NULL
-);
-ALTER TABLE emissions ALTER COLUMN body SET STORAGE EXTERNAL;
-CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE listed;
-CREATE INDEX emissions_cause_run ON emissions (cause_run) WHERE cause_run IS NOT NULL;
-CREATE INDEX emissions_cause_delivery ON emissions (cause_delivery) WHERE cause_delivery IS NOT NULL;
-
--- Runs that are not over.
-CREATE TABLE open_runs (
-  run bigint PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  runnable_id text COLLATE "C" NOT NULL,
-  deployment_id text COLLATE "C" NOT NULL,
-  entry bigint NOT NULL,
-  via text NOT NULL,
-  subscription_id text COLLATE "C",
-  state text NOT NULL,
-  attempt integer NOT NULL,
-  fence integer NOT NULL,
-  -- who holds it
-  node bigint,
-  -- a lease that is over is taken back also from a node that lives: its code is stuck
-  lease_until_ms bigint,
-  alone boolean NOT NULL,
-  rescues integer NOT NULL,
-  started_at_ms bigint,
-  -- the node at which a caller waits for the answer or the end
-  awaited_by bigint,
-  cancel_asked boolean NOT NULL DEFAULT false
-) ${HOT};
-CREATE INDEX open_runs_runnable ON open_runs (runnable_id, run);
-CREATE INDEX open_runs_entry ON open_runs (entry);
-CREATE INDEX open_runs_cancel ON open_runs (run) WHERE cancel_asked;
-
--- Runs that are over: appended, read, and one day deleted.
-CREATE TABLE runs (
-  run bigint PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  runnable_id text COLLATE "C" NOT NULL,
-  deployment_id text COLLATE "C" NOT NULL,
-  entry bigint NOT NULL,
-  via text NOT NULL,
-  subscription_id text COLLATE "C",
-  state text NOT NULL,
-  attempt integer NOT NULL,
-  started_at_ms bigint,
-  ended_at_ms bigint NOT NULL,
-  summary text,
-  error_entry bigint,
-  error_code text,
-  awaited_by bigint,
-  detail text
-);
-CREATE INDEX runs_runnable ON runs (runnable_id, run);
-CREATE INDEX runs_entry ON runs (entry);
-CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
-
--- Answers on their way to a caller at another node.
-CREATE TABLE answers (run bigint PRIMARY KEY, owner_id text COLLATE "C" NOT NULL, answer text NOT NULL, at_ms bigint NOT NULL) ${HOT};
-
--- Deliveries that are not over, and those that are.
-CREATE TABLE open_deliveries (
-  delivery bigint PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL,
-  listener_id text COLLATE "C" NOT NULL,
-  subscription_id text COLLATE "C",
-  via text NOT NULL,
-  entry bigint NOT NULL,
-  state text NOT NULL,
-  attempts_made integer NOT NULL,
-  fence integer NOT NULL,
-  node bigint,
-  lease_until_ms bigint,
-  due_at_ms bigint
-) ${HOT};
-CREATE INDEX open_deliveries_listener ON open_deliveries (owner_id, listener_id, delivery);
-CREATE INDEX open_deliveries_due ON open_deliveries (owner_id, listener_id, state, due_at_ms, delivery)
-  WHERE state IN ('pending', 'retrying');
-CREATE INDEX open_deliveries_entry ON open_deliveries (entry);
-
-CREATE TABLE deliveries (
-  delivery bigint PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL,
-  listener_id text COLLATE "C" NOT NULL,
-  subscription_id text COLLATE "C",
-  via text NOT NULL,
-  entry bigint NOT NULL,
-  state text NOT NULL,
-  attempts_made integer NOT NULL,
-  ended_at_ms bigint NOT NULL
-);
-CREATE INDEX deliveries_listener ON deliveries (owner_id, listener_id, delivery);
-CREATE INDEX deliveries_entry ON deliveries (entry);
-
-CREATE TABLE attempts (
-  delivery bigint NOT NULL,
-  n integer NOT NULL,
-  trigger text NOT NULL,
-  made text NOT NULL,
-  PRIMARY KEY (delivery, n)
-);
-
-CREATE TABLE withheld (
-  entry bigint NOT NULL,
-  listener_id text COLLATE "C" NOT NULL,
-  subscription_id text COLLATE "C",
-  via text NOT NULL,
-  reason text NOT NULL
-);
-CREATE INDEX withheld_entry ON withheld (entry);
-
--- What waits for a workflow, source or webhook and how many of it are under way, on all nodes together: the row that
--- whoever claims, queues or ends something for this listener locks. Held by one node: only a webhook's line (or that of
--- the owner's mail), so that its order, its rate and its requests in flight are one node's affair while it sends.
-CREATE TABLE lines (
-  owner_id text COLLATE "C" NOT NULL,
-  listener_id text COLLATE "C" NOT NULL,
-  is_run boolean NOT NULL,
-  waiting integer NOT NULL,
-  taken integer NOT NULL,
-  holder bigint,
-  -- the earliest that something waiting is due; 0 for a queued run; null when nothing waits
-  ready_at_ms bigint,
-  PRIMARY KEY (owner_id, listener_id)
-) ${HOT};
-CREATE INDEX lines_ready ON lines (is_run, listener_id, owner_id) WHERE ready_at_ms IS NOT NULL;
-
-CREATE TABLE idempotency (
-  trigger_id text COLLATE "C" NOT NULL,
-  key text COLLATE "C" NOT NULL,
-  entry bigint NOT NULL,
-  run bigint,
-  expires_at_ms bigint NOT NULL,
-  answer text,
-  PRIMARY KEY (trigger_id, key)
-);
-CREATE INDEX idempotency_run ON idempotency (run) WHERE run IS NOT NULL;
-CREATE INDEX idempotency_expires ON idempotency (expires_at_ms);
-
-CREATE TABLE digests (
-  owner_id text COLLATE "C" NOT NULL,
-  digest_key text NOT NULL,
-  opened_at_ms bigint NOT NULL,
-  closes_at_ms bigint NOT NULL,
-  repeats integer NOT NULL,
-  newest_entry bigint NOT NULL,
-  PRIMARY KEY (owner_id, digest_key)
-) ${HOT};
-CREATE INDEX digests_closes ON digests (closes_at_ms);
-CREATE INDEX digests_newest ON digests (newest_entry);
-
-CREATE TABLE source_db (
-  source_id text COLLATE "C" NOT NULL,
+  app text NOT NULL,
   name text NOT NULL,
-  value text NOT NULL
+  -- sealed JSON
+  fields text NOT NULL,
+  created_at_ms bigint NOT NULL,
+  updated_at_ms bigint NOT NULL
 );
--- By hash: a name may be longer than an index entry.
-CREATE UNIQUE INDEX source_db_name ON source_db (source_id, md5(name));
+CREATE INDEX accounts_owner ON accounts (owner_id, id);
 
-CREATE TABLE dedupe (
-  source_id text COLLATE "C" NOT NULL,
-  item_id text COLLATE "C" NOT NULL,
-  entry bigint NOT NULL,
-  PRIMARY KEY (source_id, item_id)
-);
-CREATE INDEX dedupe_age ON dedupe (source_id, entry);
-
--- What has ever been accepted and where it stands, kept by the transactions that change it. Each node counts in a row of
--- its own slot, so that nodes do not wait for each other; the sum over the slots is the figure.
-CREATE TABLE ledger (
+CREATE TABLE data_stores (
+  id text COLLATE "C" PRIMARY KEY,
   owner_id text COLLATE "C" NOT NULL,
-  fact text COLLATE "C" NOT NULL,
-  slot smallint NOT NULL,
-  n bigint NOT NULL,
-  PRIMARY KEY (owner_id, fact, slot)
-) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+  name text NOT NULL,
+  -- its records have the same; those of a lower one were cleared, and are deleted in steps
+  generation integer NOT NULL,
+  -- of this generation, also those that have expired and are still there
+  records bigint NOT NULL,
+  bytes bigint NOT NULL,
+  created_at_ms bigint NOT NULL,
+  updated_at_ms bigint NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX data_stores_owner ON data_stores (owner_id, id);
 
-CREATE VIEW all_runs AS
-  SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,
-    NULL::bigint AS ended_at_ms, NULL::text AS summary, NULL::bigint AS error_entry, NULL::text AS error_code,
-    NULL::text AS detail FROM open_runs
-  UNION ALL
-  SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,
-    ended_at_ms, summary, error_entry, error_code, detail FROM runs;
+CREATE TABLE data_records (
+  store_id text COLLATE "C" NOT NULL,
+  generation integer NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  -- of key and value
+  bytes integer NOT NULL,
+  expires_at_ms bigint,
+  updated_at_ms bigint NOT NULL,
+  -- JSON
+  value text NOT NULL,
+  PRIMARY KEY (store_id, generation, key)
+);
+CREATE INDEX data_records_expiry ON data_records (store_id, generation, expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+CREATE INDEX data_records_expired ON data_records (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
 
-CREATE VIEW all_deliveries AS
-  SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made, due_at_ms,
-    NULL::bigint AS ended_at_ms FROM open_deliveries
-  UNION ALL
-  SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made, NULL::bigint,
-    ended_at_ms FROM deliveries;
+-- Whose records are still to be deleted: the store is gone, or was cleared.
+CREATE TABLE data_gone (
+  store_id text COLLATE "C" NOT NULL,
+  generation integer NOT NULL,
+  PRIMARY KEY (store_id, generation)
+);
 `;
+
+export const FIRST = CONFIGURATION + LOG;

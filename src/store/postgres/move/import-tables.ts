@@ -32,11 +32,6 @@ const none = (): null => null;
 export const NOBODY = 0;
 const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
 
-/** Settings that are not sealed are absent. */
-function orderedOf(row: Cells): false | null {
-  return row.settings === null ? false : null;
-}
-
 /**
  * Of a webhook that is not well, or was put off, and of a throttled workflow: its line begins with that. What waits in it
  * comes in the end.
@@ -67,8 +62,7 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'deployments', from: 'deployments', key: ['id'] },
   { table: 'triggers', from: 'triggers', key: ['id'] },
   { table: 'subscriptions', from: 'subscriptions', key: ['id'] },
-  // What is sealed moves as it is; whoever opens it first tells which are ordered.
-  { table: 'webhooks', from: 'webhooks', key: ['id'], columns: { is_ordered: orderedOf } },
+  { table: 'webhooks', from: 'webhooks', key: ['id'] },
   {
     table: 'emissions',
     from: 'emissions',

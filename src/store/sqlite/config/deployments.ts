@@ -3,15 +3,7 @@
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Deployment } from '../../../domain/resource.ts';
 import type { DeploymentPlace, DeploymentStore } from '../../contract/deployments.ts';
-import { few } from '../../rows/byte-limit.ts';
-import {
-  deploymentCells,
-  type FindCode,
-  isSpare,
-  type KeptCode,
-  setApartText,
-  toDeployment,
-} from '../../rows/deployment-rows.ts';
+import { deploymentCells, type FindCode, isSpare, type KeptCode, toDeployment } from '../../rows/deployment-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection } from '../database.ts';
 import { readPage } from '../pages.ts';
@@ -19,8 +11,6 @@ import { OPEN_RUN } from '../partial-index.ts';
 
 /** Looked at in one transaction. */
 const PRUNED_AT_ONCE = 100;
-/** Of code that is shared in one transaction, about. */
-const SHARED_BYTES = 1024 * 1024;
 
 export function deploymentVerbs(core: Core): DeploymentStore {
   const { reader, writer, seal } = core;
@@ -43,8 +33,6 @@ export function deploymentVerbs(core: Core): DeploymentStore {
       return row && toDeployment(row, seal, finder(reader, ownerId));
     },
 
-    shareCode: () => core.batch.write(() => shareSome(writer)),
-
     pruneDeployments: (settledMs, after) => core.batch.write(() => pruneSome(writer, settledMs, after)),
   };
 }
@@ -65,8 +53,8 @@ export function insertDeployment({ writer, seal }: Core, deployment: Deployment)
   const { id, ownerId, runnableId, createdAtMs } = deployment;
   const { steps, props, codes } = deploymentCells(deployment, seal);
   writer.run(
-    `INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props, whole)
-      VALUES (?,?,?,?,?,?,0)`,
+    `INSERT INTO deployments (id, owner_id, runnable_id, created_at_ms, steps, step_props)
+      VALUES (?,?,?,?,?,?)`,
     id,
     ownerId,
     runnableId,
@@ -82,21 +70,6 @@ function insertCodes(writer: Connection, of: { id: string; ownerId: string } & P
     writer.run('INSERT OR IGNORE INTO codes (owner_id, hash, text) VALUES (?,?,?)', of.ownerId, hash, text);
     writer.run('INSERT INTO deployment_codes (deployment_id, owner_id, hash) VALUES (?,?,?)', of.id, of.ownerId, hash);
   }
-}
-
-function shareSome(writer: Connection): boolean {
-  const rows = writer.all(
-    `SELECT id, owner_id, octet_length(steps) AS bytes FROM deployments WHERE whole ORDER BY id LIMIT ${PRUNED_AT_ONCE}`,
-  );
-  for (const row of few(rows, SHARED_BYTES)) {
-    const [id, ownerId] = [row.id as string, row.owner_id as string];
-    const { steps, codes } = setApartText(
-      writer.get('SELECT steps FROM deployments WHERE id = ?', id)?.steps as string,
-    );
-    insertCodes(writer, { id, ownerId, codes });
-    writer.run('UPDATE deployments SET steps = ?, whole = 0 WHERE id = ?', steps, id);
-  }
-  return rows.length > 0;
 }
 
 const IS_SPARE = isSpare({

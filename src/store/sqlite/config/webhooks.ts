@@ -65,16 +65,18 @@ export function webhookVerbs(core: Core): WebhookStore {
 function insertWebhook(core: Core, tx: Transaction, webhook: Webhook): void {
   const { secrets, settings } = sealedCells(webhook, core.seal);
   core.writer.run(
-    `INSERT INTO webhooks (id, owner_id, url, name, description, active, secrets, settings, created_at_ms, updated_at_ms)
-      VALUES (?,?,?,?,?,?,?,?,?,?)`,
+    `INSERT INTO webhooks (id, owner_id, url, name, description, active, settings, is_ordered, secrets, created_at_ms,
+        updated_at_ms)
+      VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
     webhook.id,
     webhook.ownerId,
     webhook.url,
     webhook.name,
     webhook.description,
     webhook.active ? 1 : 0,
-    secrets,
     settings,
+    webhook.settings.ordered ? 1 : 0,
+    secrets,
     webhook.createdAtMs,
     webhook.updatedAtMs,
   );
@@ -108,14 +110,16 @@ function writeWebhook(core: Core, tx: Transaction, { before, webhook }: Record<'
   const { id } = webhook;
   const { secrets, settings } = sealedCells(webhook, core.seal);
   core.writer.run(
-    `UPDATE webhooks SET url = ?, name = ?, description = ?, active = ?, secrets = ?, settings = ?, updated_at_ms = ?
+    `UPDATE webhooks SET url = ?, name = ?, description = ?, active = ?, settings = ?, is_ordered = ?, secrets = ?,
+        updated_at_ms = ?
       WHERE id = ?`,
     webhook.url,
     webhook.name,
     webhook.description,
     webhook.active ? 1 : 0,
-    secrets,
     settings,
+    webhook.settings.ordered ? 1 : 0,
+    secrets,
     webhook.updatedAtMs,
     id,
   );

@@ -17,7 +17,7 @@ import { stateToReturnTo } from './rescue.ts';
 export function recordAttempt(core: Core, w: SqliteLogWriter, end: AttemptEnd): Attempted {
   const { delivery, fence } = end.delivery;
   const row = core.writer.get(
-    `SELECT owner_id, listener_id, attempts_made, requests_made, tries, due_by FROM deliveries
+    `SELECT owner_id, listener_id, requests_made, due_by FROM deliveries
       WHERE delivery = ? AND fence = ? AND boot = ? AND state = 'sending'`,
     delivery,
     fence,
@@ -61,8 +61,7 @@ function writeAttempt(core: Core, w: SqliteLogWriter, { row, end }: { row: Row; 
   const { delivery, trigger } = end.delivery;
   const listenerId = row.listener_id as string;
   const counted = end.pauseUntilMs === null ? 1 : 0;
-  // Rows of a version that counted attempts alone.
-  const n = Math.max(row.requests_made as number, row.attempts_made as number) + 1;
+  const n = (row.requests_made as number) + 1;
   const isRetrying = end.state === 'retrying';
   const dueBy: DueBy = isRetrying ? (counted ? 'schedule' : 'retry_after') : (row.due_by as DueBy);
   const state = isRetrying ? stateToReturnTo(core, listenerId, { dueBy, requestsMade: n }) : end.state;

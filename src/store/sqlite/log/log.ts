@@ -93,7 +93,7 @@ function findRepeated(core: Core, w: SqliteLogWriter, idempotency: Idempotency):
     firstRunRefused: false,
     repeated: {
       answer: row.answer === null ? null : parseAnswer(row.answer as string),
-      isSameRequest: row.request_hash === null || row.request_hash === idempotency.requestHash,
+      isSameRequest: row.request_hash === idempotency.requestHash,
     },
   };
 }

@@ -8,8 +8,9 @@ import { countRows, type Figures } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { openedWith, type SecretKey } from '../../seal/seal-key.ts';
 import { keptSealKey } from '../config/seal-key.ts';
-import { type Connection, SCHEMA_VERSION } from '../database.ts';
+import type { Connection } from '../database.ts';
 import { askOf, openToRead } from './check.ts';
+import { SCHEMA_VERSION } from './schema.ts';
 
 export interface BackupReport {
   readonly file: string;

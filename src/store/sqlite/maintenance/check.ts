@@ -5,7 +5,8 @@ import { findSealed } from '../../check/check-secrets.ts';
 import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
-import { Connection, SCHEMA_VERSION } from '../database.ts';
+import { Connection } from '../database.ts';
+import { SCHEMA_VERSION } from './schema.ts';
 
 /** Views of this connection alone, so that both backends are asked the same. */
 const VIEWS = `CREATE TEMP VIEW all_runs AS SELECT * FROM main.runs;

@@ -209,7 +209,7 @@ const UNSEALED: readonly Rule[] = [
   },
   {
     what: 'webhooks whose secrets are lost, switched off',
-    sql: "UPDATE webhooks SET secrets = '[]', settings = NULL, active = 0 WHERE secrets GLOB 'sealed*'",
+    sql: "UPDATE webhooks SET secrets = '[]', settings = '{}', is_ordered = 0, active = 0 WHERE secrets GLOB 'sealed*'",
   },
   { what: 'accounts whose fields are lost, dropped', sql: "DELETE FROM accounts WHERE fields GLOB 'sealed*'" },
   { what: 'requests of steps that are lost', sql: `DELETE FROM emissions WHERE name = '${HTTP}'` },

@@ -8,9 +8,11 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Finding } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { refuseUnknownSchema } from '../../schema-version.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
-import { SCHEMA_VERSION, withLock } from '../database.ts';
+import { withLock } from '../database.ts';
 import { checkSqlite } from '../maintenance/check.ts';
+import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
 import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
@@ -49,11 +51,7 @@ export async function salvageSqlite({ path, file, keys }: Salvage): Promise<Salv
   await makeEmptyFolder(dirname(file));
   return withLock(path, async () => {
     const { schemaVersion } = readHeader(path);
-    if (schemaVersion !== null && schemaVersion > SCHEMA_VERSION && schemaVersion < 1000) {
-      throw new StoreUnavailable(
-        `${path} has schema ${schemaVersion}, and this program knows only ${SCHEMA_VERSION}: it was written by a newer Errand`,
-      );
-    }
+    if (schemaVersion !== null && schemaVersion < 1000) refuseUnknownSchema(schemaVersion, MIGRATIONS, path);
     const damage = describeFiles(path);
     const ways = sizeOf(`${path}-wal`) > 0 ? (['used', 'ignored'] as const) : (['ignored'] as const);
     const tried = ways.map((wal) => ({ wal, ...tryReading(path, file, wal) }));

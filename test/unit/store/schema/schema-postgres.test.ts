@@ -1,0 +1,83 @@
+// What the migrations make in a Postgres database, and which databases are not opened: as schema-sqlite.test.ts.
+
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../../src/store/postgres/maintenance/schema.ts';
+import { catalogueOf } from '../../../support/postgres/catalogue.ts';
+import { queryOn } from '../../../support/postgres/databases.ts';
+import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
+import { sharedPostgres } from '../../../support/postgres/shared.ts';
+import { openTestStore } from '../../../support/postgres/store.ts';
+
+const HASHES = ['Oq_nv1k-Bf3s19KjBvUno36vns6mhV7X99MPpXrN4UY'];
+
+/** What the migrations themselves are kept in. */
+const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;
+
+async function database(t: TestContext, options = { isBlank: false }): Promise<string> {
+  const { url, drop } = await newDatabaseOn(await sharedPostgres(), options);
+  t.after(drop);
+  return url;
+}
+
+test('released migrations are never changed', () => {
+  deepEqual(
+    MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('base64url')),
+    HASHES,
+  );
+});
+
+test('each migration makes the schema that was released', async (t) => {
+  const url = await database(t, { isBlank: true });
+  await queryOn(url, VERSIONS);
+  for (const [i, sql] of MIGRATIONS.entries()) {
+    await queryOn(url, sql);
+    const frozen = join(import.meta.dirname, `${String(i + 1).padStart(3, '0')}-postgres.txt`);
+    t.assert.fileSnapshot(await catalogueOf(url), frozen, { serializers: [String] });
+  }
+});
+
+test('a store that is opened has the schema of all migrations', async (t) => {
+  const url = await database(t, { isBlank: true });
+  await (await openTestStore({ url, clock: null })).close();
+  const newest = join(import.meta.dirname, `${String(MIGRATIONS.length).padStart(3, '0')}-postgres.txt`);
+  equal(await catalogueOf(url), await readFile(newest, 'utf8'));
+  const versions = await queryOn(url, 'SELECT version FROM errand_schema ORDER BY version');
+  deepEqual(
+    versions.map(({ version }) => version),
+    MIGRATIONS.map((_, i) => 100 + i),
+  );
+});
+
+test('a database of a newer schema is not opened', async (t) => {
+  const url = await database(t);
+  await queryOn(url, `INSERT INTO errand_schema (version) VALUES (${SCHEMA_VERSION + 1})`);
+  await rejects(openTestStore({ url, clock: null }), (error) => {
+    equal(
+      (error as Error).message,
+      `the database has schema ${SCHEMA_VERSION + 1}, and this program knows only ${SCHEMA_VERSION}: a newer Errand wrote it`,
+    );
+    return error instanceof StoreUnavailable;
+  });
+  deepEqual(await queryOn(url, 'SELECT * FROM nodes'), []);
+});
+
+test('a database of a version before the first release is not opened', async (t) => {
+  for (const version of [1, 13, 99]) {
+    const url = await database(t, { isBlank: true });
+    await queryOn(url, `${VERSIONS}; INSERT INTO errand_schema (version) VALUES (${version})`);
+    const before = await catalogueOf(url);
+    await rejects(openTestStore({ url, clock: null }), (error) => {
+      match(
+        (error as Error).message,
+        new RegExp(`^the database has schema ${version}, made by a version before the first`),
+      );
+      return error instanceof StoreUnavailable;
+    });
+    equal(await catalogueOf(url), before);
+  }
+});

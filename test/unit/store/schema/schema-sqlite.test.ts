@@ -1,0 +1,110 @@
+// What the migrations make in an SQLite file, and which files are not opened.
+//
+// A released migration is pinned by its hash, and what it makes by a file beside this one. A new migration gets both:
+// `node --test --test-update-snapshots test/unit/store/schema/*.test.ts` writes the file.
+
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { migrationsAfter } from '../../../../src/store/schema-version.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
+import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { catalogueOf } from '../../../support/sqlite-catalogue.ts';
+
+const HASHES = ['zckLDJHHoWQuKIjI7nI6KW8ud-x3ZbSnqArjmFICrOE'];
+
+const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
+
+/** A closed store of its own, changed by `sql`. */
+async function storeWith(folder: string, sql: string): Promise<string> {
+  const path = join(folder, 'errand.db');
+  await (await open(path)).close();
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+  return path;
+}
+
+test('released migrations are never changed', () => {
+  deepEqual(
+    MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('base64url')),
+    HASHES,
+  );
+});
+
+test('each migration makes the schema that was released', (t) => {
+  const db = new DatabaseSync(':memory:');
+  for (const [i, sql] of MIGRATIONS.entries()) {
+    db.exec(sql);
+    const frozen = join(import.meta.dirname, `${String(i + 1).padStart(3, '0')}-sqlite.txt`);
+    t.assert.fileSnapshot(catalogueOf(db), frozen, { serializers: [String] });
+  }
+  db.close();
+});
+
+test('a store that is opened has the schema of all migrations', async () => {
+  await using folder = await createFolder();
+  const db = new DatabaseSync(await storeWith(folder.path, ''));
+  const [made, { user_version }] = [
+    catalogueOf(db),
+    db.prepare('PRAGMA user_version').get() as { user_version: number },
+  ];
+  db.close();
+  const newest = join(import.meta.dirname, `${String(MIGRATIONS.length).padStart(3, '0')}-sqlite.txt`);
+  equal(made, await readFile(newest, 'utf8'));
+  deepEqual([user_version, SCHEMA_VERSION], [99 + MIGRATIONS.length, 99 + MIGRATIONS.length]);
+});
+
+test('a store of a newer schema is not opened and stays as it is', async () => {
+  await using folder = await createFolder();
+  const path = await storeWith(
+    folder.path,
+    `CREATE TABLE newer (n INTEGER); PRAGMA user_version = ${SCHEMA_VERSION + 1}`,
+  );
+  const before = await readFile(path);
+  await rejects(open(path), (error) => {
+    equal(
+      (error as Error).message,
+      `${path} has schema ${SCHEMA_VERSION + 1}, and this program knows only ${SCHEMA_VERSION}: a newer Errand wrote it`,
+    );
+    return error instanceof StoreUnavailable;
+  });
+  deepEqual(await readFile(path), before);
+});
+
+test('a store of a version before the first release is not opened', async () => {
+  for (const version of [1, 13, 99]) {
+    await using folder = await createFolder();
+    const path = await storeWith(folder.path, `PRAGMA user_version = ${version}`);
+    const before = await readFile(path);
+    await rejects(open(path), (error) => {
+      match(
+        (error as Error).message,
+        new RegExp(`^${path} has schema ${version}, made by a version before the first release`),
+      );
+      return error instanceof StoreUnavailable;
+    });
+    deepEqual(await readFile(path), before);
+  }
+});
+
+test('a store gets the migrations that it lacks', () => {
+  const all = ['first', 'second', 'third'];
+  const lacking = (at: number) => migrationsAfter(at, all, 'a store').map(({ sql, schema }) => [sql, schema]);
+  deepEqual(lacking(0), [
+    ['first', 100],
+    ['second', 101],
+    ['third', 102],
+  ]);
+  deepEqual(lacking(100), [
+    ['second', 101],
+    ['third', 102],
+  ]);
+  deepEqual(lacking(102), []);
+});
