@@ -35,6 +35,10 @@ export const LIMITS = {
   apiBodyBytes: 8 * 1024 * KIB,
   /** Values in the body of an API request, events and records' values apart: ten thousand options of a prop have 30,000. */
   bodyValues: 50_000,
+  /** Values in such a body all in all: bytes that go on as they came are walked over several times, 8 MB of `[],` in 0.1 s each. */
+  verbatimValues: 500_000,
+  /** What such a body may have beside its event, whose own limit is `ERRAND_MAX_BODY_BYTES`. */
+  besideEventBytes: 64 * KIB,
   /** Fields of a form or a query that becomes an event. */
   formFields: 10_000,
   /** Of one process: more than `streams`, which have one each. */

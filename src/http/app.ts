@@ -46,7 +46,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   addAccess(app, deps);
   const log = addAudit(app, deps);
   await app.register(swagger, openApiOptions());
-  addBodies(app, options.bodyMemory);
+  addBodies(app, options.bodyMemory, deps.maxBodyBytes);
   addAnswers(app, deps);
   addNotFound(app, deps);
   addRoutes(app, deps, log);

@@ -24,6 +24,12 @@ export function propertiesOf(schema: TSchema | undefined): Properties {
   return (schema as { properties?: Properties } | undefined)?.properties ?? {};
 }
 
+/** How large the body of a route may be: beside an event there is nothing large. */
+export function maxBytesOf(schema: TSchema | undefined, maxEventBytes: number): number {
+  const hasEvent = Object.hasOwn(propertiesOf(schema), 'event');
+  return hasEvent ? Math.min(LIMITS.apiBodyBytes, maxEventBytes + LIMITS.besideEventBytes) : LIMITS.apiBodyBytes;
+}
+
 interface BodyShape {
   readonly contentType: string | undefined;
   /** Of the route. Its members that may be any JSON are taken as bytes (`jsonOf`), and count as one value each. */
@@ -54,6 +60,10 @@ export function parseBody(raw: Buffer | undefined, { contentType, schema }: Body
  * `Refusal` (413) when there are still too many. They would be parsed, checked and copied one by one while all else waits.
  */
 function withoutVerbatim(raw: Buffer, schema: TSchema | undefined): Buffer {
+  // Before anything else walks over it to its end.
+  if (hasMoreValues(raw, LIMITS.verbatimValues)) {
+    throw new Refusal('too_large', `The body holds more than ${LIMITS.verbatimValues} values (verbatimValues)`);
+  }
   const names = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => (isAnyJson(property) ? [name] : []));
   let rest = raw;
   // Cutting trusts what it walks over.

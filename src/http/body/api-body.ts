@@ -5,9 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
-import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app.ts';
-import { convertQuery, mergeParams, parseBody } from '../params.ts';
+import { convertQuery, maxBytesOf, mergeParams, parseBody } from '../params.ts';
 import { validatorOf } from '../validation.ts';
 import { type Body, readBody } from './body.ts';
 import type { BodyMemory } from './body-memory.ts';
@@ -23,14 +22,15 @@ declare module 'fastify' {
 const NO_OWNER = '';
 
 /** To be called behind whatever refuses callers: a body is read only once its caller may use the route. */
-export function addBodies(app: App, memory: BodyMemory): void {
+export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     // What no route takes is refused with its body unread.
     if (request.is404) return null;
     const ownerId = request.caller?.ownerId ?? NO_OWNER;
-    const body = await readBody(payload, { maxBytes: LIMITS.apiBodyBytes, memory, ownerId });
+    const maxBytes = maxBytesOf(request.routeOptions.schema?.body as TSchema | undefined, maxEventBytes);
+    const body = await readBody(payload, { maxBytes, memory, ownerId });
     if (body === null) throw new Refusal('malformed', 'The body was cut short');
     return body;
   });

@@ -59,11 +59,44 @@ test('every member of every body is bounded', async (t) => {
   assert.deepEqual([...passed].sort(), ['event', 'value']);
 });
 
-test('an event may hold any number of values', async (t) => {
-  const harness = await startServer(t, { actions: { runWorkflow: () => Promise.reject(new Error('was asked')) } });
+test('an event may hold very many values', async (t) => {
+  const actions = { runWorkflow: () => Promise.reject(new Error('was asked')) };
+  const harness = await startServer(t, { actions, maxBodyBytes: LIMITS.apiBodyBytes });
   await post(harness, '/v1/workflows/p_x/runs', `{"event":${ITEMS}}`);
   const [, , event] = harness.calls[0]?.args ?? [];
   assert.equal(Buffer.from(event as Uint8Array).toString(), ITEMS);
+});
+
+test('an event of too many values is refused by count', async (t) => {
+  const actions = { runWorkflow: () => Promise.reject(new Error('was asked')) };
+  const harness = await startServer(t, { actions, maxBodyBytes: LIMITS.apiBodyBytes });
+  // The object and the event are two of them; what is no string counts once for the byte that opens it or follows a comma.
+  const event = (values: number): string => `{"event":[${'1,'.repeat(values - 3)}1]}`;
+  await post(harness, '/v1/workflows/p_x/runs', event(LIMITS.verbatimValues));
+  assert.equal(harness.calls.length, 1);
+  for (const body of [event(LIMITS.verbatimValues + 1), `{"event":[${'[],'.repeat(2_000_000)}[]]}`]) {
+    const { status, json } = await post(harness, '/v1/workflows/p_x/runs', body);
+    assert.equal(status, 413);
+    assert.match(json.detail, new RegExp(`${LIMITS.verbatimValues} values`));
+  }
+  assert.equal(harness.calls.length, 1);
+});
+
+test('a body is hardly larger than its event may be', async (t) => {
+  const actions = { runWorkflow: () => Promise.reject(new Error('was asked')) };
+  const harness = await startServer(t, { actions, maxBodyBytes: 1000 });
+  const most = 1000 + LIMITS.besideEventBytes;
+  const spaced = (bytes: number): string => `{"event":1${' '.repeat(bytes - 11)}}`;
+  await post(harness, '/v1/workflows/p_x/runs', spaced(most));
+  assert.equal(harness.calls.length, 1);
+  const { status, json } = await post(harness, '/v1/workflows/p_x/runs', spaced(most + 1));
+  assert.equal(status, 413);
+  assert.match(json.detail, new RegExp(`larger than ${most} bytes`));
+  const code = 'x'.repeat(most);
+  const { status: ofCode } = await harness.call('POST', '/v1/workflows', {
+    json: { steps: [{ namespace: 'a', code }] },
+  });
+  assert.notEqual(ofCode, 413, 'what has no event may be larger');
 });
 
 test('beside an event, members are counted', async (t) => {
