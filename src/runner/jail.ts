@@ -45,7 +45,7 @@ const NOBODY = '65534';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
 /** The descriptors of the report and of the filter of system calls; bwrap closes them before it starts Node. */
 export const REPORT = 4;
-const FILTER = 5;
+export const FILTER = 5;
 /** Of the process in its namespace. */
 const PID = 1;
 const BYTES_PER_MB = 1024 * 1024;
@@ -122,7 +122,7 @@ export class Jails implements Isolation {
 }
 
 /** bwrap reads it to its end, and installs it as the last thing before Node is started. */
-function sendFilter(child: ChildProcess, filter: Uint8Array): void {
+export function sendFilter(child: ChildProcess, filter: Uint8Array): void {
   const pipe = (child.stdio as readonly unknown[])[FILTER] as Writable | null;
   pipe?.on('error', () => {}); // it ended before it read that, and tells why
   pipe?.end(filter);
@@ -134,8 +134,8 @@ export function filterArguments(filter: Uint8Array | null): string[] {
 }
 
 /** What a process in a jail may ask of the system; null on a machine whose calls are not known here. */
-export function jailFilter(): Uint8Array | null {
-  return isMachine(process.arch) ? seccompFilter(process.arch, { stage: 'start', pid: PID }) : null;
+export function jailFilter(stage: 'start' | 'bundling' = 'start'): Uint8Array | null {
+  return isMachine(process.arch) ? seccompFilter(process.arch, { stage, pid: PID }) : null;
 }
 
 /** Those of bwrap's arguments that are the same for all processes. */
@@ -229,7 +229,7 @@ function endingInside({ code, signal }: Ending): Ending {
 }
 
 /** The report is bwrap's, and read before the code runs. */
-function innerOf(report: string): number | undefined {
+export function innerOf(report: string): number | undefined {
   const found = /"child-pid":\s*(\d+)/.exec(report)?.[1];
   return found === undefined ? undefined : Number(found);
 }

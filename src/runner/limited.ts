@@ -17,7 +17,7 @@ import { processMb } from './memory.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 /** The kernel's for its descriptors, and files that it reads. */
-const BESIDE_MB = 64;
+export const BESIDE_MB = 64;
 
 export class LimitedByCgroups implements Isolation {
   readonly #inner: Isolation;

@@ -6,7 +6,7 @@ import type { Log } from '../ports.ts';
 import type { Bundled, StepSource } from '../runner/bundle.ts';
 import type { BundledFile, WorkflowFile } from '../runner/bundle-file.ts';
 import { Bundling } from '../runner/bundling/bundling.ts';
-import { isolationOf } from './code-isolation.ts';
+import { isolationOf, ownCgroups } from './code-isolation.ts';
 import type { Config } from './config.ts';
 
 export interface BundlingParts {
@@ -20,8 +20,9 @@ export interface BundlingParts {
 export function createBundling(config: Config, log: Log): BundlingParts {
   const { level, user } = isolationOf(config);
   const roots = [config.packagesDir, config.componentsDir].filter((dir) => dir !== null);
-  const confined = new Bundling({ level, user, roots, log });
-  const trusted = new Bundling({ level, user: null, roots: null, log });
+  const { cgroups } = ownCgroups();
+  const confined = new Bundling({ level, user, roots, log, cgroups });
+  const trusted = new Bundling({ level, user: null, roots: null, log, cgroups });
   return {
     bundleStep: (source, packagesDir = null) =>
       ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir),

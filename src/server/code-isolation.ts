@@ -30,7 +30,7 @@ export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }
 let opened: Opened | undefined;
 
 /** Once, also where a process has several servers, as tests do. */
-function ownCgroups(): Opened {
+export function ownCgroups(): Opened {
   opened ??= openCgroups();
   return opened;
 }

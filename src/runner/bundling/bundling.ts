@@ -14,10 +14,13 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Log } from '../../ports.ts';
 import type { Bundled, StepSource } from '../bundle.ts';
 import type { BundledFile, WorkflowFile } from '../bundle-file.ts';
+import type { Cgroups } from '../cgroups.ts';
+import { BESIDE_MB } from '../limited.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
 import type { BundleAnswer, BundleOrder } from './protocol.ts';
 import { type BundlerPlace, startBundler } from './start.ts';
 
+const BYTES_PER_MB = 1024 * 1024;
 const IDLE_MS = 30 * SECOND_MS;
 /** How often it is tried whether it can be started again, while nobody deploys. */
 const PROBE_MS = 10 * SECOND_MS;
@@ -25,6 +28,8 @@ const PROBE_MS = 10 * SECOND_MS;
 export interface BundlingOptions extends BundlerPlace {
   readonly log: Log;
   readonly limits?: BundlerLimits;
+  /** Limits of the system, where it lets the server set them. */
+  readonly cgroups?: Cgroups | null;
   readonly start?: typeof startBundler;
 }
 
@@ -124,25 +129,31 @@ export class Bundling {
   }
 
   #start(): BundlerProcess {
-    const { start = startBundler, limits = LIMITS } = this.#options;
+    const { start = startBundler, limits = LIMITS, cgroups } = this.#options;
     this.#isReady = false;
-    const started: BundlerProcess = new BundlerProcess(start(this.#place), limits, {
-      onReady: () => {
-        if (this.#process !== started) return;
-        this.#isReady = true;
-        this.#tell(null);
-        this.#fill();
+    const memoryBytes = (limits.bundlerMemoryMb + BESIDE_MB) * BYTES_PER_MB;
+    const group = cgroups?.make({ memoryBytes }) ?? null;
+    const started: BundlerProcess = new BundlerProcess(
+      start(this.#place),
+      { ...limits, group },
+      {
+        onReady: () => {
+          if (this.#process !== started) return;
+          this.#isReady = true;
+          this.#tell(null);
+          this.#fill();
+        },
+        onAnswer: (id, answer) => {
+          const asked = this.#underWay.get(id);
+          this.#underWay.delete(id);
+          asked?.settle(answer);
+          this.#fill();
+        },
+        onDeath: (death) => {
+          if (this.#process === started) this.#onDeath(death);
+        },
       },
-      onAnswer: (id, answer) => {
-        const asked = this.#underWay.get(id);
-        this.#underWay.delete(id);
-        asked?.settle(answer);
-        this.#fill();
-      },
-      onDeath: (death) => {
-        if (this.#process === started) this.#onDeath(death);
-      },
-    });
+    );
     return started;
   }
 

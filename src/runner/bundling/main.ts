@@ -2,6 +2,9 @@
 //
 // The bundler is a program of its own, which esbuild's package starts and never starts again: when it has ended, this
 // process ends, too, and the server starts another one. Both end when the server is gone.
+//
+// Both have a filter of system calls that was there before the bundler: it is the one of code, but for what starting the
+// bundler takes. Once that runs, this process takes the one of code, and can start nothing more.
 
 import { accessSync, closeSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
@@ -9,6 +12,7 @@ import { transform } from 'esbuild';
 import { bundleStep } from '../bundle.ts';
 import { bundleFile } from '../bundle-file.ts';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
+import { giveUp, installFilter, limit, openSystem } from '../child/harden.ts';
 import {
   type AnswerMessage,
   BUNDLER_GONE,
@@ -45,6 +49,21 @@ function settle({ close, user, needs }: BundlerSetup): void {
   }
 }
 
+/** What `narrow` gives up is for good. Null: the process cannot do so here. */
+function hardened({ limits, parent }: BundlerSetup): { narrow(): void } | null {
+  if (limits === null) return null;
+  const system = openSystem();
+  limit(system, limits, parent);
+  installFilter(system, { stage: 'bundling', pid: process.pid });
+  const narrow = (): void => {
+    // The bundler is in the group of this process, which ends it.
+    installFilter(system, { stage: 'run', pid: process.pid, mayEndGroup: true });
+    system.close();
+    if (process.permission) giveUp(system.ffi);
+  };
+  return { narrow };
+}
+
 function endAll(): never {
   // The bundler, too, whatever it does: both are in a group of their own.
   process.kill(-process.pid, 'SIGKILL');
@@ -64,7 +83,9 @@ function frameOf(id: number, answer: BundleAnswer): Buffer {
   return encodeFrame([message], blobs);
 }
 
-settle(JSON.parse(process.argv[2] ?? '') as BundlerSetup);
+const setup = JSON.parse(process.argv[2] ?? '') as BundlerSetup;
+settle(setup);
+const hardening = hardened(setup);
 const socket = new Socket({ fd: PIPE_FD });
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {
   for (const message of messages as OrderMessage[]) {
@@ -83,4 +104,5 @@ socket.on('error', endAll);
 socket.on('close', endAll);
 // It answers only when the bundler itself could be started.
 await transform('');
+hardening?.narrow();
 socket.write(encodeFrame([{ id: 0 } satisfies AnswerMessage], []));

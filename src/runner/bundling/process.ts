@@ -4,7 +4,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Cgroup } from '../cgroups.ts';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
+import { innerOf, REPORT } from '../jail.ts';
 import { MEMORY_LOOK_MS, usedMemoryMb } from '../memory.ts';
 import type { AnswerMessage, BundleAnswer, BundleOrder, OrderMessage } from './protocol.ts';
 import { CANNOT_READ } from './protocol.ts';
@@ -32,6 +35,11 @@ export interface BundlerLimits {
   readonly bundlerMemoryMb: number;
 }
 
+interface ProcessLimits extends BundlerLimits {
+  /** Where it is to be, with the bundler; null: there are no such limits. */
+  readonly group: Cgroup | null;
+}
+
 interface ProcessEvents {
   readonly onReady: () => void;
   readonly onAnswer: (id: number, answer: BundleAnswer) => void;
@@ -41,7 +49,7 @@ interface ProcessEvents {
 
 export class BundlerProcess {
   readonly #child: ChildProcess;
-  readonly #limits: BundlerLimits;
+  readonly #limits: ProcessLimits;
   readonly #events: ProcessEvents;
   readonly #pipe: Socket;
   readonly #late = new Map<number, NodeJS.Timeout>();
@@ -52,7 +60,7 @@ export class BundlerProcess {
   #lateId: number | null = null;
   #isDead = false;
 
-  constructor(child: ChildProcess, limits: BundlerLimits, events: ProcessEvents) {
+  constructor(child: ChildProcess, limits: ProcessLimits, events: ProcessEvents) {
     this.#child = child;
     this.#limits = limits;
     this.#events = events;
@@ -74,6 +82,8 @@ export class BundlerProcess {
     this.#starting = setTimeout(() => this.#end('start'), START_MS);
     child.on('error', (error) => this.#onDeath(null, null, error));
     child.on('close', (code, signal) => this.#onDeath(code, signal));
+    this.#confine(child.pid);
+    this.#readReport(child.stdio[REPORT] as Readable | null | undefined);
     // It ends with the server by itself.
     child.unref();
     for (const stream of child.stdio) (stream as Socket | null)?.unref?.();
@@ -118,6 +128,26 @@ export class BundlerProcess {
     }
   }
 
+  /** A process without its limits does not go on. */
+  #confine(pid: number | undefined): void {
+    if (pid === undefined) return;
+    try {
+      this.#limits.group?.add(pid);
+    } catch (error) {
+      this.#stderr = String(error);
+      this.#end('start');
+    }
+  }
+
+  /** bwrap's: it may have started the process before it was itself in the group. */
+  #readReport(report: Readable | null | undefined): void {
+    let said = '';
+    report?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    report?.on('end', () => this.#confine(innerOf(said)));
+  }
+
   #lookAtMemory(): void {
     if (this.pid === undefined) return;
     const usedMb = treeOf(this.pid).reduce((sum, pid) => sum + (usedMemoryMb(pid) ?? 0), 0);
@@ -149,7 +179,10 @@ export class BundlerProcess {
     clearTimeout(this.#starting);
     this.#lookNoMore();
     for (const timer of this.#late.values()) clearTimeout(timer);
-    const closed = code === CANNOT_READ ? 'closed' : this.#kind;
+    const { group } = this.#limits;
+    const own = group?.isOutOfMemory() ? 'memory' : this.#kind;
+    group?.remove();
+    const closed = code === CANNOT_READ ? 'closed' : own;
     const kind = error ? 'start' : closed;
     const detail = (error?.message ?? this.#stderr).trim();
     this.#events.onDeath({ kind, code, signal, detail, lateId: this.#lateId });

@@ -2,6 +2,7 @@
 
 import type { Bundled, StepSource } from '../bundle.ts';
 import type { BundledFile, WorkflowFile } from '../bundle-file.ts';
+import type { ResourceLimits } from '../child/harden.ts';
 
 export type BundleOrder =
   | { readonly kind: 'step'; readonly source: StepSource; readonly packagesDir: string | null }
@@ -28,6 +29,10 @@ export interface BundlerSetup {
   readonly close: readonly number[];
   /** The user to become; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** What it is to set itself, with the filter of system calls; null: it cannot here. */
+  readonly limits: ResourceLimits | null;
+  /** The process with which this one ends; null: the jail sees to that. */
+  readonly parent: number | null;
   /** What it must be able to read. */
   readonly needs: readonly string[];
 }

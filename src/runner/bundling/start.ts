@@ -4,6 +4,9 @@
 //   jail     bubblewrap: no network, no other processes, and no files but those
 //   process  another user, where the server is root
 //
+// At both levels it has the limits and the filter of system calls of code, as far as it can start the bundler with them
+// (main.ts), and a cgroup of its own where code has.
+//
 // Neither runs users' code. The jail is built by the server's own user and not the code's, who may not be allowed to read
 // the folders: inside it has no rights but to read what it is shown.
 
@@ -15,9 +18,9 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KIB } from '../../domain/limits.ts';
 import { inheritedDescriptors } from '../descriptors.ts';
-import { underLimits } from '../hardening.ts';
+import { hardeningObstacle, underLimits } from '../hardening.ts';
 import type { CodeUser, IsolationSettings } from '../isolation.ts';
-import { systemArguments } from '../jail.ts';
+import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../jail.ts';
 import type { BundlerSetup } from './protocol.ts';
 
 /** Where the process is confined: by what level, and to what folders. */
@@ -35,23 +38,29 @@ const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = '/usr/bin/node';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
 const HEAP_MB = 512;
-const DESCRIPTORS = 4096;
+/** It reads many files at once, and writes none. */
+const LIMITS_OF_BUNDLER = { descriptors: 4096, fileBytes: KIB, threads: null };
 const ENV = { TZ: 'UTC', TMPDIR: '/tmp', PATH: '/nonexistent' };
-const INFO_FD = 4;
 const TMP_BYTES = String(1024 * KIB);
 
 /** `child`'s process group is the bundler's, too. */
 export function startBundler(place: BundlerPlace): ChildProcess {
   const { level, user, roots } = place;
   const isJailed = level === 'jail' && roots !== null;
-  const close = inheritedDescriptors().filter((descriptor) => descriptor > (isJailed ? INFO_FD : 3));
+  const close = inheritedDescriptors().filter((descriptor) => descriptor > (isJailed ? FILTER : 3));
   const needs = roots === null ? [] : [...programFiles(), ...placesOf(roots)];
-  const setup: BundlerSetup = { close, user: isJailed || roots === null ? null : user, needs };
-  const node = [...nodeFlags(roots === null ? null : needs), PROGRAM, JSON.stringify(setup)];
+  const hardens = hardeningObstacle() === null;
+  const setup: BundlerSetup = {
+    close,
+    user: isJailed || roots === null ? null : user,
+    limits: hardens ? LIMITS_OF_BUNDLER : null,
+    parent: isJailed ? null : process.pid,
+    needs,
+  };
+  const node = [...nodeFlags(roots === null ? null : needs, hardens), PROGRAM, JSON.stringify(setup)];
   if (!isJailed) {
-    // It reads many files at once, and writes none.
-    const limits = { descriptors: DESCRIPTORS, fileBytes: KIB, threads: null };
-    const [command = '', ...args] = underLimits([process.execPath, ...node], limits);
+    const plain = [process.execPath, ...node];
+    const [command = '', ...args] = hardens ? plain : underLimits(plain, LIMITS_OF_BUNDLER);
     return spawn(command, args, {
       cwd: '/',
       env: ENV,
@@ -62,12 +71,15 @@ export function startBundler(place: BundlerPlace): ChildProcess {
   const env = Object.entries(ENV).flatMap(([name, value]) => ['--setenv', name, value]);
   const tmp = ['/tmp', '/dev/shm'].flatMap((path) => ['--size', TMP_BYTES, '--tmpfs', path]); // folders may lie below these
   const args = [...systemArguments('none'), ...tmp, ...bindsOf(needs), '--remount-ro', '/', '--chdir', '/'];
-  return spawn('bwrap', [...args, ...env, '--', NODE, ...node], {
+  const filter = jailFilter('bundling');
+  const child = spawn('bwrap', [...args, ...filterArguments(filter), ...env, '--', NODE, ...node], {
     cwd: '/',
     env: { PATH },
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', filter === null ? 'ignore' : 'pipe'],
   });
+  if (filter !== null) sendFilter(child, filter);
+  return child;
 }
 
 /** By the names that they were given, and by those that they have. */
@@ -96,14 +108,16 @@ function scopesOf(paths: readonly string[]): string[] {
 }
 
 /** None that hides a module of Node's: code that imports one would be refused as if it named a package. */
-function nodeFlags(readable: readonly string[] | null): string[] {
-  const common = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--no-addons'];
+function nodeFlags(readable: readonly string[] | null, hardens: boolean): string[] {
+  const ffi = hardens ? ['--experimental-ffi'] : [];
+  const common = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--no-addons', ...ffi];
   if (readable === null) return common;
   return [
     ...common,
     '--permission',
     '--allow-child-process',
     '--allow-worker',
+    ...(hardens ? ['--allow-ffi'] : []),
     ...[...readable.flatMap((path) => [path, join(path, '*')]), ...scopesOf(programFiles())].map(
       (path) => `--allow-fs-read=${path}`,
     ),

@@ -8,7 +8,7 @@
 //
 // Throws when any of it fails, and then no code runs.
 
-import { seccompFilter } from '../seccomp/filter.ts';
+import { type FilterOptions, seccompFilter } from '../seccomp/filter.ts';
 import { isMachine } from '../seccomp/syscalls.ts';
 
 /** Of `setrlimit`, on Linux. A process that has to do with its limits is told by an error, and not ended. */
@@ -38,7 +38,7 @@ const INSTRUCTION_BYTES = 8;
 
 type Call = (...args: (number | bigint)[]) => number | bigint;
 
-interface Ffi {
+export interface Ffi {
   dlopen(
     path: null,
     signatures: Readonly<Record<string, { arguments: string[]; return: string }>>,
@@ -46,8 +46,25 @@ interface Ffi {
   getRawPointer(buffer: ArrayBuffer): bigint;
 }
 
+/** The C library's functions, as long as the process may call them. */
+export interface System {
+  readonly ffi: Ffi;
+  readonly close: () => void;
+  /** Throws when the system refuses, which `what` names. */
+  call(what: string, name: string, ...args: (number | bigint)[]): void;
+  readonly functions: Readonly<Record<string, Call>>;
+}
+
 /** `parent`: the process that started this one, and with which it ends; null: what started it sees to that. */
 export function harden(limits: ResourceLimits, parent: number | null): void {
+  const system = openSystem();
+  limit(system, limits, parent);
+  installFilter(system, { stage: 'run', pid: process.pid });
+  system.close();
+  giveUp(system.ffi);
+}
+
+export function openSystem(): System {
   const ffi = process.getBuiltinModule('node:ffi' as 'node:fs') as unknown as Ffi;
   const { lib, functions } = ffi.dlopen(null, {
     getrlimit: { arguments: ['i32', 'u64'], return: 'i32' },
@@ -56,9 +73,14 @@ export function harden(limits: ResourceLimits, parent: number | null): void {
     signal: { arguments: ['i32', 'u64'], return: 'u64' },
     syscall: { arguments: ['i64', 'u64', 'u64', 'u64'], return: 'i64' },
   });
-  const call = (what: string, name: string, ...args: (number | bigint)[]): void => {
+  const call: System['call'] = (what, name, ...args) => {
     if (Number((functions[name] as Call)(...args)) !== 0) throw new Error(`the system refuses ${what}`);
   };
+  return { ffi, functions, call, close: () => lib.close() };
+}
+
+/** All but the filter. `parent` as for `harden`. */
+export function limit({ ffi, functions, call }: System, limits: ResourceLimits, parent: number | null): void {
   const pair = new BigUint64Array(2);
   const pointer = ffi.getRawPointer(pair.buffer);
   for (const [resource, value] of limitsOf(limits)) {
@@ -74,9 +96,6 @@ export function harden(limits: ResourceLimits, parent: number | null): void {
   // Code that never yields does not see that its pipe was closed: it would go on for ever when the server is killed.
   if (parent !== null) call('to end with the server', 'prctl', PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   if (parent !== null && process.ppid !== parent) throw new Error('the server is gone');
-  installFilter(ffi, call);
-  lib.close();
-  giveUp(ffi);
 }
 
 function limitsOf({ descriptors, fileBytes, threads }: ResourceLimits): (readonly [number, bigint])[] {
@@ -89,10 +108,10 @@ function limitsOf({ descriptors, fileBytes, threads }: ResourceLimits): (readonl
   ];
 }
 
-function installFilter(ffi: Ffi, call: (what: string, name: string, ...args: (number | bigint)[]) => void): void {
+export function installFilter({ ffi, call }: System, options: FilterOptions): void {
   const { arch } = process;
   if (!isMachine(arch)) throw new Error(`there is no filter of system calls for ${arch}`);
-  const filter = seccompFilter(arch, { stage: 'run', pid: process.pid });
+  const filter = seccompFilter(arch, options);
   // `struct sock_fprog`: how many instructions, and where they are.
   const program = new BigUint64Array([BigInt(filter.length / INSTRUCTION_BYTES), ffi.getRawPointer(filter.buffer)]);
   const flags = [SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, ffi.getRawPointer(program.buffer)];
@@ -100,7 +119,7 @@ function installFilter(ffi: Ffi, call: (what: string, name: string, ...args: (nu
   if (filter.length === 0 || program.length === 0) throw new Error('they were read where they are not any more');
 }
 
-function giveUp(ffi: Ffi): void {
+export function giveUp(ffi: Ffi): void {
   const { permission } = process as unknown as {
     permission: { drop(scope: string): void; has(scope: string): boolean };
   };

@@ -1,21 +1,26 @@
 // The seccomp filter of the processes that run code: a list of the system calls that they may make.
 //
-// There are two of them. `run` is installed by the process itself (child/harden.ts) before it loads any code, at both levels:
+// There are two of them for code. `run` is installed by the process itself (child/harden.ts) before it loads any code, at both levels:
 // from then on it can start no program and no process, signal and trace no other, mount nothing, change no user, and reaches
 // none of the parts of the kernel that Node does without. `start` is installed in a jail by bwrap before there is a Node: it
 // also keeps io_uring away, which libuv opens before a line of JavaScript runs (at the level `process` the rings that it has
 // opened stay; they know neither programs, processes nor signals). It must let bwrap start Node, and that narrow itself.
 //
+// A third one, `bundling`, is for the process that bundles until it has started the bundler, which keeps it: it lets programs
+// and processes be started, without namespaces, since that is how the bundler comes to be.
+//
 // What is refused fails with EPERM, as if the user had not the right. What libraries only try (clone3, io_uring, calls newer
 // than our table) fails with ENOSYS, and they fall back. Another machine's calls end the process.
 
 import { and, assemble, give, ifAtLeast, ifEqual, jump, label, load, type Program } from './bpf.ts';
-import { ALLOWED, AUDIT_NAMES, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
+import { ALLOWED, AUDIT_NAMES, FORKS, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
 
 export interface FilterOptions {
-  readonly stage: 'start' | 'run';
+  readonly stage: 'start' | 'run' | 'bundling';
   /** As the process sees it: the only one that it may signal. */
   readonly pid: number;
+  /** It may also end the group of processes that has its number. */
+  readonly mayEndGroup?: boolean;
 }
 
 const ALLOW = 0x7fff0000;
@@ -30,6 +35,8 @@ const MACHINE = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
 const CLONE_THREAD = 0x00010000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const CLONE_NAMESPACES = 0x7e020000;
 const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
@@ -53,7 +60,10 @@ type Judged = keyof typeof JUDGED;
 export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Array<ArrayBuffer> {
   const judged = judgements(options);
   const names = Object.keys(judged) as Judged[];
-  const allowed = Object.values(ALLOWED).flatMap((numbers) => numberOn(machine, numbers) ?? []);
+  const isBundling = options.stage === 'bundling';
+  const allowed = Object.values(isBundling ? { ...ALLOWED, ...FORKS } : ALLOWED).flatMap(
+    (numbers) => numberOn(machine, numbers) ?? [],
+  );
   return assemble([
     load(MACHINE),
     ifEqual(AUDIT_NAMES[machine], 'known', 'kill'),
@@ -76,22 +86,25 @@ export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Ar
   ]);
 }
 
-function judgements({ stage, pid }: FilterOptions): Record<Judged, Program> {
-  const isStart = stage === 'start';
+function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<Judged, Program> {
+  const isBundling = stage === 'bundling';
+  const isStart = stage !== 'run';
   const onlySelf = oneOf('self', 0, [pid]);
   return {
     clone: [
       load(argument(0)),
-      and(CLONE_THREAD),
-      ifEqual(CLONE_THREAD, undefined, 'no-clone'),
+      and(isBundling ? CLONE_NAMESPACES : CLONE_THREAD),
+      ifEqual(isBundling ? 0 : CLONE_THREAD, undefined, 'no-clone'),
       give(ALLOW),
       label('no-clone'),
       give(EPERM),
     ],
     // Its flags lie in memory, where no filter sees them; the C library asks clone then.
     clone3: [give(ENOSYS)],
-    kill: onlySelf('kill'),
-    tgkill: onlySelf('tgkill'),
+    // A group's number stands there below zero.
+    kill: oneOf('self', 0, mayEndGroup ? [pid, -pid >>> 0] : [pid])('kill'),
+    // The bundler signals its own threads, and its number is not known yet.
+    tgkill: isBundling ? [give(ALLOW)] : onlySelf('tgkill'),
     prctl: oneOf('prctl', 0, isStart ? [...PRCTLS, ...PRCTLS_AT_START] : PRCTLS)('prctl'),
     ioctl: oneOf('ioctl', 1, IOCTLS)('ioctl'),
     fcntl: noneOf(1, FCNTLS_REFUSED),
@@ -107,7 +120,7 @@ function judgements({ stage, pid }: FilterOptions): Record<Judged, Program> {
     execve: [give(isStart ? ALLOW : EPERM)],
     seccomp: [give(isStart ? ALLOW : EPERM)],
     // Of rings that are there; none can be made.
-    io_uring_enter: [give(isStart ? ENOSYS : ALLOW)],
+    io_uring_enter: [give(stage === 'start' ? ENOSYS : ALLOW)],
     io_uring_setup: [give(ENOSYS)],
   };
 }

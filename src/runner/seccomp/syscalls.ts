@@ -193,6 +193,9 @@ export const ALLOWED: Readonly<Record<string, Numbers>> = {
   arch_prctl: [158, null],
 };
 
+/** What starts a process, beside `clone`. */
+export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, null], vfork: [58, null] };
+
 /** By their arguments, or in some processes only: filter.ts. */
 export const JUDGED = {
   clone: [56, 220],

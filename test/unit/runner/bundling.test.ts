@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
+import { LIMITS } from '../../../src/domain/limits.ts';
 import { Bundling, type BundlingOptions } from '../../../src/runner/bundling/bundling.ts';
 import { startBundler } from '../../../src/runner/bundling/start.ts';
+import type { Cgroup, GroupLimits } from '../../../src/runner/cgroups.ts';
+import { hardeningObstacle } from '../../../src/runner/hardening.ts';
 import { noJail } from './jail-kit.ts';
 import { until } from './kit.ts';
 
@@ -21,6 +24,7 @@ const SKIP: Readonly<Record<Level, string | false>> = {
   user: isRoot ? false : 'only root can change users',
   jail: jailObstacle,
 };
+const hardensItself = hardeningObstacle() === null;
 const LEVELS = Object.keys(SKIP) as Level[];
 const NOBODY = { uid: 65534, gid: 65534 };
 
@@ -178,8 +182,62 @@ test('it gains no privileges, and leaves no core', { skip: SKIP.process }, async
     const [inner = 0] = await childrenOf(bundling.pid as number);
     const pid = level === 'jail' ? inner : (bundling.pid as number);
     assert.match(await readFile(`/proc/${pid}/status`, 'utf8'), /^NoNewPrivs:\t1$/m, level);
-    if (level !== 'jail') assert.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
+    if (level !== 'jail' || hardensItself) {
+      assert.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
+    }
   }
+});
+
+test('it and the bundler have a filter of system calls', { skip: hardeningObstacle() ?? false }, async (t) => {
+  const places = [...LEVELS.map((level) => ({ level, roots: [] })), { level: 'process' as const, roots: null }];
+  for (const { level, roots } of places.filter((one) => SKIP[one.level] === false)) {
+    const { bundling } = bundlingAt(t, level, { roots });
+    await bundling.bundleStep(step('export default 1'), null);
+    const [first = 0] = await childrenOf(bundling.pid as number);
+    const own = level === 'jail' ? first : (bundling.pid as number);
+    const [bundler = 0] = await childrenOf(own);
+    const filters = async (pid: number) =>
+      /^Seccomp_filters:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+    // Of its own one more, since it has started the bundler.
+    const wanted = level === 'jail' ? ['3', '2'] : ['2', '1'];
+    assert.deepEqual([await filters(own), await filters(bundler)], wanted, `${level} ${roots}`);
+  }
+});
+
+test('both are in a cgroup, and its end is told as memory', { skip: SKIP.process }, async (t) => {
+  for (const level of LEVELS.filter((one) => SKIP[one] === false)) {
+    const added: number[] = [];
+    let [made, removed] = [0, 0];
+    let isOutOfMemory = false;
+    const make = ({ memoryBytes }: GroupLimits): Cgroup => {
+      assert.ok(memoryBytes > LIMITS.bundlerMemoryMb * 1024 * 1024);
+      made++;
+      return {
+        add: (pid) => void added.push(pid),
+        giveWay: () => true,
+        isOutOfMemory: () => isOutOfMemory,
+        remove: () => void removed++,
+      };
+    };
+    const { bundling, lines } = bundlingAt(t, level, { cgroups: { make } });
+    await bundling.bundleStep(step('export default 1'), null);
+    const pid = bundling.pid as number;
+    assert.deepEqual(added, level === 'jail' ? [pid, ...(await childrenOf(pid))] : [pid]);
+    isOutOfMemory = true;
+    process.kill(pid, 'SIGKILL');
+    await until(() => lines.length === 1);
+    assert.deepEqual([lines[0]?.fields.kind, made, removed], ['memory', 1, 1], level);
+  }
+});
+
+test('one that cannot be limited does not go on', { skip: SKIP.process }, async (t) => {
+  const add = (): never => {
+    throw new Error('no such group');
+  };
+  const make = (): Cgroup => ({ add, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} });
+  const { bundling, lines } = bundlingAt(t, 'process', { cgroups: { make } });
+  await assert.rejects(bundling.bundleStep(step('export default 1'), null), Refusal);
+  assert.match(String(lines[0]?.fields.detail), /no such group/);
 });
 
 test('a user who may not read the folders is not taken', { skip: SKIP.user }, async (t) => {

@@ -9,9 +9,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { Bundling } from '../../../src/runner/bundling/bundling.ts';
 import { type Cgroup, type Cgroups, openCgroups } from '../../../src/runner/cgroups.ts';
 import { noJail } from './jail-kit.ts';
 import { faultOf, ISOLATION, kit, returned, until } from './kit.ts';
+
+const BUNDLING = { user: null, roots: [], log: { debug() {}, info() {}, warn() {}, error() {} } } as const;
 
 /** This machine, as it is. */
 const here = openCgroups();
@@ -137,6 +140,17 @@ test('code is ended for its own memory and the kernel’s together', { skip }, a
     readdirSync(dir).filter((name) => name.startsWith('errand-code-')),
     [],
   );
+});
+
+test('the process that bundles is in a cgroup, with the bundler', { skip }, async (t) => {
+  const bundling = new Bundling({ ...BUNDLING, level: 'process', cgroups: here.cgroups });
+  t.after(() => bundling.stop());
+  assert.equal((await bundling.bundleStep({ namespace: 'a', code: 'export default 1' }, null)).ok, true);
+  const cgroupOf = (pid: number | string): string => readFileSync(`/proc/${pid}/cgroup`, 'latin1').trim();
+  const { pid } = bundling;
+  const [bundler = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
+  assert.match(cgroupOf(bundler), /errand-code-\d+-\d+$/);
+  assert.equal(cgroupOf(pid as number), cgroupOf(bundler));
 });
 
 test('in a jail a full /tmp fits beside the memory', { skip: skipInJail }, async (t) => {

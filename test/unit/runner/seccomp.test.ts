@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assemble, give, ifEqual, jump, label, load } from '../../../src/runner/seccomp/bpf.ts';
-import { seccompFilter } from '../../../src/runner/seccomp/filter.ts';
+import { type FilterOptions, seccompFilter } from '../../../src/runner/seccomp/filter.ts';
 import {
   ALLOWED,
   AUDIT_NAMES,
+  FORKS,
   JUDGED,
   LAST_KNOWN,
   type Machine,
@@ -31,11 +32,13 @@ const HEADERS: Readonly<Record<Machine, string>> = {
 
 type Judged = keyof typeof JUDGED;
 
-function answer(machine: Machine, stage: 'start' | 'run', number: number, ...args: number[]): number {
+type Stage = FilterOptions['stage'];
+
+function answer(machine: Machine, stage: Stage, number: number, ...args: number[]): number {
   return decide(seccompFilter(machine, { stage, pid: PID }), { machine: AUDIT_NAMES[machine], number, args });
 }
 
-const judged = (machine: Machine, stage: 'start' | 'run', name: Judged, ...args: number[]): number =>
+const judged = (machine: Machine, stage: Stage, name: Judged, ...args: number[]): number =>
   answer(machine, stage, JUDGED[name][machine === 'x64' ? 0 : 1], ...args);
 
 for (const machine of MACHINES) {
@@ -45,11 +48,12 @@ for (const machine of MACHINES) {
       ...Object.values(JUDGED).map((numbers) => numberOn(machine, numbers)),
     ]);
     const allowed = new Set(Object.values(ALLOWED).map((numbers) => numberOn(machine, numbers)));
-    for (const stage of ['start', 'run'] as const) {
+    for (const stage of ['start', 'run', 'bundling'] as const) {
+      const forks = stage === 'bundling' ? Object.values(FORKS).map((numbers) => numberOn(machine, numbers)) : [];
       const filter = seccompFilter(machine, { stage, pid: PID });
       for (let number = 0; number <= LAST_KNOWN + 100; number++) {
         const given = decide(filter, { machine: AUDIT_NAMES[machine], number });
-        if (allowed.has(number)) assert.equal(given, ALLOW, String(number));
+        if (allowed.has(number) || forks.includes(number)) assert.equal(given, ALLOW, String(number));
         else if (!listed.has(number)) assert.equal(given, number > LAST_KNOWN ? ENOSYS : EPERM, String(number));
       }
     }
@@ -77,6 +81,29 @@ for (const machine of MACHINES) {
     }
     assert.equal(run('prlimit64', 0), ALLOW);
     assert.equal(run('prlimit64', 1), EPERM);
+  });
+
+  test(`the bundler can be started, and nothing else, on ${machine}`, () => {
+    const bundling = (name: Judged, ...args: number[]): number => judged(machine, 'bundling', name, ...args);
+    assert.equal(bundling('clone', 17), ALLOW, 'a process');
+    assert.equal(bundling('clone', 0x4111), ALLOW, 'and one that shares memory until it is a program');
+    for (const bit of [17, 25, 26, 27, 28, 29, 30])
+      assert.equal(bundling('clone', 2 ** bit), EPERM, `namespace ${bit}`);
+    assert.equal(bundling('clone3'), ENOSYS);
+    assert.equal(bundling('execve'), ALLOW);
+    for (const other of [0, 1, -1, -PID]) assert.equal(bundling('kill', other), EPERM, String(other));
+    assert.equal(bundling('socket', 16, 3, 12), EPERM);
+    for (const [name, numbers] of Object.entries(FORKS)) {
+      const number = numberOn(machine, numbers);
+      if (number === null) continue;
+      assert.equal(answer(machine, 'bundling', number), ALLOW, name);
+      assert.equal(answer(machine, 'run', number), EPERM, name);
+    }
+    const filter = seccompFilter(machine, { stage: 'run', pid: PID, mayEndGroup: true });
+    const kill = (pid: number): number =>
+      decide(filter, { machine: AUDIT_NAMES[machine], number: NUMBERS.kill[machine === 'x64' ? 0 : 1], args: [pid] });
+    assert.deepEqual([PID, -PID].map(kill), [ALLOW, ALLOW]);
+    for (const other of [0, 1, -1, PID + 1, -PID - 1]) assert.equal(kill(other), EPERM, String(other));
   });
 
   test(`arguments are judged by their lower half on ${machine}`, () => {
