@@ -18,7 +18,7 @@ export async function provePower({ seed, cuts }: { seed: number; cuts: number })
   const { early, inFlight, longestMs, lost, late, ...counts } = await cutPowerUnderLoad({ seed, cuts, tell });
   tell(
     `${counts.cuts} cuts, ${early} before the first start was over, ${inFlight} with requests in flight; ` +
-      `${counts.accepted} events accepted before their cut began, lost ${lost.length}`,
+      `${counts.accepted} events accepted and ${counts.told} told of before their cut began, lost ${lost.length}`,
   );
   tell(`answered after it had begun (${longestMs.toFixed(1)} ms at most): ${late.answered}, ${late.gone} of them gone`);
   for (const one of lost.slice(0, 50)) tell(`LOST ${one}`);

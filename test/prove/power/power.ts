@@ -1,6 +1,6 @@
 // The power of the server's disk is cut under load, again and again, and the server is started on what was written by then:
-// every event that was accepted is there and has run, every mail that was told as sent is a file, what was configured is
-// there with its secrets, and the store adds up. Every fifth time it is a new disk, and every tenth time the cut comes about its
+// every event that was accepted is there and has run, every mail that was told as sent is a file, every event that a webhook was
+// told of is known, what was configured is there with its secrets, and the store adds up. Every fifth time it is a new disk, and every tenth time the cut comes about its
 // first start.
 //
 // What counts as promised: each answer of 200 that the server had begun to send before the cut began, however late it was
@@ -21,6 +21,7 @@ import { type Cut, Disk } from '../disk.ts';
 import { ANSWERED_AT } from '../hooks/header.ts';
 import { createDice, type Dice } from '../random.ts';
 import { Server } from '../server.ts';
+import { Told } from './told.ts';
 
 export interface PowerResult {
   cuts: number;
@@ -32,6 +33,8 @@ export interface PowerResult {
   longestMs: number;
   accepted: number;
   mails: number;
+  /** Events that the webhook was told of before the cut. */
+  told: number;
   readonly lost: string[];
   /** Answers that were begun after the cut had begun, and how many of their events are gone. */
   readonly late: { answered: number; gone: number };
@@ -57,6 +60,7 @@ const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
 const CODE = `export default ({ steps, $ }) => {
   if (process.env.SECRET !== 'kept') throw new Error('the environment is lost');
   if (steps.trigger.event.body.mails) $.send.email({ subject: 'sent', text: 'sent' });
+  if (steps.trigger.event.body.tells) $.send.emit({});
 }`;
 
 /** What was answered, and when the server began to send the answer. */
@@ -78,12 +82,18 @@ class Promised {
   /** Requests that were sent and are not answered. */
   inFlight = 0;
   /** Where events are sent to, from the moment at which it was answered. */
-  workflow: { readonly id: string; readonly url: string; readonly at: bigint } | null = null;
+  workflow: { readonly id: string; readonly url: string; readonly webhookId: string; readonly at: bigint } | null =
+    null;
   key: { readonly text: string; readonly at: bigint } | null = null;
 
-  constructor(disk: Disk, server: Server) {
+  /** Of which the webhook was told before the last cut began. */
+  known: string[] = [];
+  readonly #told: Told;
+
+  constructor(disk: Disk, server: Server, told: Told) {
     this.disk = disk;
     this.server = server;
+    this.#told = told;
   }
 
   /** Waits for the server's first start, and sends until `isOver`. Never rejects for what the cut has broken off. */
@@ -95,7 +105,7 @@ class Promised {
     const { url } = this.workflow;
     const one = async (n: number): Promise<void> => {
       while (!isOver()) {
-        const { id, at } = await this.#post(url, { mails: n === 0 });
+        const { id, at } = await this.#post(url, { mails: n === 0, tells: n === 1 });
         if (id !== null) this.answered.push({ id, at });
         if (n === 0) await pause(100);
       }
@@ -112,6 +122,8 @@ class Promised {
   settle({ begunAt }: Cut): void {
     for (const { id, at } of this.answered) (at < begunAt ? this.fresh : this.late).add(id);
     this.answered = [];
+    this.known = [...this.#told.byId].filter(([, at]) => at < begunAt).map(([id]) => id);
+    this.#told.byId.clear();
     if (this.workflow && this.workflow.at >= begunAt) this.workflow = null;
     if (this.key && this.key.at >= begunAt) this.key = null;
   }
@@ -124,8 +136,11 @@ class Promised {
     const settings = { env: { SECRET: 'kept' }, queue_limit: 100_000 };
     const steps = [{ namespace: 'one', code: CODE }];
     const body = { name: `W ${Date.now()}`, steps, settings, triggers: [{ type: 'http' }] };
-    const { json, at } = await this.#post(`${this.server.url}/v1/workflows`, body);
-    return { id: json.data.id, url: json.data.triggers[0].endpoint_url, at };
+    const { data: workflow } = (await this.#post(`${this.server.url}/v1/workflows`, body)).json;
+    const { data: webhook } = (await this.#post(`${this.server.url}/v1/webhooks`, { url: this.#told.url })).json;
+    const subscription = { emitter_id: workflow.id, listener_id: webhook.id };
+    const { at } = await this.#post(`${this.server.url}/v1/subscriptions`, subscription);
+    return { id: workflow.id, url: workflow.triggers[0].endpoint_url, webhookId: webhook.id, at };
   }
 
   /** `id`: null when it was not answered with 200. */
@@ -147,16 +162,20 @@ class Promised {
 /** Cuts the power so often. Rejects when the server does not start again. */
 export async function cutPowerUnderLoad({ seed, cuts, tell }: PowerOptions): Promise<PowerResult> {
   const dice = createDice(seed);
-  const counts = { cuts: 0, early: 0, inFlight: 0, longestMs: 0, accepted: 0, mails: 0 };
+  const counts = { cuts: 0, early: 0, inFlight: 0, longestMs: 0, accepted: 0, mails: 0, told: 0 };
   const result: PowerResult = { ...counts, lost: [], late: { answered: 0, gone: 0 } };
   await using folder = await createFolder();
+  await using told = await Told.start();
   let promised: Promised | null = null;
   try {
     while (result.cuts < cuts) {
       if (result.cuts % NEW_DISK_EVERY === 0) {
         // Of a disk that goes, too, the last image is looked at.
         if (promised) await oneLook(promised, result);
-        promised = await newDisk(folder.path, promised);
+        await promised?.server.kill();
+        await promised?.disk.unmount();
+        told.byId.clear();
+        promised = await newDisk(folder.path, told);
       }
       await oneCut(promised as Promised, dice, result);
       tell(`cut ${result.cuts}: ${result.accepted} events accepted, ${result.mails} mails, lost ${result.lost.length}`);
@@ -169,16 +188,14 @@ export async function cutPowerUnderLoad({ seed, cuts, tell }: PowerOptions): Pro
   return result;
 }
 
-async function newDisk(folder: string, before: Promised | null): Promise<Promised> {
-  await before?.server.kill();
-  await before?.disk.unmount();
+async function newDisk(folder: string, told: Told): Promise<Promised> {
   await rm(join(folder, 'disk.img'), { force: true });
   const disk = await Disk.make(folder);
   await disk.mount();
   // Its own key, as it makes it: that, too, must be there afterwards.
   const env = { ERRAND_API_KEY: '', ERRAND_LOG_LEVEL: 'warn' };
   const dataDir = join(disk.path, 'data');
-  return new Promised(disk, await Server.on({ name: 'power', dataDir, env, preload: STAMPS }));
+  return new Promised(disk, await Server.on({ name: 'power', dataDir, env, preload: STAMPS }), told);
 }
 
 async function oneCut(promised: Promised, dice: Dice, result: PowerResult): Promise<void> {
@@ -232,11 +249,13 @@ async function oneLook(promised: Promised, result: PowerResult): Promise<void> {
   if (promised.key !== null && key !== promised.key.text) result.lost.push('the key that was told');
   promised.key ??= { text: key, at: 0n };
   const client = createClient(server.url, key);
-  const ledger = await settle(client, SETTLE_MS);
+  await settle(client, SETTLE_MS);
+  await lookForWorkflow(promised, client, result);
   if (promised.workflow) await lookForEvents(promised, client, result);
   result.accepted += fresh.size;
   fresh.clear();
-  const sent: number = ledger.deliveries.delivered;
+  await lookForTold(promised, client, result);
+  const sent = (await deliveriesOf(client, 'kind=mail&state=delivered')).length;
   const kept = await readdir(join(server.dataDir, 'outbox')).catch(() => []);
   const files = await Promise.all(
     kept.filter((name) => name.endsWith('.eml')).map((name) => readFile(join(server.dataDir, 'outbox', name))),
@@ -245,6 +264,16 @@ async function oneLook(promised: Promised, result: PowerResult): Promise<void> {
   if (whole < sent) result.lost.push(`${sent - whole} mails that were told as sent`);
   result.mails = Math.max(result.mails, whole);
   await checkStore(server.dataDir, result);
+}
+
+/** What follows goes on with a new one. */
+async function lookForWorkflow(promised: Promised, client: Client, result: PowerResult): Promise<void> {
+  const { workflow, fresh } = promised;
+  if (!workflow) return;
+  const { status } = await client.request('GET', `/v1/workflows/${workflow.id}`);
+  if (status === 200) return;
+  result.lost.push(`the workflow, with ${fresh.size} events`);
+  promised.workflow = null;
 }
 
 async function lookForEvents(promised: Promised, client: Client, result: PowerResult): Promise<void> {
@@ -264,6 +293,26 @@ async function lookForEvents(promised: Promised, client: Client, result: PowerRe
   result.late.answered += late.size;
   result.late.gone += [...late].filter((id) => left.has(id)).length;
   late.clear();
+}
+
+async function deliveriesOf(client: Client, which: string): Promise<Json[]> {
+  const all: Json[] = [];
+  for (let more = ''; ; ) {
+    const { data, page_info } = await client.get(`/v1/deliveries?limit=100&${which}${more}`);
+    all.push(...data);
+    if (data.length < 100) return all;
+    more = `&after=${page_info.end_cursor}`;
+  }
+}
+
+async function lookForTold(promised: Promised, client: Client, result: PowerResult): Promise<void> {
+  const { workflow, known } = promised;
+  promised.known = [];
+  if (!workflow || known.length === 0) return;
+  const found = await deliveriesOf(client, `webhook_id=${workflow.webhookId}&include=emission_id`);
+  const left = new Set(found.map(({ emission_id }) => emission_id));
+  for (const id of known) if (!left.has(id)) result.lost.push(`event ${id}, of which the webhook was told`);
+  result.told += known.length;
 }
 
 async function checkStore(dataDir: string, result: PowerResult): Promise<void> {
