@@ -6,6 +6,10 @@ import type { Answer } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { createOwner, runCommand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
+import { until } from '../support/wait.ts';
+import { overRun, pass, stepped, waitingRun } from '../support/waits.ts';
+
+const HOUR_MS = 3_600_000;
 
 const NONE = { processes: null, cpu_seconds_per_minute: null, requests_per_second: null, stored_bytes: null };
 
@@ -93,18 +97,31 @@ test('an owner that has stored all it may stores no more', async () => {
 test('runs of an owner that is over its quota wait', async () => {
   await using errand = await startErrand();
   const b = await createOwner(errand);
-  const workflow = await b.workflow('export default () => 1');
-  await errand.client.request('PUT', `/v1/owners/${b.id}/quotas`, { stored_bytes: 1_000_000 });
-  const big = await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', body: 'x'.repeat(400_000) });
+  const path = `/v1/owners/${b.id}/quotas`;
+  await errand.client.request('PUT', path, { stored_bytes: 1_000_000 });
+  const delayed = (hours: number) => ({ wait: `return $.flow.delay(${hours * HOUR_MS});`, done: 'return 1;' });
+  const [earlier, later] = [await stepped(b, delayed(1)), await stepped(errand, delayed(2))];
+  const big = await fetch(earlier.triggers[0].endpoint_url, { method: 'POST', body: 'x'.repeat(400_000) });
   assert.equal(big.status, 200);
-  await b.runs(workflow.id, 1);
-  await errand.client.request('PUT', `/v1/owners/${b.id}/quotas`, { stored_bytes: 1 });
-  // Events that come by themselves are still accepted: the run waits until there is room.
-  const asked = await b.client.request('POST', `/v1/workflows/${workflow.id}/runs`, { event: {} });
-  assertMet(asked);
+  await errand.send(later, {});
+  const [waits, goesOn] = [await waitingRun(b, earlier), await waitingRun(errand, later)];
+  await errand.client.request('PUT', path, { stored_bytes: 1 });
+  assertMet(await b.client.request('POST', `/v1/workflows/${earlier.id}/runs`, { event: {} }));
+  // What comes by itself waits until there is room: here a run whose delay is over, before that of another owner is.
   const own = await errand.workflow('export default () => 1');
+  await pass(errand, HOUR_MS);
+  await until('the end of the delay', async () => {
+    return (await b.client.get(`/v1/runs/${waits.id}`)).data.state !== 'waiting';
+  });
+  await pass(errand, HOUR_MS);
+  assert.equal((await overRun(errand, goesOn.id)).state, 'succeeded');
   await errand.send(own, {});
   await errand.runs(own.id, 1);
+  const { data } = await b.client.get(`/v1/runs/${waits.id}`);
+  assert.match(data.state, /^(running|queued)$/);
+  assert.equal(data.steps.length, 1);
+  await errand.client.request('PUT', path, { stored_bytes: null });
+  assert.equal((await overRun(b, waits.id)).state, 'succeeded');
 });
 
 test('the command line shows and sets quotas', async () => {

@@ -6,7 +6,11 @@ import type { Errand } from './errand.ts';
 import { until } from './wait.ts';
 
 /** A workflow with these steps, `{name: code of a function body}`, and an HTTP trigger. */
-export function stepped(errand: Errand, steps: Record<string, string>, more: Json = {}): Promise<Json> {
+export function stepped(
+  errand: Pick<Errand, 'workflow'>,
+  steps: Record<string, string>,
+  more: Json = {},
+): Promise<Json> {
   const list = Object.entries(steps).map(([namespace, body]) => ({
     namespace,
     code: `export default async ({ steps, $ }) => { ${body} };`,
@@ -15,7 +19,7 @@ export function stepped(errand: Errand, steps: Record<string, string>, more: Jso
 }
 
 /** Waits until a run of the workflow waits; returns it whole. */
-export async function waitingRun(errand: Errand, workflow: Json, kind?: string): Promise<Json> {
+export async function waitingRun(errand: Pick<Errand, 'client'>, workflow: Json, kind?: string): Promise<Json> {
   const found = await until(`a run of ${workflow.id} that waits`, async () => {
     const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/runs?state=waiting`);
     return data.find((run: Json) => kind === undefined || run.waiting.kind === kind);
@@ -24,7 +28,7 @@ export async function waitingRun(errand: Errand, workflow: Json, kind?: string):
 }
 
 /** Waits until the run is over; returns it whole. */
-export function overRun(errand: Errand, id: string): Promise<Json> {
+export function overRun(errand: Pick<Errand, 'client'>, id: string): Promise<Json> {
   return until(`the end of ${id}`, async () => {
     const { data } = await errand.client.get(`/v1/runs/${id}`);
     return ['succeeded', 'failed', 'cancelled'].includes(data.state) && data;
