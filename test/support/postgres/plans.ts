@@ -1,7 +1,6 @@
 // How Postgres would execute a statement for any values: which tables it would read whole.
 
-import postgres from 'postgres';
-import { driverOptions } from '../../../src/store/postgres/connection/connection.ts';
+import { Connection } from '../../../src/store/postgres/connection/connection.ts';
 
 const GROWING = new Set([
   'emissions',
@@ -28,20 +27,20 @@ const SMALL_INDEXES = new Set(['open_runs_cancel']);
 
 /** What each statement reads of growing tables without a key, planned as the store's lanes have it planned. */
 export async function wholeReads(url: string, statements: Iterable<string>): Promise<string[]> {
-  const sql = postgres(url, { ...driverOptions({ url, name: 'plans', isByKey: true }), max: 1 });
+  const connection = await Connection.open({ url, name: 'plans', isByKey: true });
   const found: string[] = [];
   try {
     for (const text of statements) {
       if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(text)) continue;
-      const rows = await sql.unsafe(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`).simple();
-      const [explained] = rows.map((row) => row['QUERY PLAN'] as [{ Plan: Plan }]);
+      const [row] = await connection.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, [], false);
+      const explained = row?.['QUERY PLAN'] as unknown as [{ Plan: Plan }] | undefined;
       if (!explained) throw new Error(`no plan of ${text}`);
       for (const { 'Node Type': type, 'Relation Name': table } of scansIn(explained[0].Plan)) {
         found.push(`${type} of ${table}: ${text.replace(/\s+/g, ' ')}`);
       }
     }
   } finally {
-    await sql.end({ timeout: 1 });
+    await connection.close();
   }
   return found;
 }

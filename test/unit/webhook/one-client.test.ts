@@ -19,7 +19,7 @@ const WAYS_OUT: Record<string, RegExp> = {
   'a datagram': /'node:dgram'/,
   'a browser API': /\bnew (?:WebSocket|EventSource|XMLHttpRequest)\(/,
   'a mail client': /from 'nodemailer/,
-  'a database client': /import postgres(?:,|\s).*from 'postgres'/,
+  'a database client': /^import (?:postgres|pg)(?:,|\s).*from '(?:postgres|pg)'/m,
 };
 
 interface Exception {

@@ -3,20 +3,15 @@
 //
 // NOTIFY takes a lock for the whole database when its transaction commits, so it has a transaction of its own, carries no
 // payload, and is sent once for all that happens within a few milliseconds.
-//
-// The driver's own listening is passed over: it stays with the host that it began with, and listens no more when a server
-// refuses once, as one that has not taken over yet does.
 
-import postgres from 'postgres';
 import type { Log, Wake } from '../../../ports.ts';
-import { type ConnectionOptions, driverOptions } from './connection.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
 import { Hosts } from './hosts.ts';
 import type { Pool } from './pool.ts';
-import { inTime } from './time-limit.ts';
 
 const GATHER_MS = 15;
 const AGAIN_MS = 1000;
-/** A connection that nobody closed may be dead all the same, and nothing would be heard for as long as it is believed. */
+/** A connection that was never closed may be dead all the same, and nothing would be heard for as long as it is trusted. */
 const ASKED_EVERY_MS = 10_000;
 const ANSWER_MS = 5000;
 const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions'] as const;
@@ -31,11 +26,11 @@ export class Notices {
   readonly #due = new Set<Channel>();
   #timer: NodeJS.Timeout | undefined;
   #wake: Wake | undefined;
-  #listener: postgres.Sql | undefined;
+  #listener: Connection | undefined;
   #listenTimer: NodeJS.Timeout | undefined;
   #isDeaf = false;
   #closed = false;
-  /** Nobody else shares the database, as far as the last beat told: then there is nobody to tell. */
+  /** No other node shares the database, as far as the last beat told: then no one has to be told. */
   isAlone = false;
 
   constructor(of: { pool: Pool; options: ConnectionOptions; log: Log }) {
@@ -72,21 +67,22 @@ export class Notices {
     this.#closed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#listenTimer);
-    await this.#listener?.end({ timeout: 0 }).catch(() => undefined);
+    this.#listener?.breakOff();
   }
 
   async #listen(): Promise<void> {
-    let listener: postgres.Sql | undefined;
+    let listener: Connection | undefined;
     const over = (error: unknown): void => this.#listenAgain(listener, error);
     try {
-      const url = await this.#hosts.find();
-      if (this.#closed) return;
-      // The option is the driver's, though its types do not name it.
-      const hears = { onnotify: (channel: string) => this.#hear(channel) };
-      const options = { ...driverOptions(this.#options), ...hears, max: 1, max_lifetime: null };
-      listener = postgres(url, { ...options, onclose: () => over(new Error('the connection was closed')) });
+      listener = await Connection.open({
+        ...this.#options,
+        url: await this.#hosts.find(),
+        onNotify: (channel) => this.#hear(channel),
+        onClose: over,
+      });
+      if (this.#closed) return listener.breakOff();
       this.#listener = listener;
-      await inTime(listener.unsafe(CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; ')), ANSWER_MS);
+      await listener.simple(CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; '));
       this.#isDeaf = false;
       this.#askSoon(listener);
       // What was told meanwhile.
@@ -101,23 +97,28 @@ export class Notices {
     if (name) this.#wake?.[name]();
   }
 
-  #listenAgain(listener: postgres.Sql | undefined, error: unknown): void {
+  #listenAgain(listener: Connection | undefined, error: unknown): void {
     if (this.#closed || this.#listener !== listener) return;
-    if (!this.#isDeaf) this.#log.warn({ err: error }, 'no hints from other nodes; polling finds the work');
+    if (!this.#isDeaf)
+      this.#log.warn({ err: error }, 'notifications from other nodes do not arrive; polling finds the work');
     this.#isDeaf = true;
     this.#listener = undefined;
-    void listener?.end({ timeout: 0 }).catch(() => undefined);
+    listener?.breakOff();
     clearTimeout(this.#listenTimer);
     this.#listenTimer = setTimeout(() => void this.#listen(), AGAIN_MS);
   }
 
-  #askSoon(listener: postgres.Sql): void {
+  #askSoon(listener: Connection): void {
     if (this.#closed || this.#listener !== listener) return;
     this.#listenTimer = setTimeout(() => {
-      inTime(listener.unsafe('SELECT 1'), ANSWER_MS).then(
-        () => this.#askSoon(listener),
-        (error: unknown) => this.#listenAgain(listener, error),
-      );
+      const silence = setTimeout(() => listener.breakOff(), ANSWER_MS);
+      listener
+        .query('SELECT 1', [])
+        .finally(() => clearTimeout(silence))
+        .then(
+          () => this.#askSoon(listener),
+          (error: unknown) => this.#listenAgain(listener, error),
+        );
     }, ASKED_EVERY_MS);
   }
 

@@ -1,20 +1,17 @@
-// Connections for reading, and for writes of one statement.
-//
-// The driver leaves what is sent to it between the failure of a connection and its closing without an answer for good.
-// So whenever a connection fails, or its server takes no writes any more, all of the pool is replaced by a new one (what
-// the old one still answers is heard), and no answer is waited for longer than it can take.
+// Connections for reading, and for writes of one statement. Whenever one of them fails, or its server takes no writes any
+// more, all of the pool is replaced: the others lead to the same server, and after a failover another host is the right one.
 
-import postgres from 'postgres';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { type ConnectionOptions, driverOptions } from './connection.ts';
+import { type ConnectionOptions, clientConfig, queryOf, sessionOf, withCode } from './connection.ts';
 import { Hosts } from './hosts.ts';
 import { isConnectionError, isReadOnly, storageError } from './storage-error.ts';
-import { inTime } from './time-limit.ts';
-import { type Row, toParameter, type Value } from './values.ts';
+import type { Row, Value } from './values.ts';
 
 /** Longer than any statement of the pool takes; a connection that is not there by then will not come. */
 const ANSWER_TIMEOUT_MS = 8000;
-const CLOSE_TIMEOUT_S = 1;
+const CLOSE_TIMEOUT_MS = 1000;
 
 export interface PoolOptions extends ConnectionOptions {
   readonly connections: number;
@@ -23,7 +20,7 @@ export interface PoolOptions extends ConnectionOptions {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #hosts: Hosts;
-  #connections: Promise<postgres.Sql> | undefined;
+  #connections: Promise<pg.Pool> | undefined;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -45,43 +42,55 @@ export class Pool {
    * for a listener with ten rows (read them, sort them) takes seconds for one with a million.
    */
   async planned(sql: string, ...values: Value[]): Promise<Row[]> {
-    return again(() => this.#send(sql, values, { prepare: false }));
+    return again(() => this.#send(sql, values, false));
   }
 
   /** One statement, tried once. */
   write(sql: string, ...values: Value[]): Promise<Row[]> {
-    return this.#send(sql, values, { prepare: true });
+    return this.#send(sql, values, true);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const connections = await this.#connections?.catch(() => undefined);
-    await connections?.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => undefined);
+    await Promise.race([connections?.end(), pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  async #send(sql: string, values: readonly Value[], options: { prepare: boolean }): Promise<Row[]> {
+  async #send(sql: string, values: readonly Value[], isPrepared: boolean): Promise<Row[]> {
     if (this.#closed) throw new StoreUnavailable('the store is closed');
     this.#connections ??= this.#connect();
     const connections = this.#connections;
     try {
-      const sent = connections.then((pool) => pool.unsafe(sql, values.map(toParameter), options));
-      return (await inTime(sent, ANSWER_TIMEOUT_MS)) as unknown as Row[];
-    } catch (error) {
-      const isOver = error instanceof StoreUnavailable || isConnectionError(error) || isReadOnly(error);
-      if (isOver) this.#leave(connections);
+      const pool = await connections;
+      return (await pool.query<Row>(queryOf(sql, values, isPrepared))).rows;
+    } catch (thrown) {
+      const error = withCode(thrown);
+      if (isConnectionError(error) || isReadOnly(error)) this.#leave(connections);
       throw storageError(error);
     }
   }
 
-  async #connect(): Promise<postgres.Sql> {
-    const { connections: max } = this.#options;
-    return postgres(await this.#hosts.find(), { ...driverOptions(this.#options), max });
+  async #connect(): Promise<pg.Pool> {
+    const options = { ...this.#options, url: await this.#hosts.find() };
+    const pool = new pg.Pool({
+      ...clientConfig(options),
+      max: options.connections,
+      idleTimeoutMillis: 0,
+      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      onConnect: async (client) => {
+        await client.query(sessionOf(options));
+      },
+    });
+    // An idle connection that breaks has left the pool by itself.
+    pool.on('error', () => undefined);
+    return pool;
   }
 
-  #leave(failed: Promise<postgres.Sql>): void {
+  #leave(failed: Promise<pg.Pool>): void {
     if (this.#connections !== failed) return;
     this.#connections = undefined;
-    failed.then((pool) => pool.end({ timeout: ANSWER_TIMEOUT_MS / 1000 })).catch(() => undefined);
+    failed.then((pool) => pool.end()).catch(() => undefined);
   }
 }
 

@@ -1,19 +1,20 @@
-// One connection for transactions, one at a time. Statements that nobody waits for yet are sent at once (pipelined), so
-// a transaction costs as many round trips as it has questions, not statements.
-//
-// The driver would send what it has queued over a new connection when the old one breaks: in the middle of a
-// transaction that would write half of it. So a lane throws its connection away, driver and all, whenever one breaks,
-// and refuses what was meant for it.
+// One connection for transactions, one at a time. Statements are pipelined: each is sent at once, so a transaction costs as
+// many round trips as it has questions, not statements. When the connection breaks, the transaction is tried again over a
+// new one, unless its commit was sent: then the marks tell what became of it (commit-marker.ts).
 
 import { setTimeout as pause } from 'node:timers/promises';
-import postgres from 'postgres';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { type Ask, Marks, type Outcome } from './commit-marker.ts';
-import { ANSWER_TIMEOUT_MS, type ConnectionOptions, driverOptions } from './connection.ts';
+import {
+  ANSWER_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  Connection,
+  type ConnectionOptions,
+  closedError,
+} from './connection.ts';
 import { Hosts } from './hosts.ts';
 import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
-import { inTime } from './time-limit.ts';
-import { type Row, toParameter, type Value } from './values.ts';
+import type { Row, Value } from './values.ts';
 
 export interface Tx {
   /** By `performance.now()`: before any of it was sent. */
@@ -25,25 +26,14 @@ export interface Tx {
 /** Tries of a transaction that met another one's locks, or lost its connection before its commit was sent. */
 const MAX_TRIES = 5;
 const RETRY_MS = 20;
-/** How long, and how often, somebody is asked what became of a commit whose answer was lost. */
+/** How long, and how often, the database is asked what became of a commit whose answer was lost. */
 const RESOLVE_WITHIN_MS = 5000;
 const RESOLVE_MS = 200;
-const CONNECT_TIMEOUT_MS = 5000;
-
-type Reserved = postgres.ReservedSql;
-
-interface Link {
-  readonly sql: postgres.Sql;
-  readonly reserved: Reserved;
-  readonly broken: Promise<never>;
-  readonly breakOff: () => void;
-  isBroken: boolean;
-}
 
 /** What may go without a mark: were its commit lost, nothing would be. */
 const READS = /^\s*SELECT/i;
 
-/** The answer to a commit was lost, and nobody could say what became of it. */
+/** The answer to a commit was lost, and it is unknown what became of it. */
 export class OutcomeUnknown extends StoreUnavailable {
   override readonly mayBeWritten = true;
 }
@@ -52,7 +42,7 @@ export class Lane {
   readonly #options: ConnectionOptions;
   readonly #hosts: Hosts;
   #marks: Marks | undefined;
-  #link: Link | undefined;
+  #connection: Connection | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
   /** What it has sent so far, each once: for the test of their plans. */
@@ -99,20 +89,16 @@ export class Lane {
   }
 
   async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const link = await this.#connect();
+    const connection = await this.#connect();
     const beganAt = performance.now();
-    const silence = setTimeout(link.breakOff, ANSWER_TIMEOUT_MS);
+    const silence = setTimeout(() => connection.breakOff(), ANSWER_TIMEOUT_MS);
     const sent: Promise<unknown>[] = [];
     // Statements behind one that failed fail too, with nothing to say.
     let first: unknown;
     // What a part of `work` still asks for when another part has failed must not reach the next transaction.
     let isOver = false;
     const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
-      const answer =
-        link.isBroken || isOver
-          ? Promise.reject(closedError())
-          : Promise.race([link.reserved.unsafe(sql, values.map(toParameter), PREPARED), link.broken]);
-      const rows = answer as unknown as Promise<Row[]>;
+      const rows = isOver ? Promise.reject<Row[]>(closedError()) : connection.query(sql, values);
       rows.then(
         () => silence.refresh(),
         (error) => {
@@ -149,17 +135,17 @@ export class Lane {
     } catch (error) {
       isOver = true;
       const cause = first ?? error;
-      await this.#rollback(link, cause);
+      await this.#rollback(connection, cause);
       throw error instanceof OutcomeUnknown ? error : cause;
     } finally {
       clearTimeout(silence);
     }
   }
 
-  async #rollback(link: Link, error: unknown): Promise<void> {
+  async #rollback(connection: Connection, error: unknown): Promise<void> {
     // Of many statements whose plans are stale, each transaction would come upon one.
-    if (link.isBroken || isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) return this.#drop();
-    await Promise.race([link.reserved.unsafe('ROLLBACK', [], PREPARED), link.broken]).catch(() => this.#drop());
+    if (isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) return this.#drop();
+    await connection.query('ROLLBACK', []).catch(() => this.#drop());
   }
 
   /** The commit was sent, and its answer was lost. Returns if it has happened. */
@@ -179,54 +165,25 @@ export class Lane {
 
   async #outcomeOf(marks: Marks, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
     try {
-      const { reserved } = await this.#connect();
-      const ask: Ask = async (sql, ...values) => {
-        const rows = await inTime(reserved.unsafe(sql, values.map(toParameter)), CONNECT_TIMEOUT_MS);
-        return rows as unknown as Row[];
-      };
-      return await marks.outcomeOf(ask, of);
+      const connection = await this.#connect();
+      const silence = setTimeout(() => connection.breakOff(), CONNECT_TIMEOUT_MS);
+      const ask: Ask = (sql, ...values) => connection.query(sql, values);
+      return await marks.outcomeOf(ask, of).finally(() => clearTimeout(silence));
     } catch {
       this.#drop();
       return 'unknown';
     }
   }
 
-  async #connect(): Promise<Link> {
-    if (this.#link && !this.#link.isBroken) return this.#link;
+  async #connect(): Promise<Connection> {
+    if (this.#connection?.isOpen) return this.#connection;
     this.#drop();
-    const url = await this.#hosts.find();
-    const { promise: broken, reject } = Promise.withResolvers<never>();
-    broken.catch(() => undefined);
-    let link: Link | undefined;
-    const breakOff = (): void => {
-      if (link) link.isBroken = true;
-      reject(closedError());
-    };
-    const sql = postgres(url, { ...driverOptions(this.#options), max: 1, max_lifetime: null, onclose: breakOff });
-    try {
-      // The driver reserves only what is open already.
-      await inTime(sql.unsafe('SELECT 1'), CONNECT_TIMEOUT_MS);
-      const reserved = await sql.reserve();
-      link = { sql, reserved, broken, breakOff, isBroken: false };
-      this.#link = link;
-      return link;
-    } catch (error) {
-      void sql.end({ timeout: 0 });
-      throw error;
-    }
+    this.#connection = await Connection.open({ ...this.#options, url: await this.#hosts.find() });
+    return this.#connection;
   }
 
   #drop(): void {
-    const link = this.#link;
-    this.#link = undefined;
-    if (!link) return;
-    link.isBroken = true;
-    void link.sql.end({ timeout: 0 }).catch(() => undefined);
+    this.#connection?.breakOff();
+    this.#connection = undefined;
   }
-}
-
-const PREPARED = { prepare: true };
-
-function closedError(): Error {
-  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' });
 }

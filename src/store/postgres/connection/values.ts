@@ -1,4 +1,4 @@
-// Values on their way to and from Postgres. All parameters travel as text. A column of many rows travels as one array
+// Values on their way to and from Postgres. Parameters travel as text, but for bytes. A column of many rows travels as one array
 // literal, written here: `unnest` then inserts any number of rows with one prepared statement.
 //
 // Postgres' text cannot hold U+0000, and what users write may: it is escaped with U+0001, which is escaped itself.
@@ -23,11 +23,11 @@ export function fromText(text: string): string {
   return text.replace(RESTORED, (_, digit) => (digit === '0' ? '\u0000' : '\u0001'));
 }
 
-/** A parameter. */
-export function toParameter(value: Value | undefined): string | null {
+/** Returns a parameter as the driver takes it: bytes travel as they are, everything else as text. */
+export function toParameter(value: Value | undefined): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return toText(value);
-  if (typeof value === 'object') return bytesLiteral([value]);
+  if (typeof value === 'object') return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return String(value);
 }
 
@@ -44,13 +44,4 @@ export function arrayLiteral(values: readonly (string | number | boolean | null)
     else literal += `"${value.replace(QUOTED, '\\$&')}"`;
   }
   return `${literal}}`;
-}
-
-/** Several byte strings, one behind the other, as one `bytea`: an array of them would be escaped byte by byte. */
-export function bytesLiteral(parts: readonly Uint8Array[]): string {
-  let literal = '\\x';
-  for (const { buffer, byteOffset, byteLength } of parts) {
-    literal += Buffer.from(buffer, byteOffset, byteLength).toString('hex');
-  }
-  return literal;
 }

@@ -3,7 +3,7 @@
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { isListed } from '../../rows/log-rows.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
-import { arrayLiteral, bytesLiteral } from '../connection/values.ts';
+import { arrayLiteral } from '../connection/values.ts';
 
 type Cell = string | number | boolean | null;
 export type Cells = Readonly<Record<string, Cell>>;
@@ -160,7 +160,7 @@ class BodyInserter {
     }
     void tx.query(
       this.#sql,
-      bytesLiteral(rows.map(({ body }) => body)),
+      Buffer.concat(rows.map(({ body }) => body)),
       arrayLiteral(starts),
       arrayLiteral(rows.map(({ body }) => body.byteLength)),
       ...this.#names.map((name) => arrayLiteral(rows.map(({ cells }) => cells[name] ?? null))),

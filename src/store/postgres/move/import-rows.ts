@@ -3,7 +3,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Cell, Cells } from '../../contract/export.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
-import { arrayLiteral, bytesLiteral } from '../connection/values.ts';
+import { arrayLiteral } from '../connection/values.ts';
 import type { Imported } from './import-tables.ts';
 
 const ROWS_AT_ONCE = 1000;
@@ -75,7 +75,7 @@ export function insert(tx: Tx, { imported, columns }: Target, rows: readonly Cel
       SELECT ${names.join(', ')}, substring($${n + 1}::bytea FROM at FOR length)
       FROM unnest(${arrays.join(', ')}, $${n + 2}::int[], $${n + 3}::int[]) AS u (${names.join(', ')}, at, length)`,
     ...literals,
-    bytesLiteral(parts),
+    Buffer.concat(parts),
     arrayLiteral(startsOf(parts)),
     arrayLiteral(parts.map(({ byteLength }) => byteLength)),
   );
