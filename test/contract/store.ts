@@ -37,6 +37,7 @@ import { quotasContract } from './quotas.ts';
 import { resendingContract } from './resending.ts';
 import { retriesContract } from './retries.ts';
 import { routingContract } from './routing.ts';
+import { runTimesContract } from './run-times.ts';
 import { schedulesContract } from './schedules.ts';
 import { sealingContract } from './sealing.ts';
 import { sourceChangesContract } from './source-changes.ts';
@@ -103,6 +104,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   waitPlaysContract,
   interleavingsContract,
   auditContract,
+  runTimesContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

@@ -14,13 +14,9 @@ export function endOf(startedAtMs: number | null, nowMs: number): number {
 }
 
 /**
- * When a run began whose last segment came to nothing: its process died, or handed it back. One that has waited has begun
- * with its first segment, and of an abandoned hook it is asked later whether it had begun; any other one has not begun.
+ * When a run began that is queued again, since its last segment came to nothing: one that has waited began with its first
+ * segment, any other one has not begun. A run that is over keeps its start, however it ended.
  */
-export function startBefore(run: {
-  readonly startedAtMs: number | null;
-  readonly waits: number;
-  readonly isAbandonedHook: boolean;
-}): number | null {
-  return run.waits > 0 || run.isAbandonedHook ? run.startedAtMs : null;
+export function startBefore({ startedAtMs, waits }: { startedAtMs: number | null; waits: number }): number | null {
+  return waits > 0 ? startedAtMs : null;
 }

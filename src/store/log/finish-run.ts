@@ -100,9 +100,9 @@ function queueAgain(log: LogWriter, run: LeasedRun, isAlone: boolean): 'queued' 
 /** Cancels a run whose last segment came to nothing. */
 export function cancelUnfinished(log: LogWriter, run: LeasedRun): void {
   log.runQueue(run.ownerId, run.runnableId).moved('running', 'cancelled');
-  const startedAtMs = startBefore(run);
+  const { attempt, startedAtMs } = run;
   const endedAtMs = endOf(startedAtMs, log.nowMs);
-  run.end({ state: 'cancelled', attempt: run.attempt, startedAtMs, endedAtMs, error: null, told: null });
+  run.end({ state: 'cancelled', attempt, startedAtMs, endedAtMs, error: null, told: null });
 }
 
 /** Tells the ticks, here and at other processes, that a run waits to be claimed. */

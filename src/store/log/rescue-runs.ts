@@ -15,7 +15,7 @@ export function rescueRuns(log: LogWriter): number {
 }
 
 function rescueRun(log: LogWriter, run: LeasedRun): void {
-  const { ownerId, attempt } = run;
+  const { ownerId, attempt, startedAtMs } = run;
   const runnable = log.runnable(ownerId, run.runnableId);
   // Its workflow may have been deleted meanwhile, or its owner has cancelled it.
   if (!runnable || run.isStopped || run.isAbandonedHook) {
@@ -23,10 +23,9 @@ function rescueRun(log: LogWriter, run: LeasedRun): void {
     return;
   }
   const queue = log.runQueue(ownerId, run.runnableId);
-  const startedAtMs = startBefore(run);
   if (run.rescues + 1 < LIMITS.rescues) {
     queue.moved('running', 'queued');
-    run.queueAgain({ attempt: attempt + 1, startedAtMs, isAlone: false, isRescued: true });
+    run.queueAgain({ attempt: attempt + 1, startedAtMs: startBefore(run), isAlone: false, isRescued: true });
     announce(log);
     return;
   }

@@ -9,3 +9,6 @@ export const OPEN_DELIVERY = "state IN ('pending', 'retrying', 'sending', 'held'
 
 /** Set with the end of a run: whatever it went on with, or was ordered to. What there is to show of it, `detail`, stays. */
 export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL';
+
+/** Of runs that have not ended and are under no lease. `?`: when; nothing ends before it started. */
+export const CANCEL_RUNS = `UPDATE runs SET state = 'cancelled', ended_at_ms = max(?, coalesce(started_at_ms, 0)), ${NO_WAIT}`;

@@ -11,11 +11,11 @@ import { Ledger } from '../log/ledger.ts';
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 5;
 
-/** Runs in `gone`, as they are kept. `$1`: when. */
+/** Runs in `gone`, as they are kept. `$1`: when; nothing ends before it started. */
 export const KEEP_CANCELLED = `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state,
     attempt, started_at_ms, ended_at_ms, awaited_by, summary, detail)
   SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, 'cancelled', attempt, started_at_ms,
-    $1::bigint, awaited_by, summary_so_far, detail_so_far FROM gone`;
+    greatest($1::bigint, started_at_ms), awaited_by, summary_so_far, detail_so_far FROM gone`;
 
 /** As they are stored, which is not read for it. */
 export const DETAIL_BYTES = 'coalesce(pg_column_size(detail_so_far), 0)';

@@ -8,7 +8,7 @@ import { toApiKey } from '../../rows/resource-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { NO_WAIT, OPEN_RUN } from '../partial-index.ts';
+import { CANCEL_RUNS, OPEN_RUN } from '../partial-index.ts';
 import { insertDeployment } from './deployments.ts';
 import { hideEvents, hookRuns } from './source-changes.ts';
 
@@ -135,8 +135,7 @@ class Run implements Writing {
     this.#core.throttles.forget(id);
     for (const state of ['queued', 'waiting']) {
       const cancelled = this.#core.writer.run(
-        `UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT}
-          WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
+        `${CANCEL_RUNS} WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
         tx.nowMs,
         state,
         id,

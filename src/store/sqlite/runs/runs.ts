@@ -16,7 +16,7 @@ import { SqliteLogWriter } from '../log/log-writer.ts';
 import { toRunRecord } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { readPage } from '../pages.ts';
-import { NO_WAIT } from '../partial-index.ts';
+import { CANCEL_RUNS } from '../partial-index.ts';
 import { claimRuns } from './claim-runs.ts';
 import { STOP } from './waits.ts';
 
@@ -106,7 +106,7 @@ function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: n
   // For the case that it begins to wait, or is queued again, before it hears of this.
   if (state === 'running') core.writer.run('UPDATE runs SET early = ? WHERE run = ?', STOP, run);
   if (state !== 'queued' && state !== 'waiting') return state;
-  core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, tx.nowMs, run);
+  core.writer.run(`${CANCEL_RUNS} WHERE run = ?`, tx.nowMs, run);
   tx.runMoved(ownerId, { from: state, to: 'cancelled' });
   if (state === 'queued') tx.runsOpened(row.runnable_id as string, -1);
   return 'cancelled';

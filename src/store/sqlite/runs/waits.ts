@@ -6,7 +6,7 @@ import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { NO_WAIT } from '../partial-index.ts';
+import { CANCEL_RUNS } from '../partial-index.ts';
 
 /** What was ordered of a run before it waits. `stop`: its owner cancels it, whatever it begins to wait for. */
 interface Early {
@@ -67,7 +67,7 @@ interface EndOfWait {
 function endWait(core: Core, tx: Transaction, { row, to, request }: EndOfWait): void {
   const run = row.run as number;
   if (to === 'cancelled') {
-    core.writer.run(`UPDATE runs SET state = 'cancelled', ended_at_ms = ?, ${NO_WAIT} WHERE run = ?`, tx.nowMs, run);
+    core.writer.run(`${CANCEL_RUNS} WHERE run = ?`, tx.nowMs, run);
   } else {
     core.writer.run(
       "UPDATE runs SET state = 'queued', wait_kind = NULL, due_at_ms = NULL, resumed = ? WHERE run = ?",
