@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 export const CPU_LOOK_MS = 1000;
-/** While runs wait for a process. */
+/** Those that have runs; all, while runs wait for a process. */
 export const CPU_LOOK_SOON_MS = 200;
 /** More than this between two runs is no tidying up any more. */
 const IDLE_CPU_MS = 1000;

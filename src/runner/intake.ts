@@ -8,7 +8,7 @@
 /** A message of more bytes is a large one. */
 export const LARGE_BYTES = 256 * 1024;
 /** Of one owner's large messages, beside other owners. */
-const BYTES_PER_SECOND = 4 * 1024 * 1024;
+const BYTES_PER_SECOND = 2 * 1024 * 1024;
 /** An owner has something to do that has begun or ended a run so lately. */
 const ACTIVE_MS = 10_000;
 /** When the next message of an owner would wait longer, its runs begin later: what they end with would be out of time. */

@@ -45,6 +45,8 @@ interface PlacesDeps<P> {
   readonly nowMs: () => number;
 }
 
+/** An owner gives way as soon as it is found to take the CPU, and for the rest of such a time. */
+const PRIORITIZED_MS = CPU_LOOK_MS * (9 / 10);
 /** Of the processes that may work at a time, as many as may be started ahead of a first run; at least one. */
 const UNUSED_SHARE = 1 / 2;
 
@@ -124,12 +126,18 @@ export class Places<P extends PlacedProcess> {
     }, CPU_LOOK_SOON_MS);
   }
 
-  lookAtCpu(): void {
+  /** `which`: those that have runs alone, which is enough to find a new owner that takes the CPU. */
+  lookAtCpu(which: 'all' | 'busy' = 'all'): void {
     const nowMs = this.#deps.nowMs();
-    for (const process of this.all) this.#charge(process.ownerId, process.lookAtCpu(), nowMs);
-    if (nowMs - this.#prioritizedAt < CPU_LOOK_MS / 2) return;
-    this.#greedy = greedy(this.#lately);
+    for (const process of this.all) {
+      const isLookedAt = which === 'all' || process.inFlight > 0;
+      this.#charge(process.ownerId, isLookedAt ? process.lookAtCpu() : 0, nowMs);
+    }
+    const isOver = nowMs - this.#prioritizedAt >= PRIORITIZED_MS;
+    const found = greedy(this.#lately);
+    this.#greedy = isOver ? found : new Set([...this.#greedy, ...found]);
     for (const process of this.all) process.giveWay(this.#greedy.has(process.ownerId));
+    if (!isOver) return;
     this.#prioritizedAt = nowMs;
     this.#lately.clear();
   }

@@ -14,8 +14,8 @@ import { setPriority } from 'node:os';
 
 const NORMAL = 0;
 const LOWEST = 19;
-/** How much of a second of CPU, at least, one that gives way has used in the last second. */
-const LEAST_MS = 100;
+/** How much of a second of CPU, at least, one that gives way has used in the last second. Three processes that start are no flood. */
+const LEAST_MS = 200;
 /** Of what all have used, so many times an equal part. */
 const BEYOND = 1.5;
 /** In /proc/<pid>/stat, behind the name, which may have anything in it. */

@@ -1,6 +1,6 @@
 // Looks at the processes from time to time: what they use, and which have had nothing to do for long.
 
-import { CPU_LOOK_MS } from './cpu.ts';
+import { CPU_LOOK_MS, CPU_LOOK_SOON_MS } from './cpu.ts';
 import type { Describer } from './describer.ts';
 import { idleInOrder } from './fair-slots.ts';
 import { MEMORY_LOOK_MS } from './memory.ts';
@@ -30,6 +30,7 @@ export class Watch {
       setInterval(() => this.#endIdle(), options.idleMs / 2).unref(),
       setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS).unref(),
       setInterval(() => places.lookAtCpu(), CPU_LOOK_MS).unref(),
+      setInterval(() => places.lookAtCpu('busy'), CPU_LOOK_SOON_MS).unref(),
     ];
   }
 

@@ -270,6 +270,32 @@ test('a new process of an owner that gives way does so at once', () => {
   assert.deepEqual(giving('b'), [false, false, false]);
 });
 
+test('an owner gives way before a second is over', () => {
+  using stage = new Stage();
+  for (const ownerId of ['a', 'b', 'idle']) stage.ask(ownerId, 0);
+  stage.settle();
+  const idle = stage.all.find(({ ownerId }) => ownerId === 'idle');
+  idle?.end();
+  stage.nowMs += 1000;
+  stage.places.lookAtCpu();
+  const giving = () => stage.all.filter(({ givesWay }) => givesWay).map(({ ownerId }) => ownerId);
+  assert.deepEqual(giving(), []);
+  stage.nowMs += 200;
+  for (const one of stage.all) one.usedMs = one.ownerId === 'a' ? 250 : 10;
+  stage.places.lookAtCpu('busy');
+  assert.deepEqual(giving(), ['a']);
+  stage.nowMs += 200;
+  for (const one of stage.all) one.usedMs = one.ownerId === 'b' ? 5 : 0;
+  stage.places.lookAtCpu('busy');
+  assert.deepEqual(giving(), ['a'], 'for the rest of the second');
+  stage.nowMs += 600;
+  stage.places.lookAtCpu();
+  stage.nowMs += 1000;
+  for (const one of stage.all) one.usedMs = 0;
+  stage.places.lookAtCpu();
+  assert.deepEqual(giving(), []);
+});
+
 test('an owner whose processes do not live long gives way, too', () => {
   using stage = new Stage();
   stage.ask('b', 0);
