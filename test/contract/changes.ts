@@ -70,6 +70,20 @@ export function changesContract(harness: Harness): void {
       equal((await change(stage, webhook, { name: 'later' })).name, 'later');
     });
 
+    it('leave id, owner and time of creation as they are', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const webhook = await stage.webhook();
+      const bold = { id: 'wh_bold', ownerId: other.owner.id, createdAtMs: 1 };
+      const changed = await stage.store.updateWebhook(stage.owner.id, webhook.id, (before) => ({
+        ...before,
+        ...bold,
+        name: 'new',
+      }));
+      deepEqual(changed, { ...webhook, name: 'new' });
+      deepEqual(await stage.store.getWebhook(stage.owner.id, webhook.id), { ...webhook, name: 'new' });
+    });
+
     it('are not asked of what is gone', async () => {
       await using stage = await Stage.open(harness);
       const webhook = await stage.webhook();

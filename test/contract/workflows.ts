@@ -106,6 +106,17 @@ export function workflowsContract(harness: Harness): void {
       deepEqual(items, subscriptions);
     });
 
+    it('takes no trigger of another one', async () => {
+      await using stage = await Stage.open(harness);
+      const [first, second] = [await stage.hooked(), await stage.hooked()];
+      const taken = { ...at(first.write.triggers, 0), runnableId: second.workflow.id, customResponse: true };
+      const write = { ...second.write, workflow: { ...second.workflow, name: 'taken' }, deployment: null };
+      await rejects(stage.store.updateWorkflow({ ...write, triggers: [taken] }), /another workflow or source/);
+      deepEqual(await triggersOf(stage, first.workflow), first.write.triggers);
+      deepEqual(await triggersOf(stage, second.workflow), second.write.triggers);
+      deepEqual(await stage.store.getWorkflow(stage.owner.id, second.workflow.id), second.workflow);
+    });
+
     it('keeps subscriptions that others made', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, trigger } = await stage.hooked();
