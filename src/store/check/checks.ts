@@ -8,6 +8,7 @@ import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../domain/emission.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
+import { number, text } from '../rows/cells.ts';
 
 /** Something that does not hold. */
 export interface Finding {
@@ -283,9 +284,9 @@ async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> 
   const owners = new Map<string, Map<string, number>>();
   for (const sql of statements) {
     for (const row of await ask(sql)) {
-      const facts = owners.get(row.owner_id as string) ?? new Map<string, number>();
-      owners.set(row.owner_id as string, facts);
-      facts.set(row.fact as string, row.n as number);
+      const facts = owners.get(text(row, 'owner_id')) ?? new Map<string, number>();
+      owners.set(text(row, 'owner_id'), facts);
+      facts.set(text(row, 'fact'), number(row, 'n'));
     }
   }
   return owners;

@@ -2,14 +2,15 @@
 
 import type { Emission } from '../../domain/emission.ts';
 import type { RunRecord } from '../contract/records.ts';
+import { flag } from '../rows/cells.ts';
 import { type EmissionReader, emissionOf, runRecordOf } from '../rows/log-rows.ts';
 import type { Row } from './connection/values.ts';
 
 export function toEmission(row: Row, reader: EmissionReader): Emission {
-  const flags = { verified: row.verified as boolean, replay: row.replay as boolean, test: row.test as boolean };
+  const flags = { verified: flag(row, 'verified'), replay: flag(row, 'replay'), test: flag(row, 'test') };
   return emissionOf(row, reader, flags);
 }
 
 export function toRunRecord(row: Row, storeTag: string): RunRecord {
-  return runRecordOf(row, { storeTag, replay: row.replay as boolean });
+  return runRecordOf(row, { storeTag, replay: flag(row, 'replay') });
 }

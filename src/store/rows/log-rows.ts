@@ -8,6 +8,7 @@ import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from '../contract/records.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
+import { bytes, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 /** Whether what it emits has a list. */
@@ -24,34 +25,34 @@ export interface EmissionReader {
 export type EmissionFlags = Pick<Emission, 'verified' | 'replay' | 'test'>;
 
 export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: EmissionFlags): Emission {
-  const entry = row.entry as number;
-  const name = row.name as string;
-  const lineage = row.lineage as string;
+  const entry = number(row, 'entry');
+  const name = text(row, 'name');
+  const lineage = text(row, 'lineage');
   return {
     entry,
     emitId: emitId(storeTag, entry),
-    ownerId: row.owner_id as string,
-    emitterId: row.emitter_id as string,
+    ownerId: text(row, 'owner_id'),
+    emitterId: text(row, 'emitter_id'),
     name,
-    body: openBody({ entry, name, body: row.body as Uint8Array }, seal),
-    sourceType: row.source_type as SourceType,
-    originId: row.origin_id as string,
+    body: openBody({ entry, name, body: bytes(row, 'body') }, seal),
+    sourceType: text<SourceType>(row, 'source_type'),
+    originId: text(row, 'origin_id'),
     verified: flags.verified,
     replay: flags.replay,
     test: flags.test,
-    traceId: row.trace_id as string,
+    traceId: text(row, 'trace_id'),
     lineage: lineage === '' ? [] : lineage.split(' '),
-    hops: row.hops as number,
-    causeRun: row.cause_run as number | null,
-    causeDelivery: row.cause_delivery as number | null,
-    summary: row.summary as string | null,
-    itemId: row.item_id as string | null,
-    itemTs: row.item_ts as number | null,
-    code: row.code as string | null,
-    originalStart: row.original_start as number | null,
-    originalLength: row.original_length as number | null,
-    onlyListenerId: row.only_listener_id as string | null,
-    digestKey: row.digest_key as string | null,
+    hops: number(row, 'hops'),
+    causeRun: numberOrNull(row, 'cause_run'),
+    causeDelivery: numberOrNull(row, 'cause_delivery'),
+    summary: textOrNull(row, 'summary'),
+    itemId: textOrNull(row, 'item_id'),
+    itemTs: numberOrNull(row, 'item_ts'),
+    code: textOrNull(row, 'code'),
+    originalStart: numberOrNull(row, 'original_start'),
+    originalLength: numberOrNull(row, 'original_length'),
+    onlyListenerId: textOrNull(row, 'only_listener_id'),
+    digestKey: textOrNull(row, 'digest_key'),
   };
 }
 
@@ -66,63 +67,63 @@ export const NOT_OF_SOURCES = {
 } as const;
 
 export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): EmissionRecord {
-  const entry = row.entry as number;
-  const name = row.name as string;
+  const entry = number(row, 'entry');
+  const name = text(row, 'name');
   const body = (row.body as Uint8Array | null | undefined) ?? null;
   return {
     entry,
     emitId: emitId(storeTag, entry),
-    emitterId: row.emitter_id as string,
+    emitterId: text(row, 'emitter_id'),
     name,
-    summary: row.summary as string | null,
-    itemId: row.item_id as string | null,
-    itemTs: row.item_ts as number | null,
-    code: row.code as string | null,
+    summary: textOrNull(row, 'summary'),
+    itemId: textOrNull(row, 'item_id'),
+    itemTs: numberOrNull(row, 'item_ts'),
+    code: textOrNull(row, 'code'),
     body: body && openBody({ entry, name, body }, seal),
   };
 }
 
 /** Of a run's row: what it waits for. */
 export function toWait(row: Row): Wait | null {
-  return row.wait_kind === null ? null : { kind: row.wait_kind as WaitKind, dueAtMs: row.due_at_ms as number };
+  return row.wait_kind === null ? null : { kind: text<WaitKind>(row, 'wait_kind'), dueAtMs: number(row, 'due_at_ms') };
 }
 
 export function runRecordOf(row: Row, of: { storeTag: string; replay: boolean }): RunRecord {
   return {
-    run: row.run as number,
-    runnableId: row.runnable_id as string,
-    deploymentId: row.deployment_id as string,
-    state: row.state as RunState,
-    attempt: row.attempt as number,
+    run: number(row, 'run'),
+    runnableId: text(row, 'runnable_id'),
+    deploymentId: text(row, 'deployment_id'),
+    state: text<RunState>(row, 'state'),
+    attempt: number(row, 'attempt'),
     replay: of.replay,
-    entry: row.entry as number,
-    emitId: emitId(of.storeTag, row.entry as number),
-    emitterId: row.origin_id as string,
-    eventName: row.name as string,
-    startedAtMs: row.started_at_ms as number | null,
-    endedAtMs: row.ended_at_ms as number | null,
-    summary: row.summary as string | null,
-    errorEntry: row.error_entry as number | null,
-    errorCode: row.error_code as string | null,
+    entry: number(row, 'entry'),
+    emitId: emitId(of.storeTag, number(row, 'entry')),
+    emitterId: text(row, 'origin_id'),
+    eventName: text(row, 'name'),
+    startedAtMs: numberOrNull(row, 'started_at_ms'),
+    endedAtMs: numberOrNull(row, 'ended_at_ms'),
+    summary: textOrNull(row, 'summary'),
+    errorEntry: numberOrNull(row, 'error_entry'),
+    errorCode: textOrNull(row, 'error_code'),
     waiting: toWait(row),
   };
 }
 
 export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   return {
-    delivery: row.delivery as number,
-    kind: row.kind as DeliveryKind,
-    listenerId: row.listener_id as string,
-    subscriptionId: row.subscription_id as string | null,
-    entry: row.entry as number,
-    emitId: emitId(storeTag, row.entry as number),
-    emitterId: row.emitter_id as string,
-    eventName: row.name as string,
-    state: row.state as DeliveryState,
-    attemptsMade: row.attempts_made as number,
-    nextAttemptAtMs: row.due_at_ms as number | null,
-    dueBy: row.due_by as DueBy,
-    endedAtMs: row.ended_at_ms as number | null,
+    delivery: number(row, 'delivery'),
+    kind: text<DeliveryKind>(row, 'kind'),
+    listenerId: text(row, 'listener_id'),
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    entry: number(row, 'entry'),
+    emitId: emitId(storeTag, number(row, 'entry')),
+    emitterId: text(row, 'emitter_id'),
+    eventName: text(row, 'name'),
+    state: text<DeliveryState>(row, 'state'),
+    attemptsMade: number(row, 'attempts_made'),
+    nextAttemptAtMs: numberOrNull(row, 'due_at_ms'),
+    dueBy: text<DueBy>(row, 'due_by'),
+    endedAtMs: numberOrNull(row, 'ended_at_ms'),
   };
 }
 

@@ -10,6 +10,7 @@
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -144,7 +145,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   const real = rows.filter((row) => row.listener_id !== null);
   const gone = real.filter(({ id }) => id === null);
   if (gone.length > 0) {
-    const runnables = gone.map((row) => ({ ownerId: row.owner_id as string, id: row.listener_id as string }));
+    const runnables = gone.map((row) => ({ ownerId: text(row, 'owner_id'), id: text(row, 'listener_id') }));
     await cancelOrphans(core, tx, { runnables, nowMs });
   }
   const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
@@ -245,7 +246,7 @@ async function lockLines(
     arrayLiteral(runnables.map(({ ownerId }) => ownerId)),
     arrayLiteral(runnables.map(({ id }) => id)),
   );
-  const byId = new Map(rows.map((row) => [row.listener_id as string, row]));
+  const byId = new Map(rows.map((row) => [text(row, 'listener_id'), row]));
   const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
   const locked = inTurn.map((row) => toCandidate(row, { nowMs, seal }));
   return { locked, lines: new Map(locked.map(({ line }) => [line.listenerId, line])) };

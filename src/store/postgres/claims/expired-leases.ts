@@ -5,6 +5,7 @@
 // look dead at first. `steady` says so.
 
 import { LIMITS } from '../../../domain/limits.ts';
+import { number } from '../../rows/cells.ts';
 import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -56,12 +57,12 @@ export async function readLost(core: Core, tx: Tx): Promise<Lost> {
     runs: await lockRuns(
       tx,
       nowMs,
-      runs.map((row) => row.run as number),
+      runs.map((row) => number(row, 'run')),
     ),
     deliveries: await lockDeliveries(
       tx,
       nowMs,
-      deliveries.map((row) => row.delivery as number),
+      deliveries.map((row) => number(row, 'delivery')),
     ),
   };
 }

@@ -3,6 +3,7 @@
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { isRequestListener } from '../../../domain/delivery/http-request.ts';
+import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 import { LINE_COLUMNS, Line, toLineRow } from '../log/listener-queue.ts';
@@ -82,8 +83,8 @@ export async function moveInSteps(step: (after: number) => Promise<Row[]>, moved
     let count = 0;
     for (const row of rows) {
       moved(row);
-      count += row.n as number;
-      after = Math.max(after, row.last as number);
+      count += number(row, 'n');
+      after = Math.max(after, number(row, 'last'));
     }
     if (count === 0) return;
   }

@@ -113,7 +113,8 @@ async function updateIn(w: ConfigWriting, { listener, change, core }: Update): P
   ]);
   if (!row || !line) return undefined;
   const before = toWebhook(row, core.seal);
-  const webhook = change(before);
+  const { id, ownerId, createdAtMs } = before;
+  const webhook = { ...change(before), id, ownerId, createdAtMs };
   const { settings, secrets } = sealedCells(webhook, core.seal);
   void w.tx.query(
     `UPDATE webhooks SET url = $1, name = $2, description = $3, active = $4, settings = $5, is_ordered = $6, secrets = $7,

@@ -10,6 +10,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency } from '../../contract/store.ts';
 import type { Tick } from '../../log/ticks.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readLost } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -111,10 +112,10 @@ export class Reads {
     );
     const row = rows[0] as Row;
     if (row.is_alive !== true) throw new NodeGone('this node was taken for gone');
-    if (this.nowMs === 0) this.nowMs = clock.heard(row.now_ms as number, this.#tx.beganAt);
-    this.lastNumber = (row.last_number as number | null) ?? 0;
+    if (this.nowMs === 0) this.nowMs = clock.heard(number(row, 'now_ms'), this.#tx.beganAt);
+    this.lastNumber = numberOrNull(row, 'last_number') ?? 0;
     for (const ownerId of owners) this.versions.set(ownerId, 0);
-    for (const pair of ((row.versions as string | null) ?? '').split(',')) {
+    for (const pair of (textOrNull(row, 'versions') ?? '').split(',')) {
       const [ownerId, version] = pair.split(' ') as [string, string | undefined];
       if (version !== undefined) this.versions.set(ownerId, Number(version));
     }
@@ -146,8 +147,8 @@ export class Reads {
         names,
       ),
     ]);
-    for (const row of won) this.wonKeys.add(pairKey(row.trigger_id as string, row.key as string));
-    for (const row of rows) this.keys.set(pairKey(row.trigger_id as string, row.key as string), row);
+    for (const row of won) this.wonKeys.add(pairKey(text(row, 'trigger_id'), text(row, 'key')));
+    for (const row of rows) this.keys.set(pairKey(text(row, 'trigger_id'), text(row, 'key')), row);
   }
 
   async #readEndings(leases: readonly RunLease[]): Promise<void> {
@@ -162,7 +163,7 @@ export class Reads {
       arrayLiteral(leases.map(({ run }) => run)),
       arrayLiteral(leases.map(({ fence }) => fence)),
     );
-    for (const row of rows) this.endings.set(leaseKey(row.run as number, row.fence as number), row);
+    for (const row of rows) this.endings.set(leaseKey(number(row, 'run'), number(row, 'fence')), row);
   }
 
   async #readReturns(leases: readonly RunLease[]): Promise<void> {
@@ -176,7 +177,7 @@ export class Reads {
       arrayLiteral(leases.map(({ run }) => run)),
       arrayLiteral(leases.map(({ fence }) => fence)),
     );
-    for (const row of rows) this.returns.set(leaseKey(row.run as number, row.fence as number), row);
+    for (const row of rows) this.returns.set(leaseKey(number(row, 'run'), number(row, 'fence')), row);
   }
 
   async #readAttempts(leases: readonly DeliveryLease[]): Promise<void> {
@@ -188,7 +189,7 @@ export class Reads {
       arrayLiteral(leases.map(({ delivery }) => delivery)),
       arrayLiteral(leases.map(({ fence }) => fence)),
     );
-    for (const row of rows) this.attempts.set(leaseKey(row.delivery as number, row.fence as number), row);
+    for (const row of rows) this.attempts.set(leaseKey(number(row, 'delivery'), number(row, 'fence')), row);
   }
 
   /**
@@ -213,7 +214,7 @@ export class Reads {
           skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, ${IS_BUSY} AS is_skipped`,
       ...values,
     );
-    for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(row.id as string);
+    for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(text(row, 'id'));
   }
 
   /** Runs of one source are serialised, so that nobody else changes what it remembers. */
@@ -225,8 +226,8 @@ export class Reads {
       this.#tx.query('SELECT source_id, item_id FROM dedupe WHERE source_id = ANY($1::text[]) ORDER BY entry', ids),
     ]);
     for (const id of sources) this.itemIds.set(id, []);
-    for (const row of strategies) this.strategies.set(row.id as string, row.dedupe as string | null);
-    for (const row of items) this.itemIds.get(row.source_id as string)?.push(row.item_id as string);
+    for (const row of strategies) this.strategies.set(text(row, 'id'), textOrNull(row, 'dedupe'));
+    for (const row of items) this.itemIds.get(text(row, 'source_id'))?.push(text(row, 'item_id'));
   }
 
   async #readOverDigests(): Promise<void> {
@@ -239,11 +240,11 @@ export class Reads {
     if (over.length === 0) return;
     const newest = await this.#tx.query(
       'SELECT * FROM emissions WHERE entry = ANY($1::bigint[])',
-      arrayLiteral(over.map((row) => row.newest_entry as number)),
+      arrayLiteral(over.map((row) => number(row, 'newest_entry'))),
     );
     const byEntry = new Map(newest.map((row) => [row.entry, row]));
-    this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(row.newest_entry as number), ...row }));
-    for (const row of this.overDigests) this.#missed.owners.add(row.digest_owner as string);
+    this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(number(row, 'newest_entry')), ...row }));
+    for (const row of this.overDigests) this.#missed.owners.add(text(row, 'digest_owner'));
   }
 
   async #readDueLater(): Promise<void> {
@@ -257,14 +258,14 @@ export class Reads {
     this.dueLater = due.sort(
       (a, b) => (a[at] as number) - (b[at] as number) || (a[entry] as number) - (b[entry] as number),
     );
-    for (const row of due) this.#missed.owners.add(row.owner_id as string);
+    for (const row of due) this.#missed.owners.add(text(row, 'owner_id'));
   }
 
   async #readLost(): Promise<void> {
     const lost = await readLost(this.#core, this.#tx);
     this.lostRuns = lost.runs;
     this.lostDeliveries = lost.deliveries;
-    for (const row of [...lost.runs, ...lost.deliveries]) this.#missed.owners.add(row.owner_id as string);
+    for (const row of [...lost.runs, ...lost.deliveries]) this.#missed.owners.add(text(row, 'owner_id'));
   }
 
   async #readDigests(needs: readonly DigestNeed[]): Promise<void> {
@@ -293,7 +294,7 @@ export class Reads {
       const none = { opened_at_ms: this.nowMs, closes_at_ms: this.nowMs, repeats: 0, is_new: true };
       this.digests.set(pairKey(ownerId, digestKey), none);
     }
-    for (const row of rows) this.digests.set(pairKey(row.owner_id as string, row.digest_key as string), row);
+    for (const row of rows) this.digests.set(pairKey(text(row, 'owner_id'), text(row, 'digest_key')), row);
   }
 
   /**
@@ -339,6 +340,6 @@ export class Reads {
       'SELECT owner_id, version FROM versions WHERE owner_id = ANY($1::text[])',
       arrayLiteral(owners),
     );
-    for (const row of rows) this.versions.set(row.owner_id as string, row.version as number);
+    for (const row of rows) this.versions.set(text(row, 'owner_id'), number(row, 'version'));
   }
 }

@@ -14,6 +14,7 @@ import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../contract/records.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
+import { text } from '../../rows/cells.ts';
 import { type EmissionReader, toEmissionRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -47,7 +48,7 @@ export function streamVerbs(core: Core): StreamStore {
         after,
         upTo,
       );
-      return new Set(rows.map((row) => row.emitter_id as string));
+      return new Set(rows.map((row) => text(row, 'emitter_id')));
     },
   };
 }

@@ -10,6 +10,7 @@
 import { MINUTE_MS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
 import type { CounterCheck, CounterStore, Repair } from '../../contract/counters.ts';
+import { flag, number, numberOrNull, text } from '../../rows/cells.ts';
 import type { ConnectionOptions } from '../connection/connection.ts';
 import { Session } from '../connection/session.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -134,7 +135,7 @@ async function repairLines(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
   const changed: Line[] = [];
   for (const row of locked) {
     const found = counted.find(({ owner, listener }) => owner === row.owner_id && listener === row.listener_id);
-    const line = new Line(toLineRow(row), row.is_run as boolean);
+    const line = new Line(toLineRow(row), flag(row, 'is_run'));
     const made = found ? repairLine(line, found) : [];
     if (made.length === 0) continue;
     repairs.push(...made);
@@ -152,15 +153,15 @@ function repairLine(line: Line, found: Row): Repair[] {
     const rows = found[`rows_${kind}`] as number;
     if (line[kind] !== rows) repairs.push({ kind, ownerId, of, counted: line[kind], found: rows });
   }
-  const waits = (found.rows_waiting as number) > 0;
+  const waits = number(found, 'rows_waiting') > 0;
   const isLate = found.is_late === true && found.is_throttled !== true;
-  const isLost = !line.isRun && (found.rows_taken as number) > 0 && line.holder === null;
+  const isLost = !line.isRun && number(found, 'rows_taken') > 0 && line.holder === null;
   if (repairs.length === 0 && (found.is_ready !== waits || isLate || isLost)) {
     repairs.push({ kind: 'ready', ownerId, of, counted: Number(found.is_ready), found: Number(waits) });
   }
   if (repairs.length === 0) return [];
-  const holder = found.rows_holder as number | null;
-  line.recount({ waiting: found.rows_waiting as number, taken: found.rows_taken as number, holder });
+  const holder = numberOrNull(found, 'rows_holder');
+  line.recount({ waiting: number(found, 'rows_waiting'), taken: number(found, 'rows_taken'), holder });
   return repairs;
 }
 
@@ -177,9 +178,9 @@ async function repairLedger(core: Core, tx: Tx): Promise<Repair[]> {
   );
   return rows.map((row) => ({
     kind: 'ledger',
-    ownerId: row.owner_id as string,
-    of: row.fact as string,
-    counted: row.counted as number,
-    found: row.found as number,
+    ownerId: text(row, 'owner_id'),
+    of: text(row, 'fact'),
+    counted: number(row, 'counted'),
+    found: number(row, 'found'),
   }));
 }

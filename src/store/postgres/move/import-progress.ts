@@ -3,6 +3,7 @@
 
 import type { Cell } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { text } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 
@@ -42,7 +43,7 @@ export async function refuseUnfinishedMove(pool: { get(sql: string): Promise<Row
 /** Waits for a transaction that a call which was killed has left behind. */
 export async function readMark(tx: Tx): Promise<MoveMark | null> {
   const [row] = await tx.query("SELECT value FROM meta WHERE name = 'move' FOR UPDATE");
-  return row === undefined ? null : (JSON.parse(row.value as string) as MoveMark);
+  return row === undefined ? null : (JSON.parse(text(row, 'value')) as MoveMark);
 }
 
 export function writeMark(tx: Tx, mark: MoveMark): void {
@@ -51,7 +52,7 @@ export function writeMark(tx: Tx, mark: MoveMark): void {
 
 export async function readProgress(tx: Tx, table: string): Promise<Progress> {
   const [row] = await tx.query('SELECT value FROM meta WHERE name = $1', `move ${table}`);
-  return row === undefined ? BEGINNING : (JSON.parse(row.value as string) as Progress);
+  return row === undefined ? BEGINNING : (JSON.parse(text(row, 'value')) as Progress);
 }
 
 export function writeProgress(tx: Tx, table: string, progress: Progress): void {

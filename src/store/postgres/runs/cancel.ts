@@ -1,6 +1,7 @@
 // Cancelling runs that wait: they move to those that are over.
 
 import type { RunState } from '../../../domain/run/run.ts';
+import { numberOrNull, text } from '../../rows/cells.ts';
 import { emptyLine, fitting, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { ConfigWriting } from '../config/config-write.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -91,9 +92,9 @@ async function cancelIn(core: Core, tx: Tx, which: { ownerId: string; run: numbe
   if (!gone) return { state, isStale: true, awaitedBy: null };
   if (gone.state === 'queued') leaveLine(tx, line);
   const ledger = new Ledger();
-  ledger.moved(ownerId, 'runs', { from: gone.state as string, to: 'cancelled' });
+  ledger.moved(ownerId, 'runs', { from: text(gone, 'state'), to: 'cancelled' });
   ledger.write(tx, core.node.slot);
-  return { state: 'cancelled', isStale: false, awaitedBy: gone.awaited_by as number | null };
+  return { state: 'cancelled', isStale: false, awaitedBy: numberOrNull(gone, 'awaited_by') };
 }
 
 function leaveLine(tx: Tx, line: Listener): void {

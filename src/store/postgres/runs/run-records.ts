@@ -6,6 +6,7 @@ import { errorIn } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import type { RunStore } from '../../contract/store.ts';
+import { bytes, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import { causesOf } from '../log/log-records.ts';
 import { readPage } from '../pages.ts';
@@ -68,11 +69,11 @@ export function runReads(core: Core): Pick<RunStore, 'listRuns' | 'getRun'> {
       if (!row) return undefined;
       return {
         ...toRunRecord(row, storeTag),
-        event: row.body as Uint8Array,
-        detail: row.detail as string | null,
-        errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(row.error_tail as Uint8Array))),
-        causedByRun: row.cause_run as number | null,
-        causeSummary: row.cause_summary as string | null,
+        event: bytes(row, 'body'),
+        detail: textOrNull(row, 'detail'),
+        errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(bytes(row, 'error_tail')))),
+        causedByRun: numberOrNull(row, 'cause_run'),
+        causeSummary: textOrNull(row, 'cause_summary'),
         causes,
       };
     },

@@ -4,6 +4,7 @@ import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Standing } from '../../contract/records.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row, Value } from '../database.ts';
@@ -14,8 +15,8 @@ const OPEN: readonly DeliveryState[] = ['pending', 'sending', 'retrying', 'held'
 
 /** Null when it is over, for a mail, and when its webhook is gone. */
 export function standingOf(core: Core, row: Row): Standing | null {
-  const listenerId = row.listener_id as string;
-  if (!listenerId.startsWith('wh_') || !OPEN.includes(row.state as DeliveryState)) return null;
+  const listenerId = text(row, 'listener_id');
+  if (!listenerId.startsWith('wh_') || !OPEN.includes(text<DeliveryState>(row, 'state'))) return null;
   const kept = core.reader.get('SELECT * FROM webhooks WHERE id = ?', listenerId);
   if (!kept) return null;
   const webhook = toWebhook(kept, core.seal);
@@ -54,15 +55,15 @@ function count(core: Core, where: string, values: readonly Value[]): number {
 
 /** The first that waits or is on its way, when that is another one. */
 function headBefore(core: Core, row: Row): number | null {
-  const delivery = row.delivery as number;
+  const delivery = number(row, 'delivery');
   const waiting = core.reader.get(
     `SELECT delivery FROM deliveries WHERE listener_id = ? AND state IN ('pending', 'retrying')
       ORDER BY delivery LIMIT 1`,
-    row.listener_id as string,
+    text(row, 'listener_id'),
   );
   const sending = core.reader.get(
     `SELECT min(delivery) AS delivery FROM deliveries WHERE listener_id = ? AND state = 'sending' AND ${OPEN_DELIVERY}`,
-    row.listener_id as string,
+    text(row, 'listener_id'),
   );
   const heads = [waiting?.delivery, sending?.delivery].filter((n) => typeof n === 'number');
   const head = heads.length === 0 ? delivery : Math.min(...heads);

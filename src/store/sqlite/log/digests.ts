@@ -2,6 +2,7 @@
 
 import { judgeRepeat, whyCounted } from '../../../domain/delivery/digest.ts';
 import type { Emission } from '../../../domain/emission.ts';
+import { number } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 
 /**
@@ -16,9 +17,9 @@ export function countRepeat(core: Core, mail: Emission, nowMs: number): string |
     mail.digestKey,
   );
   const open = row && {
-    openedAtMs: row.opened_at_ms as number,
-    closesAtMs: row.closes_at_ms as number,
-    repeats: row.repeats as number,
+    openedAtMs: number(row, 'opened_at_ms'),
+    closesAtMs: number(row, 'closes_at_ms'),
+    repeats: number(row, 'repeats'),
   };
   if (!open || judgeRepeat(open) === 'send') {
     const windowMs = core.routes.owner(mail.ownerId)?.digestWindowMs ?? 0;

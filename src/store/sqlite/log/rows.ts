@@ -2,6 +2,7 @@
 
 import type { Emission } from '../../../domain/emission.ts';
 import type { RunRecord } from '../../contract/records.ts';
+import { number } from '../../rows/cells.ts';
 import { type EmissionReader, emissionOf, isListed, runRecordOf } from '../../rows/log-rows.ts';
 import type { Row } from '../database.ts';
 
@@ -20,7 +21,7 @@ export function flagsOf(emission: { verified: boolean; replay: boolean; test: bo
 }
 
 export function toEmission(row: Row, reader: EmissionReader): Emission {
-  const flags = row.flags as number;
+  const flags = number(row, 'flags');
   return emissionOf(row, reader, {
     verified: (flags & VERIFIED) !== 0,
     replay: (flags & REPLAY) !== 0,
@@ -29,7 +30,7 @@ export function toEmission(row: Row, reader: EmissionReader): Emission {
 }
 
 export function toRunRecord(row: Row, storeTag: string): RunRecord {
-  return runRecordOf(row, { storeTag, replay: ((row.flags as number) & REPLAY) !== 0 });
+  return runRecordOf(row, { storeTag, replay: (number(row, 'flags') & REPLAY) !== 0 });
 }
 
 /** Of `deliveries JOIN emissions`. */

@@ -4,6 +4,7 @@
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../contract/records.ts';
 import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -25,7 +26,7 @@ export function streamVerbs(core: Core): StreamStore {
 
     emittersAfter: async ({ after, upTo }) => {
       const sql = 'SELECT DISTINCT emitter_id FROM emissions WHERE entry > ? AND entry <= ? AND flags & 8';
-      return new Set(core.reader.all(sql, after, upTo).map((row) => row.emitter_id as string));
+      return new Set(core.reader.all(sql, after, upTo).map((row) => text(row, 'emitter_id')));
     },
   };
 }
@@ -62,8 +63,8 @@ function withBodies(core: Core, rows: readonly Row[]): EmissionRecord[] {
   let bytes = 0;
   for (const row of rows) {
     if (bytes >= LIMITS.streamBytes) break;
-    bytes += row.bytes as number;
-    const whole = core.reader.get('SELECT body FROM emissions WHERE entry = ?', row.entry as number);
+    bytes += number(row, 'bytes');
+    const whole = core.reader.get('SELECT body FROM emissions WHERE entry = ?', number(row, 'entry'));
     records.push(toEmissionRecord({ ...row, ...whole }, core));
   }
   return records;

@@ -5,6 +5,7 @@
 
 import type { Runnable } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
+import { text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
 type Throttled = Pick<Runnable, 'id' | 'settings'>;
@@ -16,7 +17,7 @@ export class Throttles {
 
   constructor(writer: Connection) {
     for (const row of writer.all('SELECT runnable_id, starts FROM throttles')) {
-      this.#starts.set(row.runnable_id as string, JSON.parse(row.starts as string) as number[]);
+      this.#starts.set(text(row, 'runnable_id'), JSON.parse(text(row, 'starts')) as number[]);
     }
   }
 

@@ -3,6 +3,7 @@
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from '../../rows/cells.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
 import { mendHeader } from './header.ts';
@@ -139,12 +140,12 @@ function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table 
       .map((row) => String(row.name)),
   );
   const info = writer.all('SELECT name, pk FROM pragma_table_info(?)', name);
-  const columns = info.map((row) => row.name as string).filter((column) => before.has(column));
+  const columns = info.map((row) => text(row, 'name')).filter((column) => before.has(column));
   const { sql } = writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name) as {
     sql: string;
   };
   const key = info.filter(({ pk }) => (pk as number) > 0).sort((a, b) => (a.pk as number) - (b.pk as number));
-  return { name, columns, key: /WITHOUT ROWID/.test(sql) ? key.map((row) => row.name as string) : null };
+  return { name, columns, key: /WITHOUT ROWID/.test(sql) ? key.map((row) => text(row, 'name')) : null };
 }
 
 /** Where the figures of an opening are lost, the next one still comes behind all that were. */
