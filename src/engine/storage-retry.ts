@@ -1,5 +1,6 @@
 // A finishing write that storage refuses is tried until storage is back: the result is in our hands, and nowhere else.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../store/contract/store.ts';
 
 const FIRST_WAIT_MS = 50;
@@ -13,19 +14,7 @@ export async function insist<T>(verb: () => Promise<T>, signal: AbortSignal): Pr
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       if (signal.aborted) return undefined;
-      await pause(waitMs, signal);
+      await pause(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
-}
-
-function pause(waitMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, waitMs);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

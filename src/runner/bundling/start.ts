@@ -95,7 +95,8 @@ function programFiles(): string[] {
   const binary = dirname(
     createRequire(join(esbuild, 'package.json')).resolve(`@esbuild/${platform()}-${arch()}/package.json`),
   );
-  return [SOURCES, esbuild, binary].map((path) => path.replace(/\/$/, ''));
+  const semver = dirname(require.resolve('semver/package.json'));
+  return [SOURCES, esbuild, binary, semver].map((path) => path.replace(/\/$/, ''));
 }
 
 /** The scopes of packages above them are asked for whether their files are modules. */
