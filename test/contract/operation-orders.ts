@@ -94,6 +94,22 @@ export function operationOrdersContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('it, and says so without a step', async () => {
+      await using stage = await exhaustedOnes(harness, 1);
+      const operation = await start(stage);
+      await change(stage, stage.main, { active: false });
+      const waiting = await shown(stage, operation);
+      ok(waiting.reason, 'says why it stands still');
+      const { items } = await stage.store.listOperations({ ownerId: stage.owner.id }, { limit: 9 });
+      deepEqual(items, [waiting]);
+      const { operation: paused } = await order(stage, operation, 'pause');
+      deepEqual([paused.state, paused.reason], ['paused', null]);
+      const { operation: resumed } = await order(stage, operation, 'resume');
+      deepEqual([resumed.state, resumed.reason], ['running', waiting.reason]);
+      await change(stage, stage.main, { active: true });
+      equal((await shown(stage, operation)).reason, null);
+    });
+
     it('not the deletion of its webhook', async () => {
       await using stage = await exhaustedOnes(harness, 3);
       const operation = await start(stage);

@@ -7,7 +7,17 @@ import type { Operation } from '../../src/domain/operation.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 import { at, defined, type Harness, START_MS, timesInTurn } from './fixtures.ts';
 import { carryOut, count, exhaustedOf, exhaustedOnes, shown, start, stepOn } from './operating.ts';
-import { countOf, deliverAll, listed, numbersOf, recordOf, resend, wholeOf, withWebhooks } from './sending.ts';
+import {
+  countOf,
+  deliverAll,
+  listed,
+  numbersOf,
+  pendingFor,
+  recordOf,
+  resend,
+  wholeOf,
+  withWebhooks,
+} from './sending.ts';
 
 export function operationsContract(harness: Harness): void {
   describe('an operation', () => {
@@ -57,6 +67,26 @@ export function operationsContract(harness: Harness): void {
       const done = await shown(stage, operation);
       deepEqual([done.state, done.total, done.resent, done.passedOver], ['done', 0, 0, 0]);
       deepEqual(await stage.store.stepOperation(), { isResent: false, isMore: false });
+    });
+
+    it('is done when the last that fits is due', async () => {
+      await using stage = await exhaustedOnes(harness, LIMITS.resendsWaiting);
+      await pendingFor(stage, stage.main, 1);
+      await deliverAll(stage);
+      const operation = await start(stage, { states: ['exhausted'] });
+      await stepOn(stage);
+      const done = await shown(stage, operation);
+      deepEqual([done.state, done.resent], ['done', LIMITS.resendsWaiting]);
+      equal(await countOf(stage, stage.main, 'retrying'), LIMITS.resendsWaiting);
+    });
+
+    it('that is new waits for its turn', async () => {
+      await using stage = await exhaustedOnes(harness, 1);
+      const first = await start(stage);
+      await count(stage, first);
+      await start(stage);
+      equal((await stage.store.stepOperation()).isResent, true, 'the first goes on');
+      equal((await shown(stage, first)).resent, 1);
     });
 
     it('takes what was accepted in its time', async () => {

@@ -124,6 +124,17 @@ export function retriesContract(harness: Harness): void {
       deepEqual([dueBy, nextAttemptAtMs], ['schedule', START_MS + 5 * SECOND_MS]);
     });
 
+    it('stays that of its last attempt when cancelled', async () => {
+      await using stage = await withWebhooks(harness);
+      await stage.append(stage.emitterId);
+      const delivery = only(await stage.deliveries());
+      await stage.store.deleteWebhook(stage.owner.id, stage.main.id);
+      await record(stage, delivery, FAILED);
+      const { state, dueBy, attemptsMade } = await recordOf(stage, delivery);
+      deepEqual([state, dueBy, attemptsMade], ['cancelled', 'event', 1]);
+      await assertLedgerAddsUp(stage);
+    });
+
     it('is listed as it is shown alone', async () => {
       await using stage = await withWebhooks(harness, 2);
       await stage.append(stage.emitterId);

@@ -1,6 +1,7 @@
 // Whether a webhook is well: judged with each attempt, in the transaction that records it.
 
 import { LIMITS } from '../limits.ts';
+import type { Webhook } from '../resource.ts';
 
 export interface WebhookHealth {
   /** The first attempt that failed since the last success; null: the last one succeeded, or there was none. */
@@ -67,6 +68,39 @@ export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs 
     health: { failingSinceMs, exhaustedInRow, noticedAtMs, pausedUntilMs },
     notice: isNew ? { code: 'WebhookFailing', failingSinceMs, exhaustedInRow } : null,
   };
+}
+
+export interface AttemptSigns {
+  /** As it is now; undefined: it is gone. */
+  readonly webhook: Pick<Webhook, 'url' | 'active'> | null | undefined;
+  /** The URL that the attempt was made to. */
+  readonly attemptedUrl: string | undefined;
+  readonly state: Judgement['state'];
+  readonly pauseUntilMs: number | null;
+  /** The receiver answered 410. */
+  readonly disableWebhook: boolean;
+  readonly nowMs: number;
+}
+
+export interface WebhookJudged extends Judged {
+  /** The webhook is to be disabled, and what waits for it to be held. */
+  readonly isDisabled: boolean;
+}
+
+/** What an attempt says of the health of its webhook. Of one that is gone, or has another URL by now: nothing. */
+export function judgeWebhook(before: WebhookHealth, signs: AttemptSigns): WebhookJudged {
+  const { webhook, attemptedUrl, disableWebhook } = signs;
+  if (!webhook || webhook.url !== attemptedUrl) return { health: before, notice: null, isDisabled: false };
+  if (disableWebhook) return { health: HEALTHY, notice: null, isDisabled: true };
+  if (!webhook.active) return { health: before, notice: null, isDisabled: false };
+  const { health, notice } = judgeHealth(before, signs);
+  return { health, notice, isDisabled: notice?.code === 'WebhookDisabled' };
+}
+
+/** What an attempt says of a place that requests of code go to: of its health nothing is kept but the pause. */
+export function pauseAfterRequest(before: WebhookHealth, pauseUntilMs: number | null): WebhookHealth {
+  if (pauseUntilMs === null) return before;
+  return { ...HEALTHY, pausedUntilMs: later(before.pausedUntilMs, pauseUntilMs) };
 }
 
 function later(a: number | null, b: number | null): number | null {

@@ -1,8 +1,9 @@
 // Sending one delivery again by hand.
 
+import type { NotResendable } from '../../domain/delivery/progress.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
-import type { DeliveryRecord, NotResendable } from '../../store/contract/records.ts';
+import type { DeliveryRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface ResendDeps {

@@ -118,9 +118,6 @@ export interface DeliveryWhole {
   readonly pausedUntilMs?: number | null;
 }
 
-/** Why a delivery cannot be sent again now: it is on its way; its webhook is not active; its webhook is gone. */
-export type NotResendable = 'sending' | 'held' | 'gone';
-
 export interface AttemptRecord extends Attempt {
   /** Of the requests made, from 1. */
   readonly n: number;

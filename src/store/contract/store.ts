@@ -18,6 +18,7 @@ import type {
   DeliveryLease,
   DeliveryState,
 } from '../../domain/delivery/delivery.ts';
+import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
@@ -33,7 +34,6 @@ import type {
   DeliveryWhole,
   EmissionRecord,
   Ledger,
-  NotResendable,
   Page,
   PageQuery,
   Receipt,

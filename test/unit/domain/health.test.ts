@@ -8,8 +8,10 @@ import {
   type Judged,
   type Judgement,
   judgeHealth,
+  judgeWebhook,
   type Notice,
   noticeText,
+  pauseAfterRequest,
   type WebhookHealth,
 } from '../../../src/domain/delivery/health.ts';
 import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
@@ -252,5 +254,58 @@ describe('the text of a notice', () => {
     const text = noticeText({ ...notice, code: 'WebhookDisabled' }, 'timed out after 15 s.');
     match(text, /^The webhook was disabled\. /);
     match(text, /timed out after 15 s\. .*held and go out when it is enabled again\.$/);
+  });
+});
+
+describe('the webhook of an attempt', () => {
+  const URL = 'https://a.example/';
+  const before = failing(HOUR_MS);
+  const signs = (more: Partial<Parameters<typeof judgeWebhook>[1]>) =>
+    judgeWebhook(before, {
+      webhook: { url: URL, active: true },
+      attemptedUrl: URL,
+      state: 'exhausted',
+      pauseUntilMs: null,
+      disableWebhook: false,
+      nowMs: AT_MS,
+      ...more,
+    });
+
+  it('is judged as it is now', () => {
+    const { health, notice } = judge(before, { state: 'exhausted' });
+    deepEqual(signs({}), { health, notice, isDisabled: false });
+  });
+
+  it('that is gone, disabled, or elsewhere is not judged', () => {
+    const nothing = { health: before, notice: null, isDisabled: false };
+    deepEqual(signs({ webhook: undefined, disableWebhook: true }), nothing);
+    deepEqual(signs({ attemptedUrl: 'https://b.example/', disableWebhook: true }), nothing);
+    deepEqual(signs({ webhook: { url: URL, active: false } }), nothing);
+  });
+
+  it('that wants no more is disabled without a notice', () => {
+    deepEqual(signs({ disableWebhook: true }), { health: HEALTHY, notice: null, isDisabled: true });
+  });
+
+  it('that failed for too long is disabled with one', () => {
+    const told = failing(LIMITS.disablingMs, { noticedAtMs: AT_MS - LIMITS.failingMs });
+    const judged = judgeWebhook(told, {
+      webhook: { url: URL, active: true },
+      attemptedUrl: URL,
+      state: 'retrying',
+      pauseUntilMs: null,
+      disableWebhook: false,
+      nowMs: AT_MS,
+    });
+    deepEqual([judged.isDisabled, judged.notice?.code, judged.health], [true, 'WebhookDisabled', HEALTHY]);
+  });
+});
+
+describe('a place that requests go to', () => {
+  it('keeps the longest pause and nothing else', () => {
+    equal(pauseAfterRequest(HEALTHY, null), HEALTHY);
+    const paused = pauseAfterRequest(HEALTHY, AT_MS);
+    deepEqual(paused, { ...HEALTHY, pausedUntilMs: AT_MS });
+    deepEqual(pauseAfterRequest(paused, AT_MS - 1), paused);
   });
 });

@@ -4,15 +4,21 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../../src/store/postgres/connection/transaction-connection.ts';
-import { Plan } from '../../../src/store/postgres/log/row-changes.ts';
+import { type DeliveryChange, Plan } from '../../../src/store/postgres/log/row-changes.ts';
 
 const NOW_MS = 1000;
-const standing = { attemptsMade: 1, requestsMade: 1, tries: 1, dueBy: 'event' } as const;
+const progress = { attemptsMade: 1, requestsMade: 1, tries: 1, dueBy: 'event' } as const;
 
 const again = (run: number) => ({ run, attempt: 2, startedAtMs: null, alone: false, rescues: 1, fence: 2 });
 const wait = (run: number) => ({ run }) as Plan['waits'][number];
-const change = (delivery: number) => ({ delivery, state: 'retrying', standing, fence: 1, dueAtMs: NOW_MS });
-const end = (delivery: number) => ({ delivery, state: 'delivered', standing });
+const change = (delivery: number): DeliveryChange => ({
+  delivery,
+  state: 'retrying',
+  progress,
+  fence: 1,
+  dueAtMs: NOW_MS,
+});
+const end = (delivery: number) => ({ delivery, state: 'delivered', progress });
 
 /** Counts what is sent of it. */
 function send(plan: Plan): number {

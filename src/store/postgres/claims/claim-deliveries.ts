@@ -4,6 +4,7 @@
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
@@ -11,8 +12,9 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { isFor, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { toEmission } from '../rows.ts';
 import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
-import { claimDeliveryRows, countByState, type DeliveryClaim, toClaimedDelivery } from './claim.ts';
+import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
 import { inTurn, type Turn } from './claim-runs.ts';
 import { type Candidate, grantInTurn, isRetryAlone, keyOf, MAX_DUE, type State, type Taken } from './round-robin.ts';
 
@@ -203,7 +205,8 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
   const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
   return claims.map((claimed) => {
     const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
-    return toClaimedDelivery(claimed, { webhook, mailTo, storeTag: core.storeTag, seal: core.seal });
+    const { row } = claimed;
+    return toClaimedDelivery(row, row.fence as number, { emission: toEmission(row, core), webhook, mailTo });
   });
 }
 

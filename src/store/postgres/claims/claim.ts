@@ -2,15 +2,14 @@
 // The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
-import { type ClaimedDelivery, isWebhook, kindOf, MAIL } from '../../../domain/delivery/delivery.ts';
+import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { msOf } from '../../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
 import type { ClaimedRun } from '../../../domain/run/run.ts';
-import type { EmissionReader } from '../../rows/log-rows.ts';
+import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
-import { type DeliveryStanding, standingOf } from '../deliveries/delivery-schedule.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { Grant, Pass } from '../log/batch-planner.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
@@ -153,31 +152,6 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
   return byDue || (a.row.delivery as number) - (b.row.delivery as number);
 }
 
-export function toClaimedDelivery(
-  { row, listenerId }: DeliveryClaim,
-  of: { webhook: ClaimedDelivery['webhook']; mailTo: string | null } & EmissionReader,
-): ClaimedDelivery {
-  const standing = standingOf(row);
-  return {
-    delivery: row.delivery as number,
-    fence: row.fence as number,
-    kind: kindOf(listenerId),
-    emission: toEmission(row, of),
-    subscriptionId: row.subscription_id as string | null,
-    via: row.via as Via,
-    webhook: of.webhook,
-    mailTo: of.mailTo,
-    attempt: standing.attemptsMade + 1,
-    tries: standing.tries,
-    trigger: triggerOf(standing),
-  };
-}
-
-function triggerOf({ dueBy, requestsMade }: DeliveryStanding): ClaimedDelivery['trigger'] {
-  if (dueBy === 'resend') return 'resend';
-  return requestsMade === 0 ? 'event' : 'retry';
-}
-
 /** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
 export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
   for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
@@ -241,9 +215,10 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
     if (given.length === 0) continue;
     const webhook = webhookOf(pass, line);
     const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
-    claimer.claims.deliveries.push(
-      ...given.map((claim) => toClaimedDelivery(claim, { webhook, mailTo, storeTag, seal })),
-    );
+    for (const { row } of given) {
+      const emission = toEmission(row, { storeTag, seal });
+      claimer.claims.deliveries.push(toClaimedDelivery(row, row.fence as number, { emission, webhook, mailTo }));
+    }
     line.change({ waiting: -given.length, taken: given.length }, node.id);
     for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
   }

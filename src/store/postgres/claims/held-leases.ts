@@ -3,7 +3,7 @@
 
 import type { Claims } from '../../contract/store.ts';
 import type { Core } from '../core.ts';
-import { sendBack } from '../deliveries/rescue.ts';
+import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
 import { leaseKey } from '../log/batch-needs.ts';
 import { releaseLeases } from '../runs/runs.ts';
 
@@ -41,7 +41,8 @@ export class Held {
         core,
         sureRuns.map(({ number, fence }) => ({ run: number, fence })),
       );
-    if (sureDeliveries.length > 0) await releaseDeliveries(core, sureDeliveries);
+    const leases = sureDeliveries.map(({ number, fence }) => ({ delivery: number, fence }));
+    if (leases.length > 0) await releaseDeliveryLeases(core, leases);
     if (all.length === 0) core.node.mayHoldUnknown = false;
     this.#suspects = new Set(all);
   }
@@ -58,18 +59,4 @@ export class Held {
       .map((row) => ({ number: row.number as number, fence: row.fence as number }))
       .filter(({ number }) => !of.known.has(number));
   }
-}
-
-function releaseDeliveries(core: Core, leases: readonly Lease[]): Promise<void> {
-  return core.batch.write({
-    needs: (needs) => {
-      for (const { number, fence } of leases) needs.attempt({ delivery: number, fence });
-    },
-    plan: (pass) => {
-      for (const { number, fence } of leases) {
-        const row = pass.leased('attempts', leaseKey(number, fence));
-        if (row) sendBack(pass, { row, delivery: number, fence });
-      }
-    },
-  });
 }

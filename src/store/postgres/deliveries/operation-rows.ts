@@ -1,17 +1,7 @@
-// Rows to operations, and what becomes of those of a webhook that is deleted.
+// What becomes of the operations of a webhook that is deleted.
 
-import type { Operation } from '../../../domain/operation.ts';
-import { GONE, INACTIVE, toOperation as readOperation } from '../../rows/operation-rows.ts';
+import { GONE } from '../../rows/operation-rows.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
-import type { Row } from '../connection/values.ts';
-
-/** Of `operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id`. */
-export const OPERATION_COLUMNS = 'o.*, w.active AS is_active';
-
-export function toOperation(row: Row): Operation {
-  const operation = readOperation(row);
-  return operation.state === 'running' && row.is_active === false ? { ...operation, reason: INACTIVE } : operation;
-}
 
 /** So that no step of one is under way. */
 export function lockOperationsOf(tx: Tx, webhookId: string): void {

@@ -1,7 +1,9 @@
 // One step of one operation. See operations.ts.
 
-import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { countNext, firstNumberOf, meant, resendNext } from '../../../domain/operation.ts';
+import { cursorOf } from '../../rows/operation-rows.ts';
 import { lockLine, readLine } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -30,7 +32,8 @@ const NEXT = `SELECT o.*, w.id IS NOT NULL AS has_webhook, ${NOW_SQL} AS now_ms
     OR (w.active AND ${WAITING} < ${LIMITS.resendsWaiting}))
   ORDER BY o.turn, o.id LIMIT 1 FOR UPDATE OF o SKIP LOCKED`;
 
-const TURN = `(SELECT coalesce(max(turn), 0) + 1 FROM operations WHERE state = 'running')`;
+/** Behind all others that are running. */
+export const NEXT_TURN = `(SELECT coalesce(max(turn), 0) + 1 FROM operations WHERE state = 'running')`;
 
 /** See OperationStore. */
 export async function stepOperation(core: Core): Promise<Stepped> {
@@ -50,48 +53,43 @@ async function stepIn(core: Core, tx: Tx): Promise<Stepped> {
   return row.is_counted === true ? sendStep(core, tx, { row, nowMs }) : countStep(tx, { row, nowMs });
 }
 
-/** The lowest number of that moment, or of the end of all times. */
-export function firstOf(ms: number): number {
-  return Math.min(ms * NUMBERS_PER_MS, Number.MAX_SAFE_INTEGER);
-}
-
 interface Step {
   readonly row: Row;
   readonly nowMs: number;
 }
 
+interface Looked {
+  readonly delivery: number;
+  readonly entry: number;
+  readonly state: DeliveryState;
+}
+
 /** The next deliveries of the webhook, whatever their state. */
-async function look(tx: Tx, row: Row): Promise<Row[]> {
+async function look(tx: Tx, row: Row): Promise<Looked[]> {
   const part = (table: string): string =>
     `(SELECT delivery, entry, state FROM ${table}
       WHERE owner_id = $1 AND listener_id = $2 AND delivery > $3::bigint AND delivery < $4::bigint
       ORDER BY delivery LIMIT ${LIMITS.operationStep})`;
-  return tx.query(
+  const rows = await tx.query(
     `SELECT * FROM (${part('open_deliveries')} UNION ALL ${part('deliveries')}) AS next
       ORDER BY delivery LIMIT ${LIMITS.operationStep}`,
     row.owner_id as string,
     row.webhook_id as string,
     row.after_delivery as number,
-    firstOf(row.until_ms as number),
+    firstNumberOf(row.until_ms as number),
   );
-}
-
-function matching(row: Row, looked: readonly Row[]): Row[] {
-  const states = (row.states as string).split(' ');
-  return looked.filter(({ state }) => states.includes(state as string));
+  return rows as unknown as Looked[];
 }
 
 async function countStep(tx: Tx, { row, nowMs }: Step): Promise<Stepped> {
-  const looked = await look(tx, row);
-  const isCounted = looked.length < LIMITS.operationStep;
-  const last = looked.at(-1)?.delivery ?? row.after_delivery;
+  const { matched, isCounted, after } = countNext(cursorOf(row), await look(tx, row));
   void tx.query(
     `UPDATE operations SET total = total + $2::int, is_counted = $3, after_delivery = $4::bigint, updated_at_ms = $5::bigint,
-      turn = ${TURN} WHERE id = $1`,
+      turn = ${NEXT_TURN} WHERE id = $1`,
     row.id as string,
-    matching(row, looked).length,
+    matched,
     isCounted,
-    isCounted ? firstOf(row.since_ms as number) - 1 : (last as number),
+    after,
     nowMs,
   );
   return MORE;
@@ -99,10 +97,10 @@ async function countStep(tx: Tx, { row, nowMs }: Step): Promise<Stepped> {
 
 async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepped> {
   const looked = await look(tx, row);
-  const wanted = matching(row, looked);
+  const cursor = cursorOf(row);
   const events = await tx.query(
     'SELECT entry FROM emissions WHERE entry = ANY($1::bigint[]) ORDER BY entry FOR KEY SHARE SKIP LOCKED',
-    arrayLiteral(wanted.map(({ entry }) => entry as number)),
+    arrayLiteral(meant(cursor, looked).map(({ entry }) => entry)),
   );
   const listener = { ownerId: row.owner_id as string, id: row.webhook_id as string };
   lockLine(tx, listener);
@@ -117,19 +115,18 @@ async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepp
   // Disabled or deleted since it was looked at: the next look tells which.
   if (!line || !stand) return MORE;
   const isThere = new Set(events.map(({ entry }) => entry));
-  const there = wanted.filter(({ entry }) => isThere.has(entry)).map(({ delivery }) => delivery as number);
-  const chosen = there.slice(0, LIMITS.resendsWaiting - (stand.waiting as number));
-  const isFull = chosen.length < there.length;
-  const after = isFull ? (chosen.at(-1) ?? row.after_delivery) : (looked.at(-1)?.delivery ?? row.after_delivery);
-  const isDone = !isFull && looked.length < LIMITS.operationStep;
-  const states = (row.states as string).split(' ');
-  const resent = chosen.length === 0 ? 0 : await sendAgain(core, tx, { line, deliveries: chosen, states, nowMs });
+  const room = LIMITS.resendsWaiting - (stand.waiting as number);
+  const next = resendNext(cursor, looked, { room, isThere: ({ entry }) => isThere.has(entry) });
+  const { after, isDone } = next;
+  const deliveries = next.chosen.map(({ delivery }) => delivery);
+  const again = { line, deliveries, states: cursor.states, nowMs };
+  const resent = deliveries.length === 0 ? 0 : await sendAgain(core, tx, again);
   void tx.query(
     `UPDATE operations SET resent = resent + $2::int, after_delivery = $3::bigint, updated_at_ms = $4::bigint,
-      state = $5, ended_at_ms = $6::bigint, turn = ${TURN} WHERE id = $1`,
+      state = $5, ended_at_ms = $6::bigint, turn = ${NEXT_TURN} WHERE id = $1`,
     row.id as string,
     resent,
-    after as number,
+    after,
     nowMs,
     isDone ? 'done' : 'running',
     isDone ? nowMs : null,

@@ -5,13 +5,13 @@
 // Locks are taken in this order: the operation, the events of what is sent again, the webhook's line.
 
 import { LIMITS } from '../../../domain/limits.ts';
-import { ordered } from '../../../domain/operation.ts';
+import { cursorAt, ordered } from '../../../domain/operation.ts';
 import type { OperationStore } from '../../contract/operations.ts';
+import { OPERATION_COLUMNS, toOperation } from '../../rows/operation-rows.ts';
 import type { Row, Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { readPage } from '../pages.ts';
-import { OPERATION_COLUMNS, toOperation } from './operation-rows.ts';
-import { firstOf, stepOperation } from './operation-steps.ts';
+import { NEXT_TURN, stepOperation } from './operation-steps.ts';
 
 const FROM = 'operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id';
 
@@ -23,7 +23,7 @@ export function operationVerbs(core: Core): OperationStore {
       const written = await pool.write(
         `INSERT INTO operations (id, owner_id, kind, webhook_id, since_ms, until_ms, states, state, total, is_counted,
             resent, after_delivery, turn, created_at_ms, updated_at_ms)
-          SELECT $1, $2, $3, $4, $5::bigint, $6::bigint, $7, 'running', 0, false, 0, $8::bigint, 0, $9::bigint, $9::bigint
+          SELECT $1, $2, $3, $4, $5::bigint, $6::bigint, $7, 'running', 0, false, 0, $8::bigint, ${NEXT_TURN}, $9::bigint, $9::bigint
             FROM webhooks WHERE id = $4 AND owner_id = $2 FOR KEY SHARE
           RETURNING id`,
         made.id,
@@ -33,7 +33,7 @@ export function operationVerbs(core: Core): OperationStore {
         made.sinceMs,
         made.untilMs,
         made.states.join(' '),
-        firstOf(made.sinceMs) - 1,
+        cursorAt(made.sinceMs),
         made.createdAtMs,
       );
       return written.length === 1;

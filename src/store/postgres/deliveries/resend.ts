@@ -3,10 +3,11 @@
 //
 // Retention may be about to take the event of one that is over: so that is locked first, and before the line.
 
-import { isWebhook } from '../../../domain/delivery/delivery.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
+import { type NotResendable, reasonAgainstResending } from '../../../domain/delivery/progress.ts';
 import { RESENDABLE } from '../../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
-import type { DeliveryRecord, NotResendable } from '../../contract/records.ts';
+import type { DeliveryRecord } from '../../contract/records.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import { lockLine, readLine } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -51,10 +52,10 @@ async function resendIn(
     tx.query('SELECT active FROM webhooks WHERE id = $1 AND owner_id = $2', listener.id, ownerId),
     tx.query('SELECT state FROM all_deliveries WHERE delivery = $1', delivery),
   ]);
-  const isToWebhook = isWebhook(listener.id);
-  if (!line || (isToWebhook && !webhooks[0])) return 'gone';
-  if (states[0]?.state === 'sending') return 'sending';
-  if (states[0]?.state === 'held' || (isToWebhook && webhooks[0]?.active !== true)) return 'held';
+  if (!line) return 'gone';
+  const webhook = webhooks[0] && { active: webhooks[0].active === true };
+  const reason = reasonAgainstResending({ state: states[0]?.state as DeliveryState, listenerId: listener.id }, webhook);
+  if (reason !== null) return reason;
   await sendAgain(core, tx, { line, deliveries: [delivery], states: BY_HAND, nowMs });
   const [row] = await tx.query(
     `SELECT ${DELIVERY_COLUMNS} FROM all_deliveries AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = $1`,

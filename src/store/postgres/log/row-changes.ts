@@ -1,9 +1,9 @@
 // The rows that a transaction will write, gathered while it is planned and then sent with one statement per table.
 
+import type { DeliveryMove, DeliveryProgress } from '../../../domain/delivery/progress.ts';
 import type { Emission } from '../../../domain/emission.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
-import type { DeliveryStanding } from '../deliveries/delivery-schedule.ts';
 import { type PlannedWait, sendWaits } from '../runs/wait-start.ts';
 import {
   ANSWERS,
@@ -28,18 +28,15 @@ export interface RunAgain {
   readonly fence: number;
 }
 
-export interface DeliveryChange {
+export interface DeliveryChange extends DeliveryMove {
   readonly delivery: number;
-  readonly state: string;
-  readonly standing: DeliveryStanding;
   readonly fence: number;
-  readonly dueAtMs: number | null;
 }
 
 export interface DeliveryEnd {
   readonly delivery: number;
   readonly state: string;
-  readonly standing: DeliveryStanding;
+  readonly progress: DeliveryProgress;
 }
 
 export interface Remembered {
@@ -155,8 +152,8 @@ export class Plan {
         arrayLiteral(changes.map((c) => c.state)),
         arrayLiteral(changes.map((c) => c.fence)),
         arrayLiteral(changes.map((c) => c.dueAtMs)),
-        ...standingLiterals(changes),
-        arrayLiteral(changes.map((c) => c.standing.dueBy)),
+        ...progressLiterals(changes),
+        arrayLiteral(changes.map((c) => c.progress.dueBy)),
       );
     }
     if (ends.length === 0) return;
@@ -172,7 +169,7 @@ export class Plan {
           used, due_by, fence FROM gone`,
       arrayLiteral(ends.map((e) => e.delivery)),
       arrayLiteral(ends.map((e) => e.state)),
-      ...standingLiterals(ends),
+      ...progressLiterals(ends),
       nowMs,
     );
   }
@@ -236,12 +233,12 @@ function refuseTwice(kind: string, numbers: readonly number[]): void {
   }
 }
 
-function standingLiterals(
-  of: readonly { standing: DeliveryStanding }[],
+function progressLiterals(
+  of: readonly { progress: DeliveryProgress }[],
 ): [made: string, requests: string, tries: string] {
   return [
-    arrayLiteral(of.map(({ standing }) => standing.attemptsMade)),
-    arrayLiteral(of.map(({ standing }) => standing.requestsMade)),
-    arrayLiteral(of.map(({ standing }) => standing.tries)),
+    arrayLiteral(of.map(({ progress }) => progress.attemptsMade)),
+    arrayLiteral(of.map(({ progress }) => progress.requestsMade)),
+    arrayLiteral(of.map(({ progress }) => progress.tries)),
   ];
 }

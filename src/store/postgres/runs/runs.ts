@@ -3,11 +3,12 @@
 import type { RunLease } from '../../../domain/run/run.ts';
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { RunStore } from '../../contract/store.ts';
+import { rescueDeliveries } from '../../log/deliveries.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { rescueRuns } from '../../log/rescue-runs.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
 import type { Core } from '../core.ts';
-import { rescueDeliveries } from '../deliveries/rescue.ts';
+import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { cancelRun } from './cancel.ts';
 import { runReads } from './run-records.ts';
@@ -44,7 +45,7 @@ export function runVerbs(core: Core): RunStore {
         plan: (pass) => {
           const log = new PlannedLogWriter(pass, admission);
           const runs = rescueRuns(log);
-          const deliveries = rescueDeliveries(pass);
+          const deliveries = rescueDeliveries(new PlannedDeliveryPort(log));
           return { runs, deliveries, claims: log.claims };
         },
       }),

@@ -6,16 +6,11 @@
 // A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
 // round-robin.ts. Whoever was served goes to the end of the line.
 
-import {
-  type AttemptTrigger,
-  type ClaimedDelivery,
-  type DueBy,
-  isWebhook,
-  kindOf,
-} from '../../../domain/delivery/delivery.ts';
+import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { Via, Webhook } from '../../../domain/resource.ts';
+import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
+import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
@@ -23,8 +18,7 @@ import { toEmission } from '../log/rows.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
 import { type Line, Turns, type Waiting } from './round-robin.ts';
 
-const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, attempts_made, requests_made, tries, due_by,
-  due_at_ms, fence`;
+const COLUMNS = `delivery, owner_id, listener_id, subscription_id, via, entry, state, due_at_ms, fence, ${PROGRESS_COLUMNS}`;
 
 /** Two, so that a queue shrinks also while new hands are free. */
 const HANDED_OVER = 2;
@@ -284,23 +278,6 @@ function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerI
   );
   w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as Waiting, to: 'sending' });
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
-  const kind = kindOf(listenerId);
-  return {
-    delivery,
-    fence,
-    kind,
-    emission: toEmission(emission, core),
-    subscriptionId: row.subscription_id as string | null,
-    via: row.via as Via,
-    webhook,
-    mailTo: kind === 'mail' ? (core.routes.owner(ownerId)?.email ?? null) : null,
-    attempt: (row.attempts_made as number) + 1,
-    tries: row.tries as number,
-    trigger: triggerOf(row),
-  };
-}
-
-function triggerOf(row: Row): AttemptTrigger {
-  if ((row.due_by as DueBy) === 'resend') return 'resend';
-  return row.requests_made === 0 ? 'event' : 'retry';
+  const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
+  return toClaimedDelivery(row, fence, { emission: toEmission(emission, core), webhook, mailTo });
 }

@@ -1,20 +1,20 @@
 // Deliveries: claiming what is due, recording attempts, handing back, sending again, listing.
 
-import type { Attempt, DeliveryLease } from '../../../domain/delivery/delivery.ts';
+import type { Attempt } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { AttemptRecord, DeliveryWhole } from '../../contract/records.ts';
 import type { DeliveryStore } from '../../contract/store.ts';
+import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
+import { NO_SLOTS } from '../../log/finish-run.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row, Value } from '../database.ts';
 import { SqliteLogWriter } from '../log/log-writer.ts';
 import { DELIVERY_COLUMNS } from '../log/rows.ts';
-import type { Transaction } from '../log/transaction.ts';
 import { readPage } from '../pages.ts';
-import { recordAttempt } from './attempts.ts';
 import { claimDeliveries, LostCount, recountDoubtful } from './claim-deliveries.ts';
+import { SqliteDeliveryPort } from './delivery-port.ts';
 import { standingOf } from './delivery-queue-state.ts';
-import { GIVEN_BACK, giveBack } from './rescue.ts';
 import { resendDelivery } from './resend.ts';
 
 export function deliveryVerbs(core: Core): DeliveryStore {
@@ -25,12 +25,15 @@ export function deliveryVerbs(core: Core): DeliveryStore {
       const record = () =>
         core.batch.write((tx) => {
           recountDoubtful(core);
-          return recordAttempt(core, new SqliteLogWriter(core, tx, admission), end);
+          return recordAttempt(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)), end);
         });
       // What is due next must not keep the end of an attempt from being written.
       return record().catch((error) => (error instanceof LostCount ? record() : Promise.reject(error)));
     },
-    releaseDeliveries: (leases) => core.batch.write((tx) => releaseDeliveries(core, tx, leases)),
+    releaseDeliveries: (leases) =>
+      core.batch.write((tx) =>
+        releaseDeliveries(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, NO_SLOTS)), leases),
+      ),
     resendDelivery: (ownerId, delivery) => core.batch.write((tx) => resendDelivery(core, tx, { ownerId, delivery })),
     getDelivery: async (ownerId, delivery) => getDelivery(core, ownerId, delivery),
 
@@ -84,16 +87,4 @@ function pausedUntilMs({ turns, clock }: Core, row: Row): number | null {
 
 function toAttempt(row: Row): AttemptRecord {
   return { ...(JSON.parse(row.made as string) as Attempt), n: row.n as number, trigger: row.trigger as string };
-}
-
-function releaseDeliveries(core: Core, tx: Transaction, leases: readonly DeliveryLease[]): void {
-  for (const { delivery, fence } of leases) {
-    const row = core.writer.get(
-      `SELECT ${GIVEN_BACK} FROM deliveries WHERE delivery = ? AND fence = ? AND boot = ? AND state = 'sending'`,
-      delivery,
-      fence,
-      core.boot,
-    );
-    if (row) giveBack(core, tx, row);
-  }
 }

@@ -1,34 +1,21 @@
 // Webhooks' health. Only those that are not well, or were put off, have a row.
 
-import { HEALTHY, judgeHealth, type Notice, type WebhookHealth } from '../../../domain/delivery/health.ts';
-import type { AttemptEnd } from '../../contract/store.ts';
+import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
-import type { Transaction } from '../log/transaction.ts';
 
 export function readHealth(connection: Connection, webhookId: string): WebhookHealth {
   const row = connection.get('SELECT * FROM webhook_health WHERE webhook_id = ?', webhookId);
   return row ? toHealth(row) : HEALTHY;
 }
 
-/** What an attempt says of its webhook, which is active. Written only when it changes. */
-export function judgeAttempt(core: Core, tx: Transaction, of: { webhookId: string; end: AttemptEnd }): Notice | null {
-  const { webhookId, end } = of;
-  const { state, pauseUntilMs } = end;
-  const before = readHealth(core.writer, webhookId);
-  const { health, notice } = judgeHealth(before, { state, pauseUntilMs, nowMs: tx.nowMs });
-  if (health !== before) writeHealth(core, webhookId, health);
-  if (pauseUntilMs !== null) core.turns.pause(webhookId, health.pausedUntilMs ?? 0);
-  return notice;
-}
-
-/** Begins anew. */
+/** It begins as a healthy one again. */
 export function forgetHealth(core: Core, webhookId: string): void {
   core.writer.run('DELETE FROM webhook_health WHERE webhook_id = ?', webhookId);
   core.turns.pause(webhookId, 0);
 }
 
-function writeHealth(core: Core, webhookId: string, health: WebhookHealth): void {
+export function writeHealth(core: Core, webhookId: string, health: WebhookHealth): void {
   const { failingSinceMs, exhaustedInRow, noticedAtMs, pausedUntilMs } = health;
   if (failingSinceMs === null && pausedUntilMs === null) {
     forgetHealth(core, webhookId);
@@ -43,6 +30,7 @@ function writeHealth(core: Core, webhookId: string, health: WebhookHealth): void
     noticedAtMs,
     pausedUntilMs,
   );
+  core.turns.pause(webhookId, pausedUntilMs ?? 0);
 }
 
 function toHealth(row: Row): WebhookHealth {

@@ -1,9 +1,11 @@
 // The steps of operations. Each looks at a bounded number of deliveries, and the row of the operation remembers in the same
 // transaction up to which one: so an operation goes on where it stood, whenever the process is killed.
 
-import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import { GONE, INACTIVE } from '../../rows/operation-rows.ts';
+import { countNext, firstNumberOf, resendNext } from '../../../domain/operation.ts';
+import type { Webhook } from '../../../domain/resource.ts';
+import { cursorOf, GONE } from '../../rows/operation-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
@@ -17,11 +19,6 @@ interface Step {
   readonly isMore: boolean;
 }
 
-/** The cursor in front of the first delivery that was accepted from then on. */
-export function beforeFirst(sinceMs: number): number {
-  return sinceMs * NUMBERS_PER_MS - 1;
-}
-
 export function stepOperation(core: Core, tx: Transaction): Step {
   const running = core.writer.all(
     "SELECT * FROM operations WHERE state = 'running' ORDER BY turn, id LIMIT ?",
@@ -29,12 +26,13 @@ export function stepOperation(core: Core, tx: Transaction): Step {
   );
   for (const row of running) {
     const webhookId = row.webhook_id as string;
-    if (!core.routes.webhook(webhookId)) {
+    const webhook = core.routes.webhook(webhookId);
+    if (!webhook) {
       cancelOperations(core, tx, webhookId);
       return { isResent: false, isMore: true };
     }
     if (row.is_counted === 0) return count(core, tx, row);
-    const room = roomFor(core, tx, row);
+    const room = roomFor(core, webhook);
     if (room > 0) return resend(core, tx, { row, room });
   }
   if (running.length === MAX_CONSIDERED) toTheEnd(core, tx, running);
@@ -60,72 +58,41 @@ export function cancelOperations(core: Core, tx: Transaction, webhookId: string)
   );
 }
 
-/** How many it may send again now. */
-function roomFor(core: Core, tx: Transaction, row: Row): number {
-  const webhookId = row.webhook_id as string;
-  const reason = core.routes.webhook(webhookId)?.active ? null : INACTIVE;
-  if (reason !== row.reason) {
-    core.writer.run(
-      'UPDATE operations SET reason = ?, updated_at_ms = ? WHERE id = ?',
-      reason,
-      tx.nowMs,
-      row.id as string,
-    );
-  }
-  if (reason !== null) return 0;
+/** How many it may send again now: none while its webhook is not active. */
+function roomFor(core: Core, webhook: Webhook): number {
+  if (!webhook.active) return 0;
   const waiting = core.writer.get(
     `SELECT count(*) AS n FROM (SELECT 1 FROM deliveries WHERE listener_id = ? AND state = 'retrying'
       AND due_by = 'resend' LIMIT ${LIMITS.resendsWaiting})`,
-    webhookId,
+    webhook.id,
   );
   return LIMITS.resendsWaiting - (waiting?.n as number);
 }
 
 function count(core: Core, tx: Transaction, row: Row): Step {
-  const next = nextOf(core, row);
-  const isCounted = next.length < LIMITS.operationStep;
-  write(core, tx, row, {
-    total: (row.total as number) + next.filter((one) => isMeant(row, one)).length,
-    isCounted,
-    after: isCounted ? beforeFirst(row.since_ms as number) : (next.at(-1)?.delivery as number),
-  });
+  const { matched, isCounted, after } = countNext(cursorOf(row), nextOf(core, row));
+  write(core, tx, row, { total: (row.total as number) + matched, isCounted, after });
   return { isResent: false, isMore: true };
 }
 
 function resend(core: Core, tx: Transaction, { row, room }: { row: Row; room: number }): Step {
-  const next = nextOf(core, row);
-  let resent = 0;
-  let passed = 0;
-  for (const one of next) {
-    if (resent === room) break;
-    passed++;
-    if (!isMeant(row, one)) continue;
-    sendAgain(core, tx, one);
-    resent++;
-  }
-  write(core, tx, row, {
-    resent: (row.resent as number) + resent,
-    after: (next[passed - 1]?.delivery ?? row.after_delivery) as number,
-    isDone: passed === next.length && next.length < LIMITS.operationStep,
-  });
-  return { isResent: resent > 0, isMore: true };
+  const { chosen, after, isDone } = resendNext(cursorOf(row), nextOf(core, row), { room });
+  for (const { row: delivery } of chosen) sendAgain(core, tx, delivery);
+  write(core, tx, row, { resent: (row.resent as number) + chosen.length, after, isDone });
+  return { isResent: chosen.length > 0, isMore: true };
 }
 
 /** Those behind its cursor, in whatever state. */
-function nextOf(core: Core, row: Row): Row[] {
-  const end = Math.min((row.until_ms as number) * NUMBERS_PER_MS, Number.MAX_SAFE_INTEGER);
-  return core.writer.all(
+function nextOf(core: Core, row: Row): { row: Row; delivery: number; state: DeliveryState }[] {
+  const found = core.writer.all(
     `SELECT ${SENT_AGAIN} FROM deliveries WHERE owner_id = ? AND listener_id = ? AND delivery > ? AND delivery < ?
       ORDER BY delivery LIMIT ${LIMITS.operationStep}`,
     row.owner_id as string,
     row.webhook_id as string,
     row.after_delivery as number,
-    end,
+    firstNumberOf(row.until_ms as number),
   );
-}
-
-function isMeant(operation: Row, one: Row): boolean {
-  return (operation.states as string).split(' ').includes(one.state as string);
+  return found.map((one) => ({ row: one, delivery: one.delivery as number, state: one.state as DeliveryState }));
 }
 
 interface Progress {

@@ -2,19 +2,20 @@
 
 import { LIMITS } from '../../../domain/limits.ts';
 import {
+  cursorAt,
   type NewOperation,
   type Operation,
   type OperationOrder,
-  type OperationState,
   ordered,
 } from '../../../domain/operation.ts';
 import type { OperationStore } from '../../contract/operations.ts';
-import { toOperation } from '../../rows/operation-rows.ts';
+import { OPERATION_COLUMNS, toOperation } from '../../rows/operation-rows.ts';
 import type { Core } from '../core.ts';
-import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { readPage } from '../pages.ts';
-import { beforeFirst, stepOperation } from './operation-steps.ts';
+import { stepOperation } from './operation-steps.ts';
+
+const FROM = 'operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id';
 
 export function operationVerbs(core: Core): OperationStore {
   const { reader } = core;
@@ -22,17 +23,18 @@ export function operationVerbs(core: Core): OperationStore {
     createOperation: (operation) => core.batch.write((tx) => createOperation(core, tx, operation)),
 
     getOperation: async (ownerId, id) => {
-      const row = reader.get('SELECT * FROM operations WHERE id = ? AND owner_id = ?', id, ownerId);
+      const row = reader.get(`SELECT ${OPERATION_COLUMNS} FROM ${FROM} WHERE o.id = ? AND o.owner_id = ?`, id, ownerId);
       return row && toOperation(row);
     },
 
     listOperations: async ({ ownerId, webhookId }, page) => {
-      const ofWebhook = webhookId === undefined ? [] : ['webhook_id = ?'];
+      const ofWebhook = webhookId === undefined ? [] : ['o.webhook_id = ?'];
       const listing = {
-        from: 'operations',
-        columns: '*',
-        key: 'id',
-        where: ['owner_id = ?', ...ofWebhook],
+        from: FROM,
+        countFrom: 'operations AS o',
+        columns: OPERATION_COLUMNS,
+        key: 'o.id',
+        where: ['o.owner_id = ?', ...ofWebhook],
         values: webhookId === undefined ? [ownerId] : [ownerId, webhookId],
         countUpTo: LIMITS.countedRecords,
       };
@@ -56,7 +58,7 @@ function createOperation(core: Core, tx: Transaction, operation: NewOperation): 
     operation.sinceMs,
     operation.untilMs,
     operation.states.join(' '),
-    beforeFirst(operation.sinceMs),
+    cursorAt(operation.sinceMs),
     tx.number(),
     operation.createdAtMs,
     operation.createdAtMs,
@@ -69,19 +71,25 @@ function orderOperation(
   tx: Transaction,
   { ownerId, id, order }: { ownerId: string; id: string; order: OperationOrder },
 ): { operation: Operation; refused: boolean } | undefined {
-  const row = core.writer.get('SELECT * FROM operations WHERE id = ? AND owner_id = ?', id, ownerId);
+  const row = core.writer.get(
+    `SELECT ${OPERATION_COLUMNS} FROM ${FROM} WHERE o.id = ? AND o.owner_id = ?`,
+    id,
+    ownerId,
+  );
   if (!row) return undefined;
-  const before = row.state as OperationState;
-  if (order === 'cancel' && before === 'cancelled') return { operation: toOperation(row), refused: false };
-  const state = ordered(before, order);
-  if (state === undefined) return { operation: toOperation(row), refused: true };
-  if (state === before) return { operation: toOperation(row), refused: false };
-  const written = core.writer.get(
-    'UPDATE operations SET state = ?, reason = NULL, updated_at_ms = ?, ended_at_ms = ? WHERE id = ? RETURNING *',
+  const operation = toOperation(row);
+  const before = operation.state;
+  const state = order === 'cancel' && before === 'cancelled' ? before : ordered(before, order);
+  if (state === undefined) return { operation, refused: true };
+  if (state === before) return { operation, refused: false };
+  const endedAtMs = state === 'cancelled' ? tx.nowMs : null;
+  core.writer.run(
+    'UPDATE operations SET state = ?, updated_at_ms = ?, ended_at_ms = ? WHERE id = ?',
     state,
     tx.nowMs,
-    state === 'cancelled' ? tx.nowMs : null,
+    endedAtMs,
     id,
   );
-  return { operation: toOperation(written as Row), refused: false };
+  const after = { ...row, state, updated_at_ms: tx.nowMs, ended_at_ms: endedAtMs };
+  return { operation: toOperation(after), refused: false };
 }

@@ -1,8 +1,9 @@
 // Sending again: a delivery is made due at once, whatever it was due by, and whether or not it was over.
 
 import { type DeliveryState, isWebhook } from '../../../domain/delivery/delivery.ts';
+import { isWaiting, type NotResendable, reasonAgainstResending } from '../../../domain/delivery/progress.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
-import type { DeliveryRecord, NotResendable } from '../../contract/records.ts';
+import type { DeliveryRecord } from '../../contract/records.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -23,7 +24,9 @@ export function resendDelivery(
     ownerId,
   );
   if (!row) return undefined;
-  const reason = reasonAgainst(core, row);
+  const [state, listenerId] = [row.state as DeliveryState, row.listener_id as string];
+  const webhook = isWebhook(listenerId) ? core.routes.webhook(listenerId) : undefined;
+  const reason = reasonAgainstResending({ state, listenerId }, webhook);
   if (reason !== null) return reason;
   sendAgain(core, tx, row);
   const written = core.writer.get(
@@ -33,24 +36,15 @@ export function resendDelivery(
   return toDeliveryRecord(written as Row, core.storeTag);
 }
 
-function reasonAgainst(core: Core, row: Row): NotResendable | null {
-  const listenerId = row.listener_id as string;
-  const webhook = isWebhook(listenerId) ? core.routes.webhook(listenerId) : undefined;
-  if (isWebhook(listenerId) && !webhook) return 'gone';
-  if (row.state === 'sending') return 'sending';
-  return webhook?.active === false || row.state === 'held' ? 'held' : null;
-}
-
 /** Of a delivery that is neither on its way nor held, of a webhook that is active or of the owner's mail. */
 export function sendAgain(core: Core, tx: Transaction, row: Row): void {
   const from = row.state as DeliveryState;
   const ownerId = row.owner_id as string;
-  const isOpen = from === 'pending' || from === 'retrying';
   core.writer.run(
     `UPDATE deliveries SET state = 'retrying', due_by = 'resend', due_at_ms = ?, tries = tries * ?, ended_at_ms = NULL
       WHERE delivery = ?`,
     tx.nowMs,
-    isOpen ? 1 : 0,
+    isWaiting(from) ? 1 : 0,
     row.delivery as number,
   );
   const listenerId = row.listener_id as string;

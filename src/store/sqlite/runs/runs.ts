@@ -7,10 +7,11 @@ import type { Via } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { Claims, RunStore } from '../../contract/store.ts';
+import { rescueDeliveries } from '../../log/deliveries.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { rescueRuns } from '../../log/rescue-runs.ts';
 import type { Core } from '../core.ts';
-import { rescueDeliveries } from '../deliveries/rescue.ts';
+import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { causesOf } from '../log/log.ts';
 import { SqliteLogWriter } from '../log/log-writer.ts';
 import { toRunRecord } from '../log/rows.ts';
@@ -94,7 +95,7 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
 
 function rescue(w: SqliteLogWriter): { runs: number; deliveries: number; claims: Claims } {
   const runs = rescueRuns(w);
-  const deliveries = rescueDeliveries(w.core, w.tx);
+  const deliveries = rescueDeliveries(new SqliteDeliveryPort(w));
   return { runs, deliveries, claims: w.claims };
 }
 

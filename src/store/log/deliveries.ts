@@ -1,0 +1,84 @@
+// What becomes of deliveries that were leased: one algorithm for both backends. An attempt ends; or nothing is known of
+// one, since it was handed back or the process that made it is gone.
+
+import { type DeliveryLease, isWebhook } from '../../domain/delivery/delivery.ts';
+import { judgeWebhook, type Notice, noticeText, pauseAfterRequest } from '../../domain/delivery/health.ts';
+import { isRequestListener } from '../../domain/delivery/http-request.ts';
+import { afterAttempt, afterReturn, closedStateOf } from '../../domain/delivery/progress.ts';
+import { failureOfDelivery } from '../../domain/failure.ts';
+import { FURTHER_ERRORS } from '../check/checks.ts';
+import type { AttemptEnd, Attempted } from '../contract/store.ts';
+import type { DeliveryPort, LeasedDelivery } from './delivery-port.ts';
+import { writeEmission } from './write-emission.ts';
+
+/** Writes the end of an attempt: what it came to, what it says of the webhook, and what both cause. */
+export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attempted {
+  const leased = port.leasedDelivery(end.delivery);
+  if (!leased) return { held: false, claims: port.log.claims, errorEntry: null, isDisabled: false };
+  const { delivery, queue, listenerId, ownerId } = leased;
+  const { notice, isDisabled } = judge(port, leased, end);
+  const move = afterAttempt(leased.progress, end, closedStateOf(listenerId, port.webhook(queue)));
+  port.moveDelivery(leased, move);
+  const { trigger } = end.delivery;
+  port.insertAttempt(delivery, { n: move.progress.requestsMade, trigger, made: JSON.stringify(end.made) });
+  const errorEntry = end.error ? writeEmission(port.log, end.error).emission.entry : null;
+  if (notice) {
+    // An error that no delivery ended with.
+    const failed = { code: notice.code, msg: noticeText(notice, end.made.detail) };
+    writeEmission(port.log, failureOfDelivery(end.delivery, end.made, failed));
+    port.log.count(ownerId, FURTHER_ERRORS, 1);
+  }
+  port.handOver(queue);
+  return { held: true, claims: port.log.claims, errorEntry, isDisabled };
+}
+
+/** Hands deliveries back that were not sent; leases that are ours no longer are passed over. */
+export function releaseDeliveries<Q>(port: DeliveryPort<Q>, leases: readonly DeliveryLease[]): void {
+  for (const lease of leases) {
+    const leased = port.leasedDelivery(lease);
+    if (leased) giveBack(port, leased);
+  }
+}
+
+/** Takes back what processes that are gone were sending; its end under their lease is refused. Returns how many there were. */
+export function rescueDeliveries<Q>(port: DeliveryPort<Q>): number {
+  const expired = port.expiredDeliveries();
+  for (const leased of expired) giveBack(port, { ...leased, fence: leased.fence + 1 });
+  return expired.length;
+}
+
+function giveBack<Q>(port: DeliveryPort<Q>, leased: LeasedDelivery<Q>): void {
+  const closed = closedStateOf(leased.listenerId, port.webhook(leased.queue));
+  port.moveDelivery(leased, afterReturn(leased.progress, closed, port.log.nowMs));
+  if (closed === null) port.log.wakeOthers('deliveries');
+}
+
+interface Signs {
+  readonly notice: Notice | null;
+  readonly isDisabled: boolean;
+}
+
+const NO_SIGNS: Signs = { notice: null, isDisabled: false };
+
+/** What an attempt says of its listener's health. Of the owner's mail: nothing. */
+function judge<Q>(port: DeliveryPort<Q>, { queue, listenerId }: LeasedDelivery<Q>, end: AttemptEnd): Signs {
+  const { pauseUntilMs } = end;
+  if (isRequestListener(listenerId)) {
+    if (pauseUntilMs !== null) port.setHealth(queue, pauseAfterRequest(port.health(queue), pauseUntilMs));
+    return NO_SIGNS;
+  }
+  if (!isWebhook(listenerId)) return NO_SIGNS;
+  const before = port.health(queue);
+  const { state, disableWebhook } = end;
+  const judged = judgeWebhook(before, {
+    webhook: port.webhook(queue),
+    attemptedUrl: end.delivery.webhook?.url,
+    state,
+    pauseUntilMs,
+    disableWebhook,
+    nowMs: port.log.nowMs,
+  });
+  if (judged.health !== before) port.setHealth(queue, judged.health);
+  if (judged.isDisabled) port.disableWebhook(queue);
+  return judged;
+}

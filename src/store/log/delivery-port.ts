@@ -1,0 +1,36 @@
+// What a backend gives the rules of deliveries (deliveries.ts), beside its LogWriter (port.ts): the rows of deliveries and
+// the queues of their listeners, in the transaction that a verb is part of, as the verbs before it have left them.
+
+import type { AttemptTrigger, DeliveryLease } from '../../domain/delivery/delivery.ts';
+import type { WebhookHealth } from '../../domain/delivery/health.ts';
+import type { DeliveryMove, DeliveryProgress } from '../../domain/delivery/progress.ts';
+import type { Webhook } from '../../domain/resource.ts';
+import type { LogWriter } from './port.ts';
+
+/** A delivery that is `sending`. `Q`: the queue of its listener, as the backend keeps it. */
+export interface LeasedDelivery<Q> extends DeliveryLease {
+  readonly ownerId: string;
+  readonly listenerId: string;
+  readonly queue: Q;
+  readonly progress: DeliveryProgress;
+}
+
+export interface DeliveryPort<Q> {
+  readonly log: LogWriter;
+  /** Undefined: the lease is no longer ours. */
+  leasedDelivery(lease: DeliveryLease): LeasedDelivery<Q> | undefined;
+  /** Deliveries whose lease has expired, or whose process is gone. */
+  expiredDeliveries(): readonly LeasedDelivery<Q>[];
+  /** The webhook that is the listener, as it is now; undefined: it is gone, or the listener is none. */
+  webhook(queue: Q): Webhook | undefined;
+  health(queue: Q): WebhookHealth;
+  /** Nothing of the queue goes out while its health says that it is paused. */
+  setHealth(queue: Q, health: WebhookHealth): void;
+  /** Nothing goes to the webhook from now on, and what waits for it is held. */
+  disableWebhook(queue: Q): void;
+  /** Writes what became of a delivery, with its fence, and counts it in the ledger and in the queue of its listener. */
+  moveDelivery(leased: LeasedDelivery<Q>, move: DeliveryMove): void;
+  insertAttempt(delivery: number, attempt: { n: number; trigger: AttemptTrigger; made: string }): void;
+  /** The slots that an attempt's end has freed take what is due next for the same listener, without a tick between. */
+  handOver(queue: Q): void;
+}

@@ -1,0 +1,108 @@
+// What the rules of deliveries (store/log/deliveries.ts) read and plan.
+
+import { type AttemptTrigger, type DeliveryLease, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
+import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
+import type { Webhook } from '../../../domain/resource.ts';
+import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
+import { toProgress } from '../../rows/delivery-rows.ts';
+import type { Row } from '../connection/values.ts';
+import { leaseKey } from '../log/batch-needs.ts';
+import type { Pass } from '../log/batch-planner.ts';
+import type { Line } from '../log/listener-queue.ts';
+import type { PlannedLogWriter } from '../log/log-writer.ts';
+
+/** Two, so that a queue shrinks also while new slots are free. */
+const HANDED_OVER = 2;
+
+type Leased = LeasedDelivery<Line>;
+
+/** One per verb and plan. */
+export class PlannedDeliveryPort implements DeliveryPort<Line> {
+  readonly log: PlannedLogWriter;
+  readonly #pass: Pass;
+
+  constructor(log: PlannedLogWriter) {
+    this.log = log;
+    this.#pass = log.pass;
+  }
+
+  leasedDelivery({ delivery, fence }: DeliveryLease): Leased | undefined {
+    const row = this.#pass.leased('attempts', leaseKey(delivery, fence));
+    return row && toLeased(this.#pass, row, fence);
+  }
+
+  expiredDeliveries(): readonly Leased[] {
+    const lost = this.#pass.lost('deliveries');
+    return lost.map((row) => toLeased(this.#pass, row, row.fence as number));
+  }
+
+  webhook(line: Line): Webhook | undefined {
+    if (!isWebhook(line.listenerId)) return undefined;
+    const webhook = this.#pass.webhook(line.ownerId, line.listenerId);
+    return webhook?.active && this.#pass.isGone(line) ? { ...webhook, active: false } : webhook;
+  }
+
+  moveDelivery({ delivery, fence, ownerId, queue: line }: Leased, move: DeliveryMove): void {
+    const pass = this.#pass;
+    const { state, progress } = move;
+    if (isWaiting(state) || state === 'held') pass.plan.deliveryChanges.push({ delivery, fence, ...move });
+    else pass.plan.deliveryEnds.push({ delivery, state, progress });
+    pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
+    const waiting = isWaiting(state) ? 1 : 0;
+    line.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(line) }, pass.core.node.id);
+    if (waiting > 0) pass.wentBack.add(line);
+  }
+
+  health(line: Line): WebhookHealth {
+    return line.health;
+  }
+
+  setHealth(line: Line, health: WebhookHealth): void {
+    line.health = health;
+  }
+
+  /** Written with the transaction (claims/claim.ts). */
+  disableWebhook(line: Line): void {
+    this.#pass.goneWebhooks.add(line);
+    line.health = HEALTHY;
+  }
+
+  insertAttempt(delivery: number, { n, trigger, made }: { n: number; trigger: AttemptTrigger; made: string }): void {
+    this.#pass.plan.attempts.push({ delivery, n, trigger, made });
+  }
+
+  handOver(line: Line): void {
+    const { log } = this;
+    const pass = this.#pass;
+    if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
+    if (!line.isFor(pass.core.node.id, pass.nowMs)) return;
+    const webhook = this.webhook(line) ?? null;
+    if (isWebhook(line.listenerId) && !webhook?.active) return;
+    // What a claim will tell with it is read by now.
+    if (line.listenerId === MAIL) pass.owner(line.ownerId);
+    const isOrdered = webhook?.settings.ordered ?? false;
+    // What went back is the head again, and not yet in the rows that a claim would find.
+    if (isOrdered && pass.wentBack.has(line)) {
+      log.claims.deliveriesWaiting = true;
+      return;
+    }
+    const most = isOrdered ? 1 - line.taken - line.granted : HANDED_OVER;
+    for (let taken = 0; taken < most && line.waiting > line.granted; taken++) {
+      if (!log.takeDelivery(line.listenerId, webhook)) return;
+      pass.grant(line, log, null);
+    }
+  }
+
+  /** For how long a queue stays with its node when nothing is on its way any more: as long as what began there counts. */
+  #keptUntilMs(line: Line): number | null {
+    const rate = this.webhook(line)?.settings.rateLimit;
+    return rate ? this.#pass.nowMs + rate.intervalMs : null;
+  }
+}
+
+function toLeased(pass: Pass, row: Row, fence: number): Leased {
+  const [ownerId, listenerId] = [row.owner_id as string, row.listener_id as string];
+  const queue = pass.line(ownerId, listenerId, false);
+  return { delivery: row.delivery as number, fence, ownerId, listenerId, queue, progress: toProgress(row) };
+}

@@ -1,0 +1,110 @@
+// The rows that the rules of deliveries (store/log/deliveries.ts) read and write.
+
+import type { AttemptTrigger, DeliveryLease } from '../../../domain/delivery/delivery.ts';
+import { isWebhook } from '../../../domain/delivery/delivery.ts';
+import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
+import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
+import type { Webhook } from '../../../domain/resource.ts';
+import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
+import { PROGRESS_COLUMNS, toProgress } from '../../rows/delivery-rows.ts';
+import { disableWebhook } from '../config/webhooks.ts';
+import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import type { SqliteLogWriter } from '../log/log-writer.ts';
+import { handOver } from './claim-deliveries.ts';
+import { readHealth, writeHealth } from './health.ts';
+
+/** A queue is known by the id of its listener. */
+type Leased = LeasedDelivery<string>;
+
+const LEASED = `delivery, fence, owner_id, listener_id, ${PROGRESS_COLUMNS}`;
+
+/** One per verb. */
+export class SqliteDeliveryPort implements DeliveryPort<string> {
+  readonly log: SqliteLogWriter;
+  readonly #core: Core;
+
+  constructor(log: SqliteLogWriter) {
+    this.log = log;
+    this.#core = log.core;
+  }
+
+  leasedDelivery({ delivery, fence }: DeliveryLease): Leased | undefined {
+    const row = this.#core.writer.get(
+      `SELECT ${LEASED} FROM deliveries WHERE delivery = ? AND fence = ? AND boot = ? AND state = 'sending'`,
+      delivery,
+      fence,
+      this.#core.boot,
+    );
+    return row && toLeased(row);
+  }
+
+  expiredDeliveries(): readonly Leased[] {
+    const { writer, boot } = this.#core;
+    return writer.all(`SELECT ${LEASED} FROM deliveries WHERE state = 'sending' AND boot < ?`, boot).map(toLeased);
+  }
+
+  webhook(listenerId: string): Webhook | undefined {
+    return isWebhook(listenerId) ? this.#core.routes.webhook(listenerId) : undefined;
+  }
+
+  moveDelivery({ delivery, fence, ownerId, listenerId }: Leased, { state, progress, dueAtMs }: DeliveryMove): void {
+    this.#core.writer.run(
+      `UPDATE deliveries SET state = ?, fence = ?, attempts_made = ?, requests_made = ?, tries = ?, due_by = ?,
+        due_at_ms = ?, ended_at_ms = ? WHERE delivery = ?`,
+      state,
+      fence,
+      progress.attemptsMade,
+      progress.requestsMade,
+      progress.tries,
+      progress.dueBy,
+      dueAtMs,
+      isWaiting(state) || state === 'held' ? null : this.log.nowMs,
+      delivery,
+    );
+    this.log.tx.deliveriesMoved({ ownerId, listenerId, from: 'sending', to: state, dueAtMs });
+  }
+
+  /** Of a place that requests go to there is no row: its pause is forgotten with the process, and told again by the next answer. */
+  health(listenerId: string): WebhookHealth {
+    const { writer, turns } = this.#core;
+    if (isWebhook(listenerId)) return readHealth(writer, listenerId);
+    return { ...HEALTHY, pausedUntilMs: turns.find(listenerId)?.pausedUntilMs ?? null };
+  }
+
+  setHealth(listenerId: string, health: WebhookHealth): void {
+    if (isWebhook(listenerId)) writeHealth(this.#core, listenerId, health);
+    else this.#core.turns.pause(listenerId, health.pausedUntilMs ?? 0);
+  }
+
+  disableWebhook(webhookId: string): void {
+    const webhook = this.webhook(webhookId);
+    if (webhook) disableWebhook(this.#core, this.log.tx, webhook);
+  }
+
+  insertAttempt(delivery: number, { n, trigger, made }: { n: number; trigger: AttemptTrigger; made: string }): void {
+    this.#core.writer.run(
+      'INSERT INTO attempts (delivery, n, trigger, made) VALUES (?,?,?,?)',
+      delivery,
+      n,
+      trigger,
+      made,
+    );
+  }
+
+  handOver(listenerId: string): void {
+    handOver(this.#core, this.log, listenerId);
+  }
+}
+
+function toLeased(row: Row): Leased {
+  const listenerId = row.listener_id as string;
+  return {
+    delivery: row.delivery as number,
+    fence: row.fence as number,
+    ownerId: row.owner_id as string,
+    listenerId,
+    queue: listenerId,
+    progress: toProgress(row),
+  };
+}
