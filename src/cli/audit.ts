@@ -1,17 +1,9 @@
 // errand audit list | export
 
 import type { Command } from 'commander';
-import type { AdministrationDeps } from './owners.ts';
+import type { AdministrationDeps, AuditOptions } from './administration.ts';
 
 /** As `GET /v1/audit` takes them. */
-export interface AuditOptions {
-  readonly key?: string;
-  readonly operation?: string;
-  readonly target?: string;
-  readonly since?: string;
-  readonly until?: string;
-}
-
 export interface AuditCommandDeps extends AdministrationDeps {
   /** Resolves when there is room for more. */
   readonly write: (text: string) => Promise<void>;

@@ -1,31 +1,10 @@
 // errand owners create | list — errand keys create | list | revoke
 
 import type { Command } from 'commander';
-import { DEFAULT_SCOPES, type KeyInput, SCOPES, type Scope } from '../domain/keys.ts';
+import { DEFAULT_SCOPES, SCOPES, type Scope } from '../domain/keys.ts';
 import { DAY_MS, HOUR_MS, LIMITS } from '../domain/limits.ts';
 import { CliError } from './api.ts';
-import type { AuditOptions } from './audit.ts';
-
-/** What these commands do, over the running server's API or, when none runs, on its store. */
-export interface Administration {
-  createOwner(input: { name: string; email: string | null }): Promise<object>;
-  listOwners(): Promise<readonly object[]>;
-  /** Sets what is named, by the names of the interface, and answers what holds; null lifts a quota. */
-  quotas(ownerId: string, change: QuotaChange): Promise<object>;
-  createKey(ownerId: string | null, input: KeyInput): Promise<object>;
-  listKeys(ownerId: string | null): Promise<readonly object[]>;
-  revokeKey(ownerId: string | null, keyId: string): Promise<object>;
-  /** The newest records behind that one; empty: there are no more. */
-  auditPage(ownerId: string | null, of: AuditOptions, after: string | null): Promise<readonly { id: string }[]>;
-}
-
-export type QuotaChange = Readonly<Record<string, number | null>>;
-
-export interface AdministrationDeps {
-  /** Calls back with an administration and closes it afterwards. */
-  readonly administer: <T>(act: (administration: Administration) => Promise<T>) => Promise<T>;
-  readonly print: (value: unknown) => void;
-}
+import type { AdministrationDeps } from './administration.ts';
 
 export function addOwners(program: Command, { administer, print }: AdministrationDeps): void {
   const owners = program.command('owners').description('owners of this store');

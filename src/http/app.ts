@@ -3,11 +3,11 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type FastifyReply, fastify } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
 import { addAccess } from './access/access.ts';
 import { addAudit } from './access/audit.ts';
+import type { App } from './app-type.ts';
 import { addBodies } from './body/api-body.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { encodeJson } from './body/json.ts';
@@ -16,8 +16,6 @@ import { openApiOptions } from './openapi/openapi-options.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import { addRoutes } from './routes.ts';
 import { addNotFound } from './server/allow.ts';
-
-export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 

@@ -1,7 +1,7 @@
 // All routes, in the order in which the document shows them.
 
 import type { AuditLog } from './access/audit-log.ts';
-import type { App } from './app.ts';
+import type { App } from './app-type.ts';
 import type { HttpDeps } from './deps.ts';
 import { addAccountRoutes } from './routes/accounts.ts';
 import { addAuditRoutes } from './routes/admin/audit.ts';

@@ -1,7 +1,8 @@
 // A run between `run()` and its outcome.
 
 import { LIMITS } from '../domain/limits.ts';
-import { type LogLine, NO_OUTCOME, type Outgoing, type RunOutcome, type StepResult } from '../domain/run/run.ts';
+import { NO_OUTCOME, type Outgoing, type RunOutcome } from '../domain/run/run.ts';
+import { type LogLine, type StepResult } from '../domain/run/step-result.ts';
 import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 

@@ -4,7 +4,8 @@
 import { LIMITS } from '../domain/limits.ts';
 import type { PropDefinition, PropDefinitions } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { Fault, HttpAnswer, LogLine, RunOutcome, StepResult } from '../domain/run/run.ts';
+import type { Fault, HttpAnswer, RunOutcome } from '../domain/run/run.ts';
+import type { LogLine, StepResult } from '../domain/run/step-result.ts';
 import type { WaitAsked } from '../domain/run/wait.ts';
 import { isHeader } from './child/answer.ts';
 import { RESERVED_CODES } from './child/errors.ts';

@@ -1,7 +1,8 @@
 // What becomes of a run whose process did not tell: pure judgements, one per way in which that happens.
 
 import type { Deployment } from '../domain/resource.ts';
-import { type Fault, NO_OUTCOME, type RunOutcome, type StepResult } from '../domain/run/run.ts';
+import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run/run.ts';
+import { type StepResult } from '../domain/run/step-result.ts';
 import { CONNECTION_LOST } from './child/protocol.ts';
 import type { Death } from './child-link.ts';
 import { CANCELLED, type Flight } from './flight.ts';

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { type Api, CliError, findServer } from '../cli/api.ts';
-import type { Administration } from '../cli/owners.ts';
+import type { Administration } from '../cli/administration.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';

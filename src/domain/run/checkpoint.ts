@@ -4,7 +4,8 @@
 import { text, utf8 } from '../bytes.ts';
 import { memberOf } from '../json-member.ts';
 import { LIMITS } from '../limits.ts';
-import type { ClaimedRun, LogLine, RunOutcome, StepResult } from './run.ts';
+import type { ClaimedRun, RunOutcome } from './run.ts';
+import type { LogLine, StepResult } from './step-result.ts';
 import type { Carried, GoingOn, WaitKind, WaitStart } from './wait.ts';
 
 /** Of a run that begins at its first step. */

@@ -7,7 +7,8 @@ import { EMAIL, ERRORS, HTTP, RUN } from '../emission.ts';
 import { emittedBy, failureOfRun } from '../failure.ts';
 import { memberOf } from '../json-member.ts';
 import { retryOf, type Whole, waitOf, wholeOf } from './checkpoint.ts';
-import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome, StepResult } from './run.ts';
+import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome } from './run.ts';
+import type { StepResult } from './step-result.ts';
 import { detailOf } from './run-trace.ts';
 import type { WaitStart } from './wait.ts';
 

@@ -2,7 +2,7 @@
 
 import { text, utf8 } from '../bytes.ts';
 import { elementsOf, memberOf, membersOf } from '../json-member.ts';
-import type { LogLine, StepResult } from './run.ts';
+import type { LogLine, StepResult } from './step-result.ts';
 import type { Carried } from './wait.ts';
 
 export interface Course {

@@ -2,6 +2,7 @@
 
 import type { Emission } from '../emission.ts';
 import type { Runnable, Via } from '../resource.ts';
+import type { LogLine, StepResult } from './step-result.ts';
 import type { WaitAsked } from './wait.ts';
 
 export type RunState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
@@ -31,29 +32,6 @@ export interface ClaimedRun extends RunLease {
   readonly carried: string | null;
   /** JSON text of the request that ended its wait; null: time did, or it has not waited. */
   readonly resumed: string | null;
-}
-
-export interface LogLine {
-  readonly tsMs: number;
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly namespace: string;
-  readonly text: string;
-}
-
-export interface StepResult {
-  readonly id: string;
-  readonly namespace: string;
-  readonly state: 'succeeded' | 'failed' | 'exited';
-  readonly startedAtMs: number;
-  readonly tookMs: number;
-  /** JSON text; undefined when the step returned nothing. */
-  readonly returnValue?: string;
-  /** Name → JSON text. */
-  readonly exports: Readonly<Record<string, string>>;
-  /** JSON text of the body of the request that ended the wait behind this step; undefined when none did. */
-  readonly resumeData?: string;
-  /** It is to be executed again (`$.flow.rerun`): what it gave is shown, but it is not done. */
-  readonly isAgain?: true;
 }
 
 /** What went wrong, captured safely: limited, valid Unicode, nothing of the thrown value itself. */

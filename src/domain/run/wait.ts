@@ -4,7 +4,7 @@
 //   running ──$.flow, or a failed attempt that is tried again──▶ waiting ──due, or resumed──▶ queued ──▶ running
 //                                                                   └──cancelled, or a suspension without a resume──▶ cancelled
 
-import type { LogLine, StepResult } from './run.ts';
+import type { LogLine, StepResult } from './step-result.ts';
 
 /**
  * `delay`: goes on with the next step when it is due. `suspend`: is cancelled when it is due, unless it is resumed

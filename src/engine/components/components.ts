@@ -13,7 +13,7 @@ import type { BundledCode } from '../../domain/requests.ts';
 import { type FileSource, readSource } from '../../runner/bundle.ts';
 import type { Bundler } from '../../runner/bundler.ts';
 import type { ComponentShape, Runner } from '../../runner/runner.ts';
-import { refusalOf } from '../resources/bundle.ts';
+import { refusalOf } from './code-refusal.ts';
 import { nearest } from './suggestions.ts';
 
 export interface ComponentDeps {

@@ -1,6 +1,6 @@
 // Steps as asked for → a deployment, bundled; or a refusal that says where the code is wrong.
 
-import { Refusal } from '../../domain/fault.ts';
+import { refusalOf } from '../components/code-refusal.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
@@ -66,19 +66,6 @@ function notCode(namespace: string): { ok: false; problems: readonly CodeProblem
   const text =
     'here is an address, where the code itself is expected: send what the file contains, deploy the file with "errand deploy", or name a file of the server with component_path';
   return { ok: false, problems: [{ file: `${namespace}.ts`, line: 1, column: 1, text }] };
-}
-
-/** `parameterOf`: what of the request a file stands for. */
-export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
-  const errors = problems.map(({ file, line, column, text }) => ({
-    parameter: parameterOf(file),
-    message: text,
-    file,
-    line,
-    column,
-  }));
-  const { file, line, column, text } = problems[0] as CodeProblem;
-  return new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
 }
 
 /** Those that are files of the server's, with their code. */

@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import { carriedFrom } from '../../domain/run/checkpoint.ts';
-import type { StepResult } from '../../domain/run/run.ts';
+import type { StepResult } from '../../domain/run/step-result.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';

@@ -1,6 +1,7 @@
 // Workflows that a run triggers by their id must be there: what it sends them never goes silently into nowhere.
 
-import type { ClaimedRun, Fault, LogLine, Outgoing, RunOutcome } from '../../domain/run/run.ts';
+import type { ClaimedRun, Fault, Outgoing, RunOutcome } from '../../domain/run/run.ts';
+import type { LogLine } from '../../domain/run/step-result.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 

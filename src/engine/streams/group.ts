@@ -2,7 +2,6 @@
 // all of them. Who is full, or has come to catch up, reads for itself (reader.ts) until it is at the head again.
 
 import type { StreamChannel } from '../../domain/stream.ts';
-import type { Reader } from './reader.ts';
 
 /** Reads the next frames behind an entry, up to another; null: there is nothing more up to there. */
 export type ReadFrames = (
@@ -10,13 +9,21 @@ export type ReadFrames = (
   stretch: { after: number; upTo: number },
 ) => Promise<{ readonly bytes: Uint8Array; readonly last: number } | null>;
 
+/** A reader as its group sees it (reader.ts). */
+export interface Member {
+  /** The entry that it was given last. */
+  cursor: number;
+  take(bytes: Uint8Array): void;
+  flow(): void;
+}
+
 export class Group {
   readonly channel: StreamChannel;
-  readonly members = new Set<Reader>();
+  readonly members = new Set<Member>();
   readonly read: ReadFrames;
-  readonly #live = new Set<Reader>();
+  readonly #live = new Set<Member>();
   /** Readers whose last entry we have not come to yet. */
-  readonly #ahead = new Set<Reader>();
+  readonly #ahead = new Set<Member>();
   #head: number;
   #target: number;
   #advancing: Promise<void> | undefined;
@@ -55,13 +62,13 @@ export class Group {
   }
 
   /** At the head: it is given what comes. */
-  join(reader: Reader): void {
+  join(reader: Member): void {
     if (reader.cursor > this.#head) this.#ahead.add(reader);
     else this.#live.add(reader);
   }
 
   /** It is given nothing more until it joins again. */
-  leave(reader: Reader): void {
+  leave(reader: Member): void {
     this.#ahead.delete(reader);
     if (this.#live.delete(reader)) reader.cursor = this.#head;
   }

@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/fault.ts';
 import type { ApiKey, Scope } from '../../domain/keys.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { refused, writeProblem } from '../problem.ts';
 import { countOf } from '../server/head.ts';

@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuditRecord } from '../../domain/audit.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import { isRecord } from '../body/json.ts';
 import type { HttpDeps } from '../deps.ts';
 import { clientIp } from '../server/client-ip.ts';

@@ -1,6 +1,6 @@
 // The OpenAPI document of the app, with schemas that have a title put under components, where clients are generated from.
 
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 
 export interface MediaType {
   readonly schema?: unknown;

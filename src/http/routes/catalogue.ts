@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
 import { COMPONENT, componentToWire } from '../wire/catalogue.ts';

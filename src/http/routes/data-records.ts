@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf, selectFields } from '../list.ts';

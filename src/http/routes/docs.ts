@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { PUBLIC_PAGE } from '../access/access.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import { sendHtml } from '../docs/html.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { PUBLIC_PAGE } from '../access/access.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import { htmlPage, sendHtml } from '../docs/html.ts';
 
 /** A small page where people look first: the root, and the address that a workflow's `editor_url` names. */

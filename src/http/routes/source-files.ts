@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
 import { SOURCE_FILE_ANSWER, SOURCE_FILE_INPUT } from '../wire/source-files.ts';

@@ -3,7 +3,7 @@ import { utf8 } from '../../domain/bytes.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { SourceInput } from '../../domain/requests.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';

@@ -3,7 +3,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Store } from '../../store/contract/store.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';

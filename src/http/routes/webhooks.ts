@@ -2,7 +2,7 @@ import { HEALTHY } from '../../domain/delivery/health.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { ApiKey } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';

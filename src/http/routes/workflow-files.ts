@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
 import { FILE_ANSWER, FILE_INPUT } from '../wire/workflow-files.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
 import { addAccess } from '../../../src/http/access/access.ts';
-import type { App } from '../../../src/http/app.ts';
+import type { App } from '../../../src/http/app-type.ts';
 import type { HttpDeps } from '../../../src/http/deps.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { trigger } from './fake-store.ts';

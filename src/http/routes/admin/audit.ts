@@ -1,7 +1,7 @@
 import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import type { AuditLog } from '../../access/audit-log.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../../list.ts';
 import { idIn, operation } from '../../openapi/operation.ts';

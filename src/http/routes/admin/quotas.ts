@@ -1,5 +1,5 @@
 import { PREFIX } from '../../../domain/ids.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { QUOTAS, QUOTAS_SET, quotasFromWire, quotasToWire } from '../../wire/quotas.ts';

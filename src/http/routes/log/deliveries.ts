@@ -5,7 +5,7 @@ import { numberOf, PREFIX } from '../../../domain/ids.ts';
 import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
 import { LIST_QUERY, type ListAnswer, type ListQuery, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { ERRORS } from '../../../domain/emission.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';

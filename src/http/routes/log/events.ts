@@ -6,7 +6,7 @@ import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { idIn, operation } from '../../openapi/operation.ts';

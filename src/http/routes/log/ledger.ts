@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DELIVERY_STATES } from '../../../domain/delivery/delivery.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
 

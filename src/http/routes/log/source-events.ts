@@ -6,7 +6,7 @@ import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { ALL_EVENTS } from '../../../store/contract/resources.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';

@@ -1,9 +1,9 @@
 import { text } from '../../../domain/bytes.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { memberOf } from '../../../domain/json-member.ts';
-import type { LogLine } from '../../../domain/run/run.ts';
+import type { LogLine } from '../../../domain/run/step-result.ts';
 import type { RunRecord, RunWhole } from '../../../store/contract/records.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { LIST_QUERY, listOf, numberCursor, pageOf, selectFields } from '../../list.ts';
 import { idIn, operation } from '../../openapi/operation.ts';

@@ -9,7 +9,7 @@ import { isGood } from '../../../domain/keys.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
 import type { StreamSink } from '../../../domain/stream.ts';
 import { bearerOf, sha256Hex } from '../../access/auth.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { notFound } from '../../found.ts';
 import { idIn, operation } from '../../openapi/operation.ts';

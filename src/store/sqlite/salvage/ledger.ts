@@ -6,7 +6,12 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Connection } from '../database.ts';
-import type { Repair } from './repairs.ts';
+
+/** What was repaired, in words, and how many rows of it. */
+export interface Repair {
+  readonly what: string;
+  readonly rows: number;
+}
 
 const OPEN = new Set(['queued', 'running', 'waiting', 'pending', 'sending', 'retrying', 'held']);
 const FACTS = [...RUN_STATES.map((state) => `runs.${state}`), ...DELIVERY_STATES.map((state) => `deliveries.${state}`)];

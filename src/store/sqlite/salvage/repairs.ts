@@ -4,12 +4,7 @@
 import { ERRORS, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Connection } from '../database.ts';
-import { repairLedger } from './ledger.ts';
-
-export interface Repair {
-  readonly what: string;
-  readonly rows: number;
-}
+import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
   /** Null: nothing is lost by it, and nobody is told. */

@@ -16,7 +16,7 @@ import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
 import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
-import type { Repair } from './repairs.ts';
+import type { Repair } from './ledger.ts';
 
 export interface SalvageReport {
   readonly from: string;

@@ -1,0 +1,32 @@
+// What the commands for owners, keys and the audit log need.
+
+import type { KeyInput } from '../domain/keys.ts';
+
+export interface AuditOptions {
+  readonly key?: string;
+  readonly operation?: string;
+  readonly target?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** What these commands do, over the running server's API or, when none runs, on its store. */
+export interface Administration {
+  createOwner(input: { name: string; email: string | null }): Promise<object>;
+  listOwners(): Promise<readonly object[]>;
+  /** Sets what is named, by the names of the interface, and answers what holds; null lifts a quota. */
+  quotas(ownerId: string, change: QuotaChange): Promise<object>;
+  createKey(ownerId: string | null, input: KeyInput): Promise<object>;
+  listKeys(ownerId: string | null): Promise<readonly object[]>;
+  revokeKey(ownerId: string | null, keyId: string): Promise<object>;
+  /** The newest records behind that one; empty: there are no more. */
+  auditPage(ownerId: string | null, of: AuditOptions, after: string | null): Promise<readonly { id: string }[]>;
+}
+
+export type QuotaChange = Readonly<Record<string, number | null>>;
+
+export interface AdministrationDeps {
+  /** Calls back with an administration and closes it afterwards. */
+  readonly administer: <T>(act: (administration: Administration) => Promise<T>) => Promise<T>;
+  readonly print: (value: unknown) => void;
+}

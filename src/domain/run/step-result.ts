@@ -1,0 +1,24 @@
+// What a step came to, and what it printed.
+
+export interface LogLine {
+  readonly tsMs: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly namespace: string;
+  readonly text: string;
+}
+
+export interface StepResult {
+  readonly id: string;
+  readonly namespace: string;
+  readonly state: 'succeeded' | 'failed' | 'exited';
+  readonly startedAtMs: number;
+  readonly tookMs: number;
+  /** JSON text; undefined when the step returned nothing. */
+  readonly returnValue?: string;
+  /** Name → JSON text. */
+  readonly exports: Readonly<Record<string, string>>;
+  /** JSON text of the body of the request that ended the wait behind this step; undefined when none did. */
+  readonly resumeData?: string;
+  /** It is to be executed again (`$.flow.rerun`): what it gave is shown, but it is not done. */
+  readonly isAgain?: true;
+}

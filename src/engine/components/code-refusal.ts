@@ -1,0 +1,17 @@
+// The answer to code that cannot be bundled.
+
+import { Refusal } from '../../domain/fault.ts';
+import type { CodeProblem } from '../../runner/bundle-options.ts';
+
+/** `parameterOf`: what of the request a file stands for. */
+export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
+  const errors = problems.map(({ file, line, column, text }) => ({
+    parameter: parameterOf(file),
+    message: text,
+    file,
+    line,
+    column,
+  }));
+  const { file, line, column, text } = problems[0] as CodeProblem;
+  return new Refusal('code_invalid', `${file}:${line}:${column}: ${text}`, { errors });
+}
