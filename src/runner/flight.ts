@@ -2,7 +2,7 @@
 
 import { LIMITS } from '../domain/limits.ts';
 import { NO_OUTCOME, type Outgoing, type RunOutcome } from '../domain/run/run.ts';
-import { type LogLine, type StepResult } from '../domain/run/step-result.ts';
+import type { LogLine, StepResult } from '../domain/run/step-result.ts';
 import type { Asks } from './asks.ts';
 import type { RunRequest } from './runner.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Deployment } from '../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run/run.ts';
-import { type StepResult } from '../domain/run/step-result.ts';
+import type { StepResult } from '../domain/run/step-result.ts';
 import { CONNECTION_LOST } from './child/protocol.ts';
 import type { Death } from './child-link.ts';
 import { CANCELLED, type Flight } from './flight.ts';

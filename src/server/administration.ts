@@ -2,8 +2,8 @@
 // does (a database may be shared with servers elsewhere, and does not mind).
 
 import { existsSync } from 'node:fs';
-import { type Api, CliError, findServer } from '../cli/api.ts';
 import type { Administration } from '../cli/administration.ts';
+import { type Api, CliError, findServer } from '../cli/api.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';

@@ -8,7 +8,7 @@ import type { AskedRequest } from '../../src/domain/delivery/http-request.ts';
 import { MINUTE_MS } from '../../src/domain/limits.ts';
 import type { Runnable, Webhook } from '../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type Outgoing, type RunOutcome } from '../../src/domain/run/run.ts';
-import { type StepResult } from '../../src/domain/run/step-result.ts';
+import type { StepResult } from '../../src/domain/run/step-result.ts';
 import type { WaitAsked } from '../../src/domain/run/wait.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
 import type { Page, PageQuery } from '../../src/store/contract/records.ts';

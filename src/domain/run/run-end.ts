@@ -8,8 +8,8 @@ import { emittedBy, failureOfRun } from '../failure.ts';
 import { memberOf } from '../json-member.ts';
 import { retryOf, type Whole, waitOf, wholeOf } from './checkpoint.ts';
 import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome } from './run.ts';
-import type { StepResult } from './step-result.ts';
 import { detailOf } from './run-trace.ts';
+import type { StepResult } from './step-result.ts';
 import type { WaitStart } from './wait.ts';
 
 /** Everything that one transaction writes when a run ends. */

@@ -1,12 +1,12 @@
 // Steps as asked for → a deployment, bundled; or a refusal that says where the code is wrong.
 
-import { refusalOf } from '../components/code-refusal.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import { bundleStep } from '../../runner/bundle.ts';
 import type { CodeProblem } from '../../runner/bundle-options.ts';
+import { refusalOf } from '../components/code-refusal.ts';
 import type { Components } from '../components/components.ts';
 import { stepIdOf } from './step-ids.ts';
 

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Deployment, Runnable, Step } from '../../domain/resource.ts';
-import { resumeKeyOf } from '../../runner/child/resume-token.ts';
+import { resumeKeyOf } from '../../runner/resume-token.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface KeptDeployment {

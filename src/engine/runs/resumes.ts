@@ -7,7 +7,7 @@ import type { WaitAddress, WaitOrder } from '../../domain/requests.ts';
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
-import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/child/resume-token.ts';
+import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/resume-token.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { WaitingRun } from '../../store/contract/waits.ts';
 import type { Waiters } from '../accept/waiters.ts';

@@ -1,8 +1,8 @@
 // Where the wait that a step asks for can be ended by request.
 
 import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { resumeToken } from '../resume-token.ts';
 import type { RunMessage } from './protocol.ts';
-import { resumeToken } from './resume-token.ts';
 
 export interface WaitAddresses {
   readonly resume_url: string;

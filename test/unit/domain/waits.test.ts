@@ -7,10 +7,16 @@ import { ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type RetrySettings } from '../../../src/domain/resource.ts';
 import { carriedFrom, goingOnOf } from '../../../src/domain/run/checkpoint.ts';
-import { type ClaimedRun, type Fault, NO_OUTCOME, type Outgoing, type RunOutcome } from '../../../src/domain/run/run.ts';
-import { type StepResult } from '../../../src/domain/run/step-result.ts';
+import {
+  type ClaimedRun,
+  type Fault,
+  NO_OUTCOME,
+  type Outgoing,
+  type RunOutcome,
+} from '../../../src/domain/run/run.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../../../src/domain/run/run-end.ts';
 import { detailOf, stepsIn } from '../../../src/domain/run/run-trace.ts';
+import type { StepResult } from '../../../src/domain/run/step-result.ts';
 import type { Carried, WaitAsked } from '../../../src/domain/run/wait.ts';
 import { claimedRun, runnable } from '../engine/parts.ts';
 

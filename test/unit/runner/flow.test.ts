@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunOutcome } from '../../../src/domain/run/run.ts';
 import type { WaitAsked } from '../../../src/domain/run/wait.ts';
-import { resumeKeyOf, resumeToken } from '../../../src/runner/child/resume-token.ts';
+import { resumeKeyOf, resumeToken } from '../../../src/runner/resume-token.ts';
 import { bodies, bodyText, deploymentOf, faultOf, goingOn, type Kit, kit, returned } from './kit.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { isResumeToken, resumeKeyOf, resumeToken } from '../../../src/runner/child/resume-token.ts';
+import { isResumeToken, resumeKeyOf, resumeToken } from '../../../src/runner/resume-token.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const KEY = resumeKeyOf(MASTER, 'd_1');

@@ -7,8 +7,8 @@ import { text } from '../../rows/cells.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
 import { mendHeader } from './header.ts';
+import type { Repair } from './ledger.ts';
 import { repair } from './repairs.ts';
-import { type Repair } from './ledger.ts';
 import { countByIndexes, type DamagedRow, scanTable, type Table } from './rows.ts';
 
 export interface TableReport {

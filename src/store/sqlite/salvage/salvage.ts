@@ -15,8 +15,8 @@ import { checkSqlite } from '../maintenance/check.ts';
 import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
-import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
 import type { Repair } from './ledger.ts';
+import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
 
 export interface SalvageReport {
   readonly from: string;
