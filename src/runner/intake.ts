@@ -64,7 +64,7 @@ export class Intake {
 
   /** For how long the message is still to wait; 0: its turn has come. */
   waitMs({ ownerId, atMs }: Turn): number {
-    if (this.#hasOthers(ownerId)) return Math.max(0, atMs - this.#nowMs());
+    if (this.hasOthers(ownerId)) return Math.max(0, atMs - this.#nowMs());
     this.#nextAtMs.delete(ownerId);
     return 0;
   }
@@ -72,7 +72,7 @@ export class Intake {
   /** Whether so much of the owner's waits that no run of it should begin. */
   isBehind(ownerId: string): boolean {
     const nextAtMs = this.#nextAtMs.get(ownerId);
-    return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.#hasOthers(ownerId);
+    return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.hasOthers(ownerId);
   }
 
   /** Its turn is not waited for any more. */
@@ -86,7 +86,8 @@ export class Intake {
     this.#isClosed = true;
   }
 
-  #hasOthers(ownerId: string): boolean {
+  /** Whether another owner has something to do. */
+  hasOthers(ownerId: string): boolean {
     const other = this.#last?.ownerId === ownerId ? this.#otherLast : this.#last;
     return !this.#isClosed && other !== null && this.#nowMs() - other.atMs < ACTIVE_MS;
   }

@@ -9,7 +9,9 @@ import { CPU_LOOK_MS, CPU_LOOK_SOON_MS, START_CPU_MS } from './cpu.ts';
 import type { CpuUse } from './cpu-use.ts';
 import { admit, type Bounds, countByOwner, type Held, isAwake, LOADED_MB, type Verdict } from './fair-slots.ts';
 import type { Flight } from './flight.ts';
+import type { Intake } from './intake.ts';
 import { greedy } from './priority.ts';
+import { Restarts } from './restarts.ts';
 import type { RunRequest } from './runner.ts';
 import type { Placed } from './sharing.ts';
 import { type Group, Waiting } from './waiting.ts';
@@ -38,8 +40,7 @@ interface PlacesDeps<P> {
   readonly bounds: Bounds;
   readonly quotasOf: (ownerId: string) => RunQuotas;
   readonly cpuUse: CpuUse;
-  /** So much of what its runs have ended with waits to be read that no run of it begins. */
-  readonly isBehind: (ownerId: string) => boolean;
+  readonly intake: Pick<Intake, 'isBehind' | 'hasOthers'>;
   readonly create: (key: string, placed: Placed) => P;
   /** Of a clock that is never set back. */
   readonly nowMs: () => number;
@@ -58,6 +59,7 @@ export class Places<P extends PlacedProcess> {
   readonly #of = new Map<Flight, P>();
   readonly #waiting = new Waiting();
   readonly #backlog = new Backlog();
+  readonly #restarts = new Restarts();
   /** By key: the one that takes the runs that have it. */
   readonly #open = new Map<string, P>();
   /** What each owner has used since priorities were set last. */
@@ -103,6 +105,11 @@ export class Places<P extends PlacedProcess> {
   /** False when it does not wait. */
   remove(flight: Flight): boolean {
     return this.#waiting.remove(flight) || this.#backlog.remove(flight);
+  }
+
+  /** The process ends for what its code has done, before any of its runs was over. */
+  endedEarly(process: P): void {
+    this.#restarts.endedEarly(process.options.key, this.#deps.nowMs());
   }
 
   gone(process: P): void {
@@ -204,10 +211,16 @@ export class Places<P extends PlacedProcess> {
 
   /** Of an owner's groups, the first of all, and the first of those that need no new process. */
   #nextOf(ownerId: string): Group[] {
-    const groups = [...this.#waiting.groupsOf(ownerId)];
+    const groups = [...this.#waiting.groupsOf(ownerId)].filter((group) => !this.#isPausing(group));
     const [first] = groups;
     const warm = groups.find((group) => this.#openOf(group) !== undefined);
     return [first, warm === first ? undefined : warm].filter((group) => group !== undefined);
+  }
+
+  /** Beside other owners alone: else nobody has anything of it. */
+  #isPausing({ key, ownerId }: Group): boolean {
+    const { intake, nowMs } = this.#deps;
+    return key !== null && this.#restarts.isPausing(key, nowMs()) && intake.hasOthers(ownerId);
   }
 
   /** Null when it can but wait for its own process. */
@@ -271,7 +284,7 @@ export class Places<P extends PlacedProcess> {
 
   #isOver(ownerId: string): boolean {
     const { cpuSecondsPerMinute, isFull } = this.#deps.quotasOf(ownerId);
-    if (isFull || this.#deps.isBehind(ownerId)) return true;
+    if (isFull || this.#deps.intake.isBehind(ownerId)) return true;
     if (cpuSecondsPerMinute === null) return false;
     return this.#deps.cpuUse.usedMs(ownerId, this.#deps.nowMs()) >= cpuSecondsPerMinute * SECOND_MS;
   }

@@ -127,8 +127,8 @@ class Pool implements ProcessRunner {
     };
     const cpuUse = this.#cpuUse;
     const create = (key: string, placed: Placed): RunProcess => this.#createProcess(key, placed);
-    const isBehind = (ownerId: string): boolean => this.#intake.isBehind(ownerId);
-    this.#places = new Places({ bounds, quotasOf, cpuUse, isBehind, create, nowMs: () => performance.now() });
+    const intake = this.#intake;
+    this.#places = new Places({ bounds, quotasOf, cpuUse, intake, create, nowMs: () => performance.now() });
     this.#watch = new Watch(this.#places, { ...bounds, idleMs: options.idleMs ?? IDLE_MS, describer: this.#describer });
     this.#workdirs.sweep().catch((error: unknown) => {
       options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
@@ -225,6 +225,7 @@ class Pool implements ProcessRunner {
       graceMs,
       brokenMs,
       onFree: () => this.#places.serve(),
+      onEndedEarly: () => this.#places.endedEarly(process),
       onGone: () => this.#onGone(process),
     });
     return process;

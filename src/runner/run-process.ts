@@ -24,6 +24,8 @@ import { afterDeath, afterSilence } from './verdict.ts';
 
 /** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
 const RETIRED_MS = 10_000;
+/** A process that lives for less has ended early. */
+const EARLY_MS = 5000;
 
 /** `deployment`: what it was started for; of sources that share it (sharing.ts), the first. */
 interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
@@ -37,6 +39,8 @@ interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
   readonly brokenMs: number;
   /** The last run in flight has ended, and it takes more; or it has loaded its code. */
   readonly onFree: () => void;
+  /** It ends for what its code has done, soon and before any of its runs was over. */
+  readonly onEndedEarly: () => void;
   /** It and its folder are gone. */
   readonly onGone: (process: RunProcess) => void;
 }
@@ -229,8 +233,14 @@ export class RunProcess implements Held {
 
   #onEnd(flight: Flight, message: Message, body: Buffer | null): void {
     const outcome = readEnd(message, { flight, body, nowMs: this.options.clock.nowMs() });
-    if (message.isSpoilt === true) this.#draining = true;
+    if (message.isSpoilt === true) this.#spoilt();
     this.#end(flight, outcome);
+  }
+
+  #spoilt(): void {
+    this.#draining = true;
+    const isEarly = this.#runs === this.#flights.size && performance.now() - this.bornAt < EARLY_MS;
+    if (isEarly) this.options.onEndedEarly();
   }
 
   #onStep(flight: Flight, message: Message): void {
@@ -318,6 +328,7 @@ export class RunProcess implements Held {
     const expected = this.#killed || this.isUnused;
     this.#close();
     this.#loading.resolve(false);
+    if (!expected) this.#spoilt();
     const all = [...this.#flights.values()];
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
     for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));

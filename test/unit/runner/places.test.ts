@@ -85,6 +85,7 @@ class Stage implements Disposable {
   readonly quotas = new Map<string, RunQuotas>();
   readonly cpuUse = new CpuUse();
   readonly behind = new Set<string>();
+  hasOthers = true;
   most = 0;
   areLoading = false;
   started = 0;
@@ -96,7 +97,7 @@ class Stage implements Disposable {
       bounds: all,
       quotasOf: (ownerId) => this.quotas.get(ownerId) ?? none,
       cpuUse: this.cpuUse,
-      isBehind: (ownerId) => this.behind.has(ownerId),
+      intake: { isBehind: (ownerId) => this.behind.has(ownerId), hasOthers: () => this.hasOthers },
       create: (key, { deployment }) => {
         this.started++;
         const made = new PlayedProcess(this, key, deployment.ownerId);
@@ -492,6 +493,40 @@ test('a quota of processes is never passed', () => {
       }
     }),
   );
+});
+
+/** Its process ends early, with the run in it. */
+function die(stage: Stage, one: PlayedProcess | undefined): void {
+  assert.ok(one);
+  stage.places.endedEarly(one);
+  one.isDraining = true;
+  one.end();
+  stage.settle();
+}
+
+test('code whose processes keep ending is started later', () => {
+  using stage = new Stage();
+  for (let n = 0; n < 3; n++) {
+    stage.ask('a', 1);
+    die(stage, stage.all[0]);
+  }
+  const [waits, other] = [stage.ask('a', 1), stage.ask('a', 2)];
+  stage.settle();
+  assert.deepEqual([...stage.waiting], [waits], 'only that code');
+  assert.ok(stage.places.processOf(other));
+  assert.ok(stage.places.processOf(stage.ask('a', 1, true)), 'whoever is alone is judged at once');
+  stage.nowMs += 200;
+  stage.places.serve();
+  stage.settle();
+  assert.equal(stage.waiting.size, 0);
+  die(stage, stage.places.processOf(waits));
+  const longer = stage.ask('a', 1);
+  stage.nowMs += 100;
+  stage.places.serve();
+  assert.equal(stage.places.processOf(longer), undefined, 'for twice as long');
+  stage.hasOthers = false;
+  stage.places.serve();
+  assert.ok(stage.places.processOf(longer), 'nobody else has anything to do');
 });
 
 test('runs wait while large results of their owner do', () => {
