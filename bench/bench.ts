@@ -214,7 +214,7 @@ async function steps(): Promise<void> {
     ['trivial step', undefined],
     ['step that waits 50 ms', WAITS_50_MS],
   ] as const) {
-    const { finishedPerSecond, serverCpuUs, childCpuUs } = await acceptAndRun(TIMES, 100, code);
+    const { finishedPerSecond, serverCpuUs, childCpuUs } = await acceptAndRun(TIMES, 100, { code });
     const note = `CPU per run: server ${Math.round(serverCpuUs)} µs, children ${Math.round(childCpuUs)} µs`;
     add({ name: `22 runs finished, ${name}, 100 at once`, value: finishedPerSecond, unit: '/s', note });
   }

@@ -57,8 +57,12 @@ export async function acceptAlone(times: Times, env?: Env): Promise<Loaded> {
 }
 
 /** Accept, run, finish: as many runs at once as `concurrency` says. */
-export async function acceptAndRun(times: Times, concurrency: number, code = RETURNS): Promise<Flood> {
-  await using bench = await startBench();
+export async function acceptAndRun(
+  times: Times,
+  concurrency: number,
+  { code = RETURNS, env }: { readonly code?: string; readonly env?: Env } = {},
+): Promise<Flood> {
+  await using bench = await startBench(undefined, env);
   const { endpoint } = await bench.workflow(code, { concurrency });
   await load(endpoint, times.warmUpSeconds);
   const before = (await bench.settled()).runs.succeeded;

@@ -17,6 +17,9 @@ const STOP_GRACE_MS = 8000;
 /** Callers on open connections learn with their next request that they must go elsewhere, before the doors close. */
 const DRAIN_MS = 250;
 
+/** How long the process goes on after its disk has failed, so that callers that wait get their answer. */
+const LOST_GRACE_MS = 1000;
+
 function createLog(level: string): Log {
   const logger = pino(
     { level, base: { service: 'errand' }, timestamp: pino.stdTimeFunctions.isoTime },
@@ -71,7 +74,14 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  const service = await startService(config, { clock, random, log });
+  let started: Service | undefined;
+  const onStoreLost = (failure: Error): void => {
+    log.error({ err: failure }, 'storage is lost; ending, and what is on disk the next start shows');
+    started?.drain();
+    setTimeout(() => process.exit(1), LOST_GRACE_MS);
+  };
+  const service = await startService(config, { clock, random, log, onStoreLost });
+  started = service;
   let asked = 0;
   const stop = (signal: NodeJS.Signals): void => {
     asked++;

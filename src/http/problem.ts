@@ -31,7 +31,7 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) {
     const written = error.mayBeWritten
-      ? 'its connection broke in the middle of a commit, which may have happened. Look before you try again.'
+      ? 'it failed in the middle of a commit, which may have happened. Look before you try again.'
       : 'nothing was written. Try again.';
     return new Refusal('unavailable', `Storage does not answer at present; ${written}`);
   }

@@ -17,11 +17,13 @@ export interface StorePorts {
   readonly log: Log;
   /** For tests: stands in for the database's clock. */
   readonly databaseClock?: Clock;
+  /** Called when it is not known any more whether the latest writes are on disk. Nothing is written then: the process must end. */
+  readonly onStoreLost?: (failure: Error) => void;
 }
 
 /** The data dir must exist. Rejects with `StoreUnavailable`, or `ConfigError` for a file without a key. */
 export async function openStore(config: Config, ports: StorePorts): Promise<Store> {
-  const { clock, random, log } = ports;
+  const { clock, random, log, onStoreLost } = ports;
   const secretKeys = secretKeysOf(config);
   const { store: path, secretKey: file } = dataPaths(config.dataDir);
   if (config.databaseUrl === null) {
@@ -31,7 +33,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
       return made;
     };
     refuseEmptied(path, config.dataDir);
-    return openFile({ path, clock, random, secretKeys, makeSecretKey }, config.dataDir);
+    return openFile({ path, clock, random, log, secretKeys, makeSecretKey, onLost: onStoreLost }, config.dataDir);
   }
   // Loaded only here: a server on SQLite pays nothing for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');

@@ -8,9 +8,8 @@ import { migrate } from './maintenance/schema.ts';
 import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
 
-// Pages of WAL before a checkpoint copies them into the file, on the writer's thread. 4 MB: small checkpoints often
-// (15.2k events/s accepted and run, p99 11 ms) beat 16 MB (10.8k/s, p99 22 ms, with pauses of up to 60 ms) and none
-// at all while the load lasts (11.6k/s; the WAL outgrows the caches).
+// Pages of WAL, 4 MB, before a checkpoint copies them into the file, on the writer's thread: for what writes to a file that
+// no server uses. A server has wal/checkpointer.ts, and changes `synchronous` once it syncs by itself.
 const CHECKPOINT_PAGES = 1000;
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -113,6 +112,7 @@ export function openDatabase(path: string, look: (writer: Connection) => void = 
       if (lock.isOpen) lock.close();
     };
     const abandon = (): void => {
+      if (!lock.isOpen) return;
       reader.close();
       leave(opened, path);
       lock.close();

@@ -1,6 +1,6 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Random, Wake } from '../../ports.ts';
+import type { Clock, Log, Random, Wake } from '../../ports.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
@@ -11,7 +11,7 @@ import { deploymentVerbs } from './config/deployments.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import { webhookVerbs } from './config/webhooks.ts';
 import type { Core } from './core.ts';
-import { type Connection, openDatabase } from './database.ts';
+import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { operationVerbs } from './deliveries/operations.ts';
@@ -25,15 +25,31 @@ import { Throttles } from './log/throttles.ts';
 import { Numbers, OpenRuns, Transaction } from './log/transaction.ts';
 import { counterVerbs } from './maintenance/counters.ts';
 import { OPEN_RUN } from './partial-index.ts';
+import { primaryCode } from './result-codes.ts';
 import { runVerbs } from './runs/runs.ts';
 import { waitVerbs } from './runs/waits.ts';
+import { Checkpointer } from './wal/checkpointer.ts';
+import { CommitSync, type SyncFailed } from './wal/commit-sync.ts';
+import { showingWhatIsSynced } from './wal/reading.ts';
+import { type SyncFile, WalFile } from './wal/wal-file.ts';
 
 export interface SqliteOptions extends OperatorKeys {
   /** The file; its folder must exist. */
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log?: Log;
+  /**
+   * Called once, when a sync has failed: it is not known any more what is on disk, and the store neither reads nor writes
+   * from then on. The process must end; the next start goes by what is there.
+   */
+  readonly onLost?: (failure: SyncFailed) => void;
+  /** For tests: stands in for fdatasync. */
+  readonly syncFile?: SyncFile;
 }
+
+/** SQLite's result code for a disk that is full: as much as there is room for can be read and written all the same. */
+const FULL = 13;
 
 /** One file has one node: there is nobody to tell anything but ourselves. */
 const ALONE: Omit<NodeStore, 'listen'> = {
@@ -58,7 +74,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   let wake: Wake | undefined;
   const hints = { emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
   const shared = { numbers, openRuns, turns, throttles, ...hints };
-  const batch = new Batch(writer, () => new Transaction(writer, clock, shared));
+  const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
+  const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
   const core: Core = {
     writer,
     reader,
@@ -74,7 +91,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     boot,
     suspectCounters: () => wake?.counters(),
   };
-  const store: Store = {
+  const verbs = {
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
@@ -87,6 +104,11 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...laterVerbs(core),
     ...webhookVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
+  };
+  const store: Store = {
+    ...showingWhatIsSynced(verbs, { batch, commits }),
+    // No caller knows the address of a trigger that is not on disk yet, and what a call leads to is a write.
+    triggerByKey: verbs.triggerByKey,
     ...ALONE,
     listen: (heard) => {
       wake = heard;
@@ -101,8 +123,12 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
         })
         .catch(() => false),
     close: async () => {
-      batch.close();
-      database.close();
+      await batch.close();
+      await checkpointer.stop();
+      wal.close();
+      // Copied into the database, what is not on disk would be taken for what is.
+      if (commits.refusal) database.abandon();
+      else database.close();
     },
   };
   return { store, statements: () => [...writer.prepared, ...reader.prepared] };
@@ -125,6 +151,50 @@ function begin(options: SqliteOptions) {
   } catch (error) {
     database.abandon();
     throw error;
+  }
+}
+
+interface Syncing {
+  readonly wal: WalFile;
+  readonly commits: CommitSync;
+  readonly checkpointer: Checkpointer;
+}
+
+/** From now on commits do not wait for the disk; see wal/. `holdCommits`: as of Batch. */
+function beginSyncing(options: SqliteOptions, database: Database, holdCommits: () => () => void): Syncing {
+  const { path, log, syncFile, onLost } = options;
+  const { writer } = database;
+  try {
+    copyWal(writer);
+    const wal = new WalFile(path, syncFile);
+    const commits = new CommitSync({
+      sync: () => wal.sync(),
+      onCommit: () => checkpointer.committed(),
+      onFailure: (failure) => {
+        void checkpointer.stop();
+        onLost?.(failure);
+      },
+    });
+    const onFailedSync = (error: Error): void => commits.fail(error);
+    const checkpointer = new Checkpointer({ path, writer, log, onFailedSync, holdCommits });
+    checkpointer.start();
+    writer.exec('PRAGMA synchronous = NORMAL');
+    return { wal, commits, checkpointer };
+  } catch (error) {
+    database.abandon();
+    throw storageError(error);
+  }
+}
+
+/**
+ * A process that ended after a sync that failed has left a WAL that this machine shows and the disk may not have. Its pages
+ * are copied into the database and synced, and the next commit begins the WAL again.
+ */
+function copyWal(writer: Connection): void {
+  try {
+    writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } catch (error) {
+    if (primaryCode(error) !== FULL) throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Connection } from '../../../src/store/sqlite/database.ts';
 import { Batch } from '../../../src/store/sqlite/log/batch.ts';
 import type { Transaction } from '../../../src/store/sqlite/log/transaction.ts';
+import { CommitSync } from '../../../src/store/sqlite/wal/commit-sync.ts';
 
 const CROWD = 1500;
 
@@ -18,10 +19,14 @@ function newBatch() {
     committed: () => void commits.push(open),
     rolledBack: () => undefined,
   } as unknown as Transaction;
-  const batch = new Batch(writer, () => {
-    open = [];
-    return tx;
-  });
+  const batch = new Batch(
+    writer,
+    () => {
+      open = [];
+      return tx;
+    },
+    new CommitSync({ sync: () => Promise.resolve() }),
+  );
   const write = (lane: string, count: number): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, () => batch.write(() => void open.push(lane), lane)));
   return { batch, commits, write, [Symbol.dispose]: () => writer.close() };

@@ -1,8 +1,8 @@
-// Group commit. Verbs that are called within one turn of the event loop share one transaction and one fsync: the first
-// schedules the flush, the others join it. No timers, so an idle store commits at once, and a busy one amortises.
+// Group commit. Verbs that are called within one turn of the event loop share one transaction: the first schedules the
+// flush, the others join it. No timers, so an idle store commits at once, and a busy one amortises.
 //
-// The writer lives on the main thread. A worker thread would keep the fsync (0.1–0.3 ms on a local disk) off the event
-// loop, but each verb would cross threads twice: see bench/README.md, "Writer thread", for the figures of both.
+// The writer lives on the main thread, and its commits do not wait for the disk: ../wal/commit-sync.ts syncs them beside
+// the event loop. Meanwhile the next batch runs. A verb is resolved when a sync that began after its commit has succeeded.
 //
 // A batch takes turns between lanes (fair-queue.ts), and is committed after some milliseconds.
 //
@@ -12,6 +12,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { type Connection, storageError } from '../database.ts';
+import type { CommitSync } from '../wal/commit-sync.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
@@ -25,8 +26,8 @@ const MAX_VERBS = 1024;
 const TURNS = 4;
 
 /**
- * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of what a commit takes here: on a
- * slow disk batches are larger. What follows from a verb, in this turn, takes longer than the verb.
+ * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of what a COMMIT takes here, the
+ * disk not counted. What follows from a verb, in this turn, takes longer than the verb.
  */
 const FEW_VERBS = 192;
 const COMMITS = 2;
@@ -53,18 +54,31 @@ interface Outcome {
 export class Batch {
   readonly #writer: Connection;
   readonly #begin: () => Transaction;
+  readonly #commits: CommitSync;
   readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
   #commitMs = 0;
   #scheduled = false;
   #closed = false;
+  #isHeld = false;
+  /** Changes of rows, as the writer's connection counts them. */
+  #changes = 0;
+  #called = 0;
 
-  constructor(writer: Connection, begin: () => Transaction) {
+  constructor(writer: Connection, begin: () => Transaction, commits: CommitSync) {
     this.#writer = writer;
     this.#begin = begin;
+    this.#commits = commits;
+  }
+
+  /** Verbs that were called so far. */
+  get called(): number {
+    return this.#called;
   }
 
   /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a lane. `bytes`: about what it writes. */
   write<T>(verb: (tx: Transaction) => T, lane = '', bytes = 0): Promise<T> {
+    this.#called++;
+    if (this.#commits.refusal) return Promise.reject(this.#commits.refusal);
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane, bytes);
@@ -72,14 +86,24 @@ export class Batch {
     });
   }
 
-  /** Commits what waits, and takes no more. */
-  close(): void {
+  /** Commits what waits, and takes no more. Resolves when that is on disk, or a sync has failed. */
+  async close(): Promise<void> {
     while (this.#queue.size > 0) this.#flush();
     this.#closed = true;
+    await this.#commits.synced()?.catch(() => undefined); // the callers of the verbs are told
+  }
+
+  /** Commits nothing until what it returns is called. */
+  hold(): () => void {
+    this.#isHeld = true;
+    return () => {
+      this.#isHeld = false;
+      if (this.#queue.size > 0) this.#schedule(1);
+    };
   }
 
   #schedule(turns: number): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#isHeld) return;
     this.#scheduled = true;
     this.#waitTurns(turns);
   }
@@ -88,6 +112,7 @@ export class Batch {
     setImmediate(() => {
       if (left > 1 && this.#queue.size < FEW_VERBS) return this.#waitTurns(left - 1);
       this.#scheduled = false;
+      if (this.#isHeld) return;
       this.#flush();
       // Those have waited already; but what has come in meanwhile is read first.
       if (this.#queue.size > 0) this.#schedule(1);
@@ -96,6 +121,10 @@ export class Batch {
 
   #flush(): void {
     if (this.#queue.size === 0) return;
+    if (this.#commits.refusal) {
+      for (const { reject } of this.#queue.next(MAX_VERBS)) reject(this.#commits.refusal);
+      return;
+    }
     const batch: Waiting[] = [];
     const culprit = this.#attempt(this.#inTurn(), batch);
     if (culprit === undefined) return;
@@ -126,6 +155,7 @@ export class Batch {
   #attempt(verbs: Iterable<Waiting>, taken: Waiting[]): unknown {
     const tx = this.#begin();
     const outcomes: Outcome[] = [];
+    let hasChanged: boolean;
     try {
       this.#writer.exec('BEGIN IMMEDIATE');
       for (const waiting of verbs) {
@@ -133,6 +163,7 @@ export class Batch {
         outcomes.push({ waiting, value: waiting.verb(tx) });
       }
       tx.beforeCommit();
+      hasChanged = this.#hasChanged();
       const before = performance.now();
       this.#writer.exec('COMMIT');
       this.#commitMs += NEWEST * (performance.now() - before - this.#commitMs);
@@ -142,8 +173,18 @@ export class Batch {
       return storageError(error) ?? new Error('a verb threw undefined');
     }
     tx.committed();
-    for (const { waiting, value } of outcomes) waiting.resolve(value);
+    if (hasChanged) this.#commits.committed();
+    // What was only looked at may have been written by a commit that is not on disk yet.
+    this.#commits.whenSynced((failure) => {
+      for (const { waiting, value } of outcomes) failure ? waiting.reject(failure) : waiting.resolve(value);
+    });
     return undefined;
+  }
+
+  #hasChanged(): boolean {
+    const before = this.#changes;
+    this.#changes = this.#writer.get('SELECT total_changes() AS n')?.n as number;
+    return this.#changes !== before;
   }
 
   #rollback(): void {

@@ -9,6 +9,7 @@ import type { Core } from '../../../../src/store/sqlite/core.ts';
 import { Connection } from '../../../../src/store/sqlite/database.ts';
 import { Batch } from '../../../../src/store/sqlite/log/batch.ts';
 import type { Transaction } from '../../../../src/store/sqlite/log/transaction.ts';
+import { CommitSync } from '../../../../src/store/sqlite/wal/commit-sync.ts';
 
 const NOTHING = {
   nowMs: 0,
@@ -20,7 +21,11 @@ const NOTHING = {
 function aDatabase() {
   const writer = new Connection(':memory:', false);
   writer.exec('CREATE TABLE t (n INTEGER)');
-  const batch = new Batch(writer, () => NOTHING as unknown as Transaction);
+  const batch = new Batch(
+    writer,
+    () => NOTHING as unknown as Transaction,
+    new CommitSync({ sync: () => Promise.resolve() }),
+  );
   const database = configDatabase({ writer, reader: writer, batch } as unknown as Core);
   const rows = (): unknown[] => writer.all('SELECT n FROM t ORDER BY n').map((row) => row.n);
   return { database, rows };

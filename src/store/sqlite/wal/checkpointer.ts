@@ -1,0 +1,183 @@
+// Copies the WAL into the database, in a worker thread with a connection of its own: a checkpoint syncs both files, and in
+// the writer's COMMIT, where SQLite does it by itself, that stops the event loop.
+//
+// A checkpoint beside a writer never comes to an end: what is committed meanwhile is in the WAL alone, which begins again
+// only when nothing is. So there are two steps. Whenever the WAL has grown by some pages, they are copied beside the writer.
+// Once it is long, commits are held for a second step, which has little left to copy; the next commit begins the WAL again.
+// No commit begins it while a checkpoint goes on.
+//
+// While another process reads, e.g. a backup, SQLite copies only what that one does not need, and the WAL grows.
+//
+// The worker starts with the first checkpoint and ends when it has been idle: an idle server does without its memory.
+
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../../../ports.ts';
+import type { Connection } from '../database.ts';
+
+/** 4 MB. */
+const STEP_PAGES = 1000;
+const LONG_PAGES = 2 * STEP_PAGES;
+const IDLE_MS = 10_000;
+
+/** SQLite's result codes for a sync that failed, of a file and of its folder. */
+const FAILED_SYNCS = [1034, 1290];
+
+const WORK = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const db = new DatabaseSync(workerData, { timeout: 0 });
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  parentPort.on('message', () => {
+    try {
+      parentPort.postMessage(checkpoint.get());
+    } catch ({ message, errcode }) {
+      parentPort.postMessage({ message, errcode });
+    }
+  });`;
+
+/** Pages in the WAL, and how many of them are in the database. */
+interface Position {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+interface Failed {
+  readonly message: string;
+  readonly errcode?: number;
+}
+
+export interface CheckpointerOptions {
+  /** Of the database. */
+  readonly path: string;
+  readonly writer: Connection;
+  readonly log?: Log;
+  /** Called when a sync has failed: it is not known what the files have. */
+  readonly onFailedSync: (error: Error) => void;
+  /** Nothing is committed until what it returns is called. */
+  readonly holdCommits: () => () => void;
+}
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  #worker: Worker | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #isWorking = false;
+  #isStopped = false;
+  /** Pages of WAL at which something is to be done. */
+  #nextAt = STEP_PAGES;
+  #lastLog = 0;
+  #answered: (told: Position | Failed) => void = () => undefined;
+  #died: (error: unknown) => void = () => undefined;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over from SQLite's own checkpoints, unless this SQLite cannot tell how long the WAL is (before 3.51). */
+  start(): void {
+    const { writer } = this.#options;
+    const version = String(writer.get('SELECT sqlite_version() AS version')?.version);
+    const [major = 0, minor = 0] = version.split('.').map(Number);
+    if (major > 3 || minor >= 51) writer.exec('PRAGMA wal_autocheckpoint = 0');
+    else this.#isStopped = true;
+  }
+
+  /** The writer has committed something. */
+  committed(): void {
+    if (this.#isWorking || this.#isStopped) return;
+    const log = this.#logPages();
+    if (log < this.#lastLog) this.#nextAt = STEP_PAGES;
+    this.#lastLog = log;
+    if (log < this.#nextAt) return;
+    this.#isWorking = true;
+    void this.#work().finally(() => {
+      this.#isWorking = false;
+    });
+  }
+
+  /** Resolves when no checkpoint is under way any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#idle);
+    await this.#worker?.terminate();
+    this.#worker = null;
+  }
+
+  async #work(): Promise<void> {
+    const { log, onFailedSync } = this.#options;
+    try {
+      await this.#steps();
+    } catch (error) {
+      if (this.#isStopped) return;
+      if (FAILED_SYNCS.includes((error as Failed).errcode ?? 0)) return onFailedSync(error as Error);
+      log?.warn({ err: error }, 'could not copy the WAL into the database; it grows until that works again');
+    } finally {
+      if (!this.#isStopped) this.#nextAt = this.#logPages() + STEP_PAGES;
+    }
+  }
+
+  async #steps(): Promise<void> {
+    const first = await this.#checkpoint();
+    if (this.#isStopped || first.checkpointed < first.log || this.#logPages() < LONG_PAGES) return;
+    const release = this.#options.holdCommits();
+    try {
+      await this.#checkpoint();
+    } finally {
+      release();
+    }
+  }
+
+  async #checkpoint(): Promise<Position> {
+    clearTimeout(this.#idle);
+    const told = await this.#ask();
+    this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+    if ('message' in told) throw Object.assign(new Error(told.message), { errcode: told.errcode });
+    return told;
+  }
+
+  async #ask(): Promise<Position | Failed> {
+    try {
+      this.#worker ??= this.#startWorker();
+      this.#worker.postMessage(null);
+      return await new Promise((resolve, reject) => {
+        this.#answered = resolve;
+        this.#died = reject;
+      });
+    } catch (error) {
+      // There may be no memory for a thread. Then the writer does it, and all wait.
+      if (this.#isStopped) throw error;
+      this.#worker = null;
+      return this.#options.writer.get('PRAGMA wal_checkpoint(PASSIVE)') as unknown as Position;
+    }
+  }
+
+  #startWorker(): Worker {
+    const workerData = this.#options.path;
+    const worker = new Worker(WORK, {
+      eval: true,
+      workerData,
+      execArgv: ['--no-warnings'],
+      env: {},
+      name: 'checkpoints',
+    });
+    worker.unref();
+    worker.on('message', (told: Position | Failed) => this.#answered(told));
+    worker.on('error', (error: unknown) => this.#died(error));
+    worker.on('exit', () => this.#died(new Error('the thread has ended')));
+    return worker;
+  }
+
+  #end(): void {
+    void this.#worker?.terminate();
+    this.#worker = null;
+  }
+
+  /** How long the WAL is; asks without copying anything. */
+  #logPages(): number {
+    try {
+      return (this.#options.writer.get('PRAGMA wal_checkpoint(NOOP)') as unknown as Position).log;
+    } catch {
+      return this.#lastLog; // the next commit asks again, and tells if storage fails
+    }
+  }
+}
