@@ -20,7 +20,11 @@ export async function provePower({ seed, cuts }: { seed: number; cuts: number })
     `${counts.cuts} cuts, ${early} before the first start was over, ${inFlight} with requests in flight; ` +
       `${counts.accepted} events accepted and ${counts.told} told of before their cut began, lost ${lost.length}`,
   );
-  tell(`answered after it had begun (${longestMs.toFixed(1)} ms at most): ${late.answered}, ${late.gone} of them gone`);
+  const gone = late.goneAfterMs.length;
+  const first = gone === 0 ? '' : `, the first after ${Math.min(...late.goneAfterMs).toFixed(2)} ms`;
+  tell(
+    `a cut took ${longestMs.toFixed(1)} ms at most; answered meanwhile: ${late.answered}, of which ${gone} are gone${first}`,
+  );
   for (const one of lost.slice(0, 50)) tell(`LOST ${one}`);
   return lost.length === 0 && counts.accepted > 0 ? 0 : 1;
 }

@@ -6,7 +6,8 @@
 // What counts as promised: each answer of 200 that the server had begun to send before the cut began, however late it was
 // read. The server stamps its answers itself (hooks/answered-at.ts), the cut is stamped right before the system call that
 // cuts, and both by one clock. An answer stamped later promises nothing: where power is cut in truth nothing answers any
-// more, while here the server runs on, and ext4 may tell a sync that meets its shutdown as done.
+// more, while here the server runs on, and ext4 tells some of the syncs as done that meet its shutdown (what could not be
+// marked as written in its own tables is no error then).
 
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
@@ -36,8 +37,8 @@ export interface PowerResult {
   /** Events that the webhook was told of before the cut. */
   told: number;
   readonly lost: string[];
-  /** Answers that were begun after the cut had begun, and how many of their events are gone. */
-  readonly late: { answered: number; gone: number };
+  /** Answers that were begun after the cut had begun, and after how many milliseconds those whose events are gone. */
+  readonly late: { answered: number; readonly goneAfterMs: number[] };
 }
 
 export interface PowerOptions {
@@ -77,8 +78,8 @@ class Promised {
   answered: Answered[] = [];
   /** Before the last cut began, and not yet looked for. */
   readonly fresh = new Set<string>();
-  /** After it had begun. */
-  readonly late = new Set<string>();
+  /** After it had begun: so many milliseconds. */
+  readonly late = new Map<string, number>();
   /** Requests that were sent and are not answered. */
   inFlight = 0;
   /** Where events are sent to, from the moment at which it was answered. */
@@ -120,7 +121,10 @@ class Promised {
 
   /** Sorts what was answered, and forgets what was not promised. */
   settle({ begunAt }: Cut): void {
-    for (const { id, at } of this.answered) (at < begunAt ? this.fresh : this.late).add(id);
+    for (const { id, at } of this.answered) {
+      if (at < begunAt) this.fresh.add(id);
+      else this.late.set(id, Number(at - begunAt) / 1e6);
+    }
     this.answered = [];
     this.known = [...this.#told.byId].filter(([, at]) => at < begunAt).map(([id]) => id);
     this.#told.byId.clear();
@@ -163,7 +167,7 @@ class Promised {
 export async function cutPowerUnderLoad({ seed, cuts, tell }: PowerOptions): Promise<PowerResult> {
   const dice = createDice(seed);
   const counts = { cuts: 0, early: 0, inFlight: 0, longestMs: 0, accepted: 0, mails: 0, told: 0 };
-  const result: PowerResult = { ...counts, lost: [], late: { answered: 0, gone: 0 } };
+  const result: PowerResult = { ...counts, lost: [], late: { answered: 0, goneAfterMs: [] } };
   await using folder = await createFolder();
   await using told = await Told.start();
   let promised: Promised | null = null;
@@ -278,7 +282,7 @@ async function lookForWorkflow(promised: Promised, client: Client, result: Power
 
 async function lookForEvents(promised: Promised, client: Client, result: PowerResult): Promise<void> {
   const { workflow, fresh, late } = promised;
-  const left = new Set([...fresh, ...late]);
+  const left = new Set([...fresh, ...late.keys()]);
   let more = '';
   while (left.size > 0) {
     const { data, page_info } = await client.get(`/v1/workflows/${workflow?.id}/runs?limit=100${more}`);
@@ -291,7 +295,7 @@ async function lookForEvents(promised: Promised, client: Client, result: PowerRe
   }
   for (const id of left) if (fresh.has(id)) result.lost.push(`event ${id}`);
   result.late.answered += late.size;
-  result.late.gone += [...late].filter((id) => left.has(id)).length;
+  for (const [id, afterMs] of late) if (left.has(id)) result.late.goneAfterMs.push(afterMs);
   late.clear();
 }
 
