@@ -17,22 +17,65 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
-/** The bytes of the top-level member `name` of a valid JSON object; undefined when it has none. No copy is made. */
+/** Returns the bytes of the top-level member `name` of a valid JSON object; undefined when it has none. No copy is made. */
 export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined {
   const wanted = utf8(name);
   let found: Uint8Array | undefined;
-  let at = afterSpace(json, 0);
-  if (json[at] !== OPEN_BRACE) return undefined;
-  at = afterSpace(json, at + 1);
-  while (at < json.length && json[at] === QUOTE) {
-    const keyEnd = afterString(json, at);
-    const start = afterSpace(json, afterSpace(json, keyEnd) + 1);
-    const end = afterValue(json, start);
-    if (isName(json.subarray(at + 1, keyEnd - 1), wanted, name)) found = json.subarray(start, end);
-    at = afterSpace(json, end);
-    if (json[at] === COMMA) at = afterSpace(json, at + 1);
-  }
+  walkMembers(json, ({ key, keyEnd, value, end }) => {
+    if (isName(json.subarray(key + 1, keyEnd - 1), wanted, name)) found = json.subarray(value, end);
+  });
   return found;
+}
+
+/** Returns the members of a valid JSON object, in order: the name, and the value's text. No copy is made. */
+export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][] {
+  const members: [string, Uint8Array][] = [];
+  walkMembers(json, ({ key, keyEnd, value, end }) => {
+    members.push([JSON.parse(text(json.subarray(key, keyEnd))) as string, json.subarray(value, end)]);
+  });
+  return members;
+}
+
+/** Returns the elements of a valid JSON array, in order; none when it is no array. No copy is made. */
+export function elementsOf(json: Uint8Array): Uint8Array[] {
+  const elements: Uint8Array[] = [];
+  let at = afterOpening(json, OPEN_BRACKET);
+  while (at < json.length && json[at] !== CLOSE_BRACKET) {
+    const end = afterValue(json, at);
+    elements.push(json.subarray(at, end));
+    at = afterComma(json, end);
+  }
+  return elements;
+}
+
+/** Places in a text; each end is behind the last byte, and a key is within its quotes. */
+interface Member {
+  readonly key: number;
+  readonly keyEnd: number;
+  readonly value: number;
+  readonly end: number;
+}
+
+function walkMembers(json: Uint8Array, visit: (member: Member) => void): void {
+  let key = afterOpening(json, OPEN_BRACE);
+  while (key < json.length && json[key] === QUOTE) {
+    const keyEnd = afterString(json, key);
+    const value = afterSpace(json, afterSpace(json, keyEnd) + 1);
+    const end = afterValue(json, value);
+    visit({ key, keyEnd, value, end });
+    key = afterComma(json, end);
+  }
+}
+
+/** At what the array or object holds; at the end of the text when it is none. */
+function afterOpening(json: Uint8Array, opening: number): number {
+  const at = afterSpace(json, 0);
+  return json[at] === opening ? afterSpace(json, at + 1) : json.length;
+}
+
+function afterComma(json: Uint8Array, from: number): number {
+  const at = afterSpace(json, from);
+  return json[at] === COMMA ? afterSpace(json, at + 1) : at;
 }
 
 function isName(key: Uint8Array, wanted: Uint8Array, name: string): boolean {
@@ -47,8 +90,8 @@ function afterSpace(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** `from` is the opening quote; the answer is the place after the closing one. */
-function afterString(json: Uint8Array, from: number): number {
+/** Returns the place behind the closing quote; `from` is the opening one. */
+export function afterString(json: Uint8Array, from: number): number {
   let at = from + 1;
   while (at < json.length) {
     const byte = json[at];
@@ -56,38 +99,6 @@ function afterString(json: Uint8Array, from: number): number {
     at += byte === BACKSLASH ? 2 : 1;
   }
   return at;
-}
-
-/** The elements of a valid JSON array, in order; none when it is no array. No copy is made. */
-export function elementsOf(json: Uint8Array): Uint8Array[] {
-  const elements: Uint8Array[] = [];
-  let at = afterSpace(json, 0);
-  if (json[at] !== OPEN_BRACKET) return elements;
-  at = afterSpace(json, at + 1);
-  while (at < json.length && json[at] !== CLOSE_BRACKET) {
-    const end = afterValue(json, at);
-    elements.push(json.subarray(at, end));
-    at = afterSpace(json, end);
-    if (json[at] === COMMA) at = afterSpace(json, at + 1);
-  }
-  return elements;
-}
-
-/** The members of a valid JSON object, in order: the name, and the value's text. */
-export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][] {
-  const members: [string, Uint8Array][] = [];
-  let at = afterSpace(json, 0);
-  if (json[at] !== OPEN_BRACE) return members;
-  at = afterSpace(json, at + 1);
-  while (at < json.length && json[at] === QUOTE) {
-    const keyEnd = afterString(json, at);
-    const start = afterSpace(json, afterSpace(json, keyEnd) + 1);
-    const end = afterValue(json, start);
-    members.push([JSON.parse(text(json.subarray(at, keyEnd))) as string, json.subarray(start, end)]);
-    at = afterSpace(json, end);
-    if (json[at] === COMMA) at = afterSpace(json, at + 1);
-  }
-  return members;
 }
 
 function afterValue(json: Uint8Array, from: number): number {

@@ -10,8 +10,7 @@ import { memberOf } from '../domain/json-member.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { isRecord } from './body/json.ts';
 import { hasMoreValues } from './body/json-count.ts';
-import { jsonDepth } from './body/json-text.ts';
-import { checkDepth } from './body/nesting.ts';
+import { checkDepth, depthOf } from './body/nesting.ts';
 
 /** Members nest no deeper than this, the member `event` apart: for that see `eventOf`. */
 const MAX_NESTING = 100;
@@ -67,11 +66,11 @@ function withoutVerbatim(raw: Buffer, schema: TSchema | undefined): Buffer {
   const names = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => (isAnyJson(property) ? [name] : []));
   let rest = raw;
   // Cutting trusts what it walks over.
-  if (names.length > 0 && jsonDepth(raw) !== null) {
+  if (names.length > 0 && depthOf(raw) !== null) {
     for (const name of names) {
       const value = memberOf(rest, name);
       if (!value) continue;
-      if (name !== 'event' && (jsonDepth(value) as number) > MAX_NESTING) throw tooDeep(name);
+      if (name !== 'event' && (depthOf(value) as number) > MAX_NESTING) throw tooDeep(name);
       const start = value.byteOffset - rest.byteOffset;
       rest = Buffer.concat([rest.subarray(0, start), NULL, rest.subarray(start + value.length)]);
     }
@@ -175,7 +174,7 @@ interface JsonRequest {
 export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
   const event = jsonOf(request, { name: 'event', maxBytes });
   // It was parsed before, so it is JSON. A closing byte for each opening one: what is shorter than that is not walked.
-  if (event && event.byteLength > 2 * LIMITS.nestingDepth) checkDepth(jsonDepth(event) ?? 0);
+  if (event && event.byteLength > 2 * LIMITS.nestingDepth) checkDepth(depthOf(event) ?? 0);
   return event;
 }
 

@@ -1,7 +1,8 @@
 // How many values JSON text holds, found out before it is parsed.
 
+import { afterString } from '../../domain/json-member.ts';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -18,19 +19,11 @@ export function hasMoreValues(json: Uint8Array, limit: number): boolean {
   let values = 1;
   for (let at = 0; at < end; at++) {
     const byte = json[at] as number;
-    if (byte === QUOTE) at = endOfString(json, at);
+    if (byte === QUOTE) at = afterString(json, at) - 1;
     else if (byte === COMMA || byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       values++;
       if (values > limit) return true;
     }
   }
   return false;
-}
-
-/** `from` is the opening quote; the answer is the place of the closing one. */
-function endOfString(json: Uint8Array, from: number): number {
-  const end = json.length;
-  let at = from + 1;
-  while (at < end && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
-  return at;
 }

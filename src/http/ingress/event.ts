@@ -2,8 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { jsonDepth } from '../body/json-text.ts';
-import { checkDepth } from '../body/nesting.ts';
+import { checkDepth, depthOf } from '../body/nesting.ts';
 import { clientIp } from '../server/client-ip.ts';
 import { formJson } from './form.ts';
 
@@ -45,7 +44,7 @@ function headOf(req: IncomingMessage, { pathStart, publicUrl, isVerified }: Even
 function bodyJson(body: Buffer, contentType: string | undefined): Buffer | string {
   if (body.length === 0) return 'null';
   const type = mediaTypeOf(contentType);
-  const depth = isJsonType(type) ? jsonDepth(body) : null;
+  const depth = isJsonType(type) ? depthOf(body) : null;
   if (depth !== null) {
     checkDepth(depth);
     return body;

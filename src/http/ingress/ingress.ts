@@ -4,19 +4,19 @@
 // The order is: find the trigger, check the caller, read the body, accept. Who has no business here is refused by the head
 // alone: a body that no endpoint asked for is not kept.
 
-import { createHash } from 'node:crypto';
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/contract/store.ts';
+import { bearerOf } from '../access/auth.ts';
 import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
-import { isBearer } from './bearer.ts';
 import { eventBytes } from './event.ts';
 import { checkEncoding, inflate } from './inflate.ts';
 
@@ -183,4 +183,13 @@ async function answerOf(accepted: Accepted, isSource: boolean) {
     throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
   }
   throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
+}
+
+/** Whether the header carries the token with this SHA-256 (hex). Takes the same time wherever they differ. */
+function isBearer(authorization: string | undefined, tokenHash: string): boolean {
+  const token = bearerOf(authorization);
+  if (token === undefined) return false;
+  const wanted = Buffer.from(tokenHash, 'hex');
+  const given = hash('sha256', token, 'buffer');
+  return wanted.length === given.length && timingSafeEqual(given, wanted);
 }

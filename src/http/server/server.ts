@@ -20,7 +20,6 @@ import { clientErrors } from './client-error.ts';
 import { boundConnections, isClosing } from './connections.ts';
 import { headFault } from './head.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { requestIds } from './request-ids.ts';
 import { normalizeTarget } from './target.ts';
 
 export interface HttpServer {
@@ -42,7 +41,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds> = {}): Promise<HttpServer> {
   const bounds = { ...BOUNDS, ...given };
-  const nextRequestId = requestIds(deps.ids);
+  const nextRequestId = requestIds(deps);
   const problemTo = (refusal: Refusal): Problem => refused(refusal, nextRequestId(), deps);
   const errors = clientErrors(problemTo);
   const { bodyMemoryBytes: maxBytes, ownerBodyMemoryBytes: maxOwnerBytes } = bounds;
@@ -155,4 +154,14 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
       resolve({ port: (server.address() as AddressInfo).port });
     });
   });
+}
+
+/** Ids of requests: random per process, then counted. A random one for each would cost more than the rest of a header. */
+function requestIds({ ids }: Pick<HttpDeps, 'ids'>): () => string {
+  const prefix = `req_${ids
+    .secret()
+    .replace(/[^0-9A-Za-z]/g, '')
+    .slice(0, 8)}`;
+  let count = 0;
+  return () => prefix + (count++).toString(36);
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Scope } from '../../../src/domain/keys.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { hasMoreValues } from '../../../src/http/body/json-count.ts';
+import { depthOf } from '../../../src/http/body/nesting.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { trigger } from './fake-store.ts';
 import { type Harness, startServer } from './harness.ts';
@@ -169,4 +170,9 @@ test('counting takes any bytes', () => {
       assert.equal(typeof hasMoreValues(bytes, limit), 'boolean');
     }),
   );
+});
+
+test('bytes that are no UTF-8 are no JSON', () => {
+  assert.equal(depthOf(Buffer.from([0x22, 0xff, 0x22])), null);
+  assert.equal(depthOf(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), null);
 });
