@@ -1,9 +1,9 @@
 // What the configuration's verbs need of a database. Each backend implements it in `<backend>/config/config-database.ts`.
 
-import type { Deployment } from '../../domain/resource.ts';
+import type { Webhook } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
 import type { MeasuredPart } from '../contract/quotas.ts';
-import type { OwnerStore, SourceStore, TriggerStore } from '../contract/resources.ts';
+import type { OwnerStore, SourceStore, TriggerStore, WebhookStore } from '../contract/resources.ts';
 import type { SourceChangeStore } from '../contract/source-changes.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
@@ -16,17 +16,29 @@ export interface Writing {
   readonly nowMs: number;
   /** The same, on Postgres as exact as the database's own clock. */
   readonly now: Sql;
-  insertDeployment(deployment: Deployment): void | Promise<void>;
   /** The settings of a workflow or source have changed. */
   throttleChanged(of: Listener, hasThrottle: boolean): void;
   /** Cancels the runs that wait for a workflow or source, which is gone. */
   cancelRuns(of: Listener): void | Promise<void>;
+  /**
+   * A webhook has been made (`before` null), changed or deleted (`after` null): its deliveries are held, due or cancelled, and
+   * with a new address its health begins again.
+   */
+  webhookWritten(before: Webhook | null, after: Webhook | null): void | Promise<void>;
 }
 
 /** A workflow, source or webhook. */
 export interface Listener {
   readonly ownerId: string;
   readonly id: string;
+}
+
+/** Which runs are open, as SQL from FROM on. */
+export interface OpenRuns {
+  /** Those that began with a deployment `d` and go on with it. */
+  readonly thatGoOn: Sql;
+  /** Those of the workflow or source of a deployment `d`. */
+  readonly ofRunnable: Sql;
 }
 
 /** How a mark in `source_changes` says which process has made it. */
@@ -53,8 +65,13 @@ export interface ConfigDatabase {
   write<T>(verb: Verb<T>): Promise<T>;
   /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by it. */
   writeRouting<T>(ownerId: string, verb: Verb<T>): Promise<T>;
-  /** As `writeRouting`, where the verb also touches what waits for a listener: on Postgres its queue is locked first. */
-  writeListener<T>(of: Listener, verb: Verb<T>): Promise<T>;
+  /**
+   * As `writeRouting`, where the verb also touches what waits for a listener: on Postgres its queue is locked first.
+   * `hasOperations`: and before that, its operations, in the order of their steps.
+   */
+  writeListener<T>(of: Listener & { readonly hasOperations?: boolean }, verb: Verb<T>): Promise<T>;
+  /** As `write`, while no other transaction writes this owner's configuration. */
+  writeLocked<T>(ownerId: string, verb: Verb<T>): Promise<T>;
   /** Writes one statement that changes nothing when it runs twice: it waits for no other write. */
   put(statement: Sql): Promise<void>;
   /** As `write`, for data stores: on Postgres over a connection of their own. */
@@ -63,6 +80,8 @@ export interface ConfigDatabase {
   readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;
   /** Tables in which only this database keeps what counts as stored. */
   readonly moreMeasured: readonly MeasuredPart[];
+  readonly openRuns: OpenRuns;
+  webhookHealth: WebhookStore['webhookHealth'];
   hideEvents: SourceStore['deleteSourceEvents'];
   hookRuns: SourceChangeStore['hookRuns'];
 }

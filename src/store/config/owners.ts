@@ -4,7 +4,7 @@ import type { ApiKey } from '../../domain/keys.ts';
 import type { OwnerStore, OwnerWrite } from '../contract/resources.ts';
 import { number } from '../rows/cells.ts';
 import { toApiKey, toOwner } from '../rows/resource-rows.ts';
-import type { ConfigCore, Writing } from './config-database.ts';
+import type { ConfigCore } from './config-database.ts';
 import { insertRunnable } from './runnables.ts';
 import { differs, type Sql, sql } from './sql.ts';
 import { get, type Steps, send } from './steps.ts';
@@ -17,22 +17,22 @@ const ANY_OWNER = sql`SELECT 1 AS one FROM owners LIMIT 1`;
 export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
   return {
     createOwner: (write, max = null) =>
-      database.writeRouting(write.owner.id, function* (w) {
+      database.writeRouting(write.owner.id, function* () {
         if (max !== null) {
           yield* send(LOCK_OWNERS);
           const row = yield* get(sql`SELECT count(*) AS n FROM owners`);
           if (row && number(row, 'n') >= max) return false;
         }
-        yield* insertWhole(w, write);
+        yield* insertWhole(write);
         return true;
       }),
 
     createFirstOwner: async (write) => {
       if (await database.get(ANY_OWNER)) return false;
-      return database.writeRouting(write.owner.id, function* (w) {
+      return database.writeRouting(write.owner.id, function* () {
         yield* send(LOCK_OWNERS);
         if (yield* get(ANY_OWNER)) return false;
-        yield* insertWhole(w, write);
+        yield* insertWhole(write);
         return true;
       });
     },
@@ -77,13 +77,13 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
         WHERE id = ${keyId} AND (last_used_at_ms IS NULL OR last_used_at_ms < ${usedAtMs})`),
   };
 
-  function* insertWhole(w: Writing, { owner, key, keyHash, workflow }: OwnerWrite): Steps<void> {
+  function* insertWhole({ owner, key, keyHash, workflow }: OwnerWrite): Steps<void> {
     yield* send(sql`INSERT INTO owners
         (id, name, email, global_error_workflow_id, digest_window_ms, created_at_ms, updated_at_ms)
       VALUES (${owner.id}, ${owner.name}, ${owner.email}, ${owner.globalErrorWorkflowId}, ${owner.digestWindowMs},
         ${owner.createdAtMs}, ${owner.updatedAtMs})`);
     yield* send(insertKey(key, keyHash));
-    yield* insertRunnable(w, { ...workflow, record: workflow.workflow, seal });
+    yield* insertRunnable({ ...workflow, record: workflow.workflow, seal });
   }
 }
 

@@ -4,6 +4,7 @@ import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts
 import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Listener, Writing } from './config-database.ts';
+import { insertDeployment } from './deployments.ts';
 import { type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
 import { putSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
@@ -33,7 +34,7 @@ function cellsOf({ record, seal }: RunnableWrite): Cells {
   return { ...runnableCells(record, seal), componentCode, dedupe, secretProps: secret };
 }
 
-export function* insertRunnable(w: Writing, write: RunnableWrite): Steps<void> {
+export function* insertRunnable(write: RunnableWrite): Steps<void> {
   const { record } = write;
   const cells = cellsOf(write);
   yield* send(sql`INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms,
@@ -41,7 +42,7 @@ export function* insertRunnable(w: Writing, write: RunnableWrite): Steps<void> {
     VALUES (${record.id}, ${record.ownerId}, ${record.name}, ${record.active}, ${record.deploymentId},
       ${cells.settings}, ${record.createdAtMs}, ${record.updatedAtMs}, ${cells.componentCode}, ${cells.props},
       ${cells.dedupe}, ${cells.secretProps}, ${cells.additional})`);
-  yield* writeParts(w, write);
+  yield* writeParts(write);
 }
 
 /** Returns false when it is gone, or the deployment that it names. Its queue is locked by now. */
@@ -67,12 +68,12 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
     record,
     subscriptions.map((subscription) => subscription.id),
   );
-  yield* writeParts(w, write);
+  yield* writeParts(write);
   return true;
 }
 
-function* writeParts(w: Writing, { deployment, triggers, subscriptions }: RunnableWrite): Steps<void> {
-  if (deployment) yield* work(() => w.insertDeployment(deployment));
+function* writeParts({ deployment, triggers, subscriptions, seal }: RunnableWrite): Steps<void> {
+  if (deployment) yield* insertDeployment(deployment, seal);
   yield* putSubscriptions(subscriptions);
   yield* putTriggers(triggers);
 }

@@ -16,7 +16,7 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
     createSource: (write) =>
       database.writeRouting(write.source.ownerId, function* (w) {
         const { id: sourceId, ownerId } = write.source;
-        yield* insertRunnable(w, { ...write, record: write.source, seal });
+        yield* insertRunnable({ ...write, record: write.source, seal });
         if (write.goesOn) yield* insertChange(w, marks, { ownerId, sourceId, kind: 'create' });
       }),
 

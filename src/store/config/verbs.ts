@@ -2,6 +2,7 @@
 
 import type { AuditStore } from '../contract/audit.ts';
 import type { AccountStore, DataStoreStore } from '../contract/data.ts';
+import type { DeploymentStore } from '../contract/deployments.ts';
 import type { QuotaStore } from '../contract/quotas.ts';
 import type {
   OwnerStore,
@@ -9,6 +10,7 @@ import type {
   SourceStore,
   SubscriptionStore,
   TriggerStore,
+  WebhookStore,
   WorkflowStore,
 } from '../contract/resources.ts';
 import type { SourceChangeStore } from '../contract/source-changes.ts';
@@ -16,20 +18,24 @@ import { accountVerbs } from './accounts.ts';
 import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
+import { deploymentVerbs } from './deployments.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
 import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { subscriptionVerbs } from './subscriptions.ts';
 import { triggerVerbs } from './triggers.ts';
+import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
 export type ConfigStore = OwnerStore &
   QuotaStore &
   WorkflowStore &
+  DeploymentStore &
   SourceStore &
   SourceChangeStore &
   TriggerStore &
+  WebhookStore &
   SubscriptionStore &
   AccountStore &
   DataStoreStore &
@@ -41,9 +47,11 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...ownerVerbs(core),
     ...quotaVerbs(core),
     ...workflowVerbs(core),
+    ...deploymentVerbs(core),
     ...sourceVerbs(core),
     ...sourceChangeVerbs(core),
     ...triggerVerbs(core),
+    ...webhookVerbs(core),
     ...subscriptionVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),

@@ -11,9 +11,7 @@ import { raw, sql } from './sql.ts';
 export function workflowVerbs({ database, seal }: ConfigCore): WorkflowStore {
   return {
     createWorkflow: (write) =>
-      database.writeRouting(write.workflow.ownerId, (w) =>
-        insertRunnable(w, { ...write, record: write.workflow, seal }),
-      ),
+      database.writeRouting(write.workflow.ownerId, () => insertRunnable({ ...write, record: write.workflow, seal })),
 
     updateWorkflow: (write) =>
       database.writeListener(write.workflow, (w) => updateRunnable(w, { ...write, record: write.workflow, seal })),

@@ -12,9 +12,7 @@ import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
 import { configDatabase } from './config/config-database.ts';
-import { deploymentVerbs } from './config/deployments.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
-import { webhookVerbs } from './config/webhooks.ts';
 import { DatabaseClock } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
 import { Notices } from './connection/notify.ts';
@@ -142,9 +140,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...operationVerbs(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
-    ...deploymentVerbs(core),
     ...laterVerbs(core),
-    ...webhookVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),

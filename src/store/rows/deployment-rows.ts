@@ -3,10 +3,10 @@
 // where it takes less than its hash would.
 
 import { createHash } from 'node:crypto';
-import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
 import type { Seal } from '../seal/seal.ts';
 import { stepPropsPlace } from '../seal/sealed-columns.ts';
+import { json, jsonOrNull, number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 import { splitProps, withProps } from './step-props.ts';
 
@@ -18,9 +18,6 @@ export interface KeptCode {
   readonly steps: string;
   readonly codes: ReadonlyMap<string, string>;
 }
-
-/** The code that stands apart under this hash; undefined: it is not there. */
-export type FindCode = (hash: string) => string | undefined;
 
 const PARTS = ['code', 'bundle', 'sourceMap'] as const;
 const MIN_CHARS = 256;
@@ -49,39 +46,27 @@ function setApart(steps: readonly Step[]): KeptCode {
   return { steps: JSON.stringify(kept), codes };
 }
 
-export function toDeployment(row: Row, seal: Seal, find: FindCode): Deployment {
-  const id = row.id as string;
+/** A row with the code that it names, as the text of a JSON object by hash (`codes`); null: it names none. */
+export function toDeployment(row: Row, seal: Seal): Deployment {
+  const id = text(row, 'id');
+  const codes = new Map(Object.entries(jsonOrNull<Record<string, string>>(row, 'codes') ?? {}));
   const part = (kept: KeptPart): string => {
     if (typeof kept === 'string') return kept;
-    const code = find(kept.sha256);
+    const code = codes.get(kept.sha256);
     if (code === undefined) throw new Error(`code ${kept.sha256} of deployment ${id} is not in the store`);
     return code;
   };
-  const steps = (JSON.parse(row.steps as string) as KeptStep[]).map((step): Step => {
+  const steps = json<KeptStep[]>(row, 'steps').map((step): Step => {
     const { code, bundle, sourceMap } = step;
     return { ...step, code: part(code), bundle: part(bundle), sourceMap: part(sourceMap) };
   });
-  const sealed = row.step_props as string | null;
+  const sealed = textOrNull(row, 'step_props');
   const props = sealed === null ? null : seal.open(sealed, stepPropsPlace(id));
   return {
     id,
-    ownerId: row.owner_id as string,
-    runnableId: row.runnable_id as string,
+    ownerId: text(row, 'owner_id'),
+    runnableId: text(row, 'runnable_id'),
     steps: props === null ? steps : withProps(steps, props),
-    createdAtMs: row.created_at_ms as number,
+    createdAtMs: number(row, 'created_at_ms'),
   };
 }
-
-/**
- * Of a deployment `d`: nobody needs it (see pruneDeployments). `settledMs`: a parameter. `goesOn`, `isOpen`: which runs
- * these are, as SQL from FROM on, of `d`, and of its workflow or source.
- */
-export const isSpare = ({ settledMs, goesOn, isOpen }: Record<'settledMs' | 'goesOn' | 'isOpen', string>): string =>
-  `(NOT EXISTS (SELECT 1 FROM ${goesOn})
-    AND CASE WHEN EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = d.runnable_id)
-      THEN (SELECT count(*) FROM (SELECT 1 FROM deployments AS n WHERE n.runnable_id = d.runnable_id AND n.id > d.id
-          ORDER BY n.runnable_id, n.id LIMIT ${LIMITS.deploymentsKept}) AS newer) = ${LIMITS.deploymentsKept}
-        AND NOT EXISTS (SELECT 1 FROM runnables AS r
-          WHERE r.id = d.runnable_id AND (r.deployment_id = d.id OR r.updated_at_ms > ${settledMs}))
-        AND NOT EXISTS (SELECT 1 FROM source_changes AS c WHERE c.source_id = d.runnable_id)
-      ELSE NOT EXISTS (SELECT 1 FROM ${isOpen}) END)`;

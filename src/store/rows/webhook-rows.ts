@@ -8,28 +8,29 @@ import {
 } from '../../domain/resource.ts';
 import type { Seal } from '../seal/seal.ts';
 import { webhookSecretsPlace, webhookSettingsPlace } from '../seal/sealed-columns.ts';
+import { flag, number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export function toWebhook(row: Row, seal: Seal): Webhook {
-  const id = row.id as string;
+  const id = text(row, 'id');
   return {
     id,
-    ownerId: row.owner_id as string,
-    url: row.url as string,
-    name: row.name as string | null,
-    description: row.description as string | null,
-    active: Boolean(row.active),
+    ownerId: text(row, 'owner_id'),
+    url: text(row, 'url'),
+    name: textOrNull(row, 'name'),
+    description: textOrNull(row, 'description'),
+    active: flag(row, 'active'),
     settings: toWebhookSettings(row, seal),
-    secrets: JSON.parse(seal.open(row.secrets as string, webhookSecretsPlace(id))) as SigningSecret[],
-    createdAtMs: row.created_at_ms as number,
-    updatedAtMs: row.updated_at_ms as number,
+    secrets: JSON.parse(seal.open(text(row, 'secrets'), webhookSecretsPlace(id))) as SigningSecret[],
+    createdAtMs: number(row, 'created_at_ms'),
+    updatedAtMs: number(row, 'updated_at_ms'),
   };
 }
 
 /** A setting that is not there has its default. */
-function toWebhookSettings({ id, settings }: Row, seal: Seal): WebhookSettings {
-  const text = seal.open(settings as string, webhookSettingsPlace(id as string));
-  return { ...DEFAULT_WEBHOOK_SETTINGS, ...(JSON.parse(text) as Partial<WebhookSettings>) };
+function toWebhookSettings(row: Row, seal: Seal): WebhookSettings {
+  const settings = seal.open(text(row, 'settings'), webhookSettingsPlace(text(row, 'id')));
+  return { ...DEFAULT_WEBHOOK_SETTINGS, ...(JSON.parse(settings) as Partial<WebhookSettings>) };
 }
 
 /** The columns that hold what is sealed. */

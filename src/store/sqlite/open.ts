@@ -7,9 +7,7 @@ import type { Store } from '../contract/store.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
 import { configDatabase } from './config/config-database.ts';
-import { deploymentVerbs } from './config/deployments.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
-import { webhookVerbs } from './config/webhooks.ts';
 import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
@@ -100,9 +98,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...operationVerbs(core),
     ...counterVerbs(core),
     ...timeVerbs(core),
-    ...deploymentVerbs(core),
     ...laterVerbs(core),
-    ...webhookVerbs(core),
     ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
   };
   const store: Store = {

@@ -1,7 +1,7 @@
 // The configuration's verbs on Postgres: reads over the pool, each write in a transaction of its own.
 
-import type { Deployment } from '../../../domain/resource.ts';
-import type { ConfigDatabase, Listener, Verb, Writing } from '../../config/config-database.ts';
+import type { Webhook } from '../../../domain/resource.ts';
+import type { ConfigDatabase, Listener, OpenRuns, Verb, Writing } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Ask, Steps } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
@@ -12,12 +12,13 @@ import type { Channel } from '../connection/notify.ts';
 import type { Lane, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
+import { lockOperationsOf } from '../deliveries/operation-rows.ts';
 import { Ledger } from '../log/ledger.ts';
 import { Lookup } from '../log/lookup.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
-import { type ConfigWriting, configWrite, lineWrite } from './config-write.ts';
-import { insertDeployment } from './deployments.ts';
+import { type ConfigWriting, configWrite, lineWrite, lockOwner } from './config-write.ts';
 import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
+import { webhookHealth, webhookWritten } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'postgres',
@@ -32,11 +33,14 @@ const DIALECT: Dialect<Value> = {
 
 export function configDatabase(core: Core): ConfigDatabase {
   const { pool, config, data } = core;
-  const write = <T>(lane: Lane, verb: Verb<T>): Promise<T> =>
-    lane.transact((tx) => {
-      const nowMs = core.clock.nowMs();
+  const write = <T>(lane: Lane, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> =>
+    lane.transact(async (tx) => {
+      before?.(tx);
+      const ledger = new Ledger();
       const now = sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`;
-      return runSteps(tx, verb(new Effects(core, { tx, nowMs, ledger: new Ledger() }, now)));
+      const value = await runSteps(tx, verb(new Effects(core, { tx, nowMs: core.clock.nowMs(), ledger }, now)));
+      ledger.write(tx, core.node.slot);
+      return value;
     });
   return {
     all: (statement) => sent(statement, (text, values) => pool.all(text, ...values)),
@@ -45,19 +49,32 @@ export function configDatabase(core: Core): ConfigDatabase {
     write: (verb) => write(config, verb),
     writeData: (verb) => write(data, verb),
     writeRouting: (ownerId, verb) => toldOf(core, (inTx) => configWrite(core, ownerId, inTx), verb),
-    writeListener: (of, verb) => toldOf(core, (inTx) => lineWrite(core, of, inTx), verb),
+    writeListener: ({ ownerId, id, hasOperations = false }, verb) => {
+      const before = (tx: Tx): void => {
+        if (hasOperations) lockOperationsOf(tx, id);
+      };
+      return toldOf(core, (inTx) => lineWrite(core, { ownerId, id, before }, inTx), verb);
+    },
+    writeLocked: (ownerId, verb) => write(config, verb, (tx) => lockOwner(tx, ownerId)),
     // As a read: after a connection that broke it is tried again.
     put: async (statement) => void (await sent(statement, (text, values) => pool.all(text, ...values))),
     marks: { column: raw('node'), self: () => core.node.id, isAbandoned: () => raw(IS_ABANDONED) },
     hotReads: hotReads(core),
-    moreMeasured: OPEN_RUNS,
+    moreMeasured: WAITING_RUNS,
+    openRuns: OPEN_RUNS,
+    webhookHealth: webhookHealth(core),
     hideEvents: hideEvents(core),
     hookRuns: hookRuns(core),
   };
 }
 
+const OPEN_RUNS: OpenRuns = {
+  thatGoOn: raw('open_runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id'),
+  ofRunnable: raw('open_runs AS o WHERE o.runnable_id = d.runnable_id'),
+};
+
 /** What runs that wait have told so far: their rows are in a table of their own. */
-const OPEN_RUNS: readonly MeasuredPart[] = [
+const WAITING_RUNS: readonly MeasuredPart[] = [
   { table: 'open_runs', key: ['run'], before: [-1], bytes: 'coalesce(octet_length(detail_so_far), 0)' },
 ];
 
@@ -108,10 +125,6 @@ class Effects implements Writing {
     this.now = now;
   }
 
-  insertDeployment(deployment: Deployment): Promise<void> {
-    return insertDeployment(this.#w.tx, deployment, this.#core.seal);
-  }
-
   /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */
   throttleChanged({ ownerId, id }: Listener, hasThrottle: boolean): void {
     void this.#w.tx.query(
@@ -128,6 +141,10 @@ class Effects implements Writing {
   async cancelRuns(of: Listener): Promise<void> {
     await cancelWaiting(this.#w, of);
     this.channels.add('answers');
+  }
+
+  webhookWritten(before: Webhook | null, after: Webhook | null): Promise<void> {
+    return webhookWritten(this.#core, this.#w, { before, after });
   }
 }
 

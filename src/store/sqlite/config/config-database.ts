@@ -1,7 +1,7 @@
 // The configuration's verbs on SQLite: each runs at once, in the batch's order, within the transaction of its batch.
 
-import type { Deployment } from '../../../domain/resource.ts';
-import type { ConfigDatabase, Listener, Verb, Writing } from '../../config/config-database.ts';
+import type { Webhook } from '../../../domain/resource.ts';
+import type { ConfigDatabase, Listener, OpenRuns, Verb, Writing } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Ask } from '../../config/steps.ts';
 import { toApiKey } from '../../rows/resource-rows.ts';
@@ -9,8 +9,8 @@ import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { CANCEL_RUNS, OPEN_RUN } from '../partial-index.ts';
-import { insertDeployment } from './deployments.ts';
 import { hideEvents, hookRuns } from './source-changes.ts';
+import { webhookHealth, webhookWritten } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'sqlite',
@@ -21,6 +21,11 @@ const DIALECT: Dialect<Value> = {
     const cells = columns.map(([name], i) => `value ->> ${i} AS ${name}`).join(', ');
     return `(SELECT ${cells} FROM json_each(${put(JSON.stringify(rows))})) AS given`;
   },
+};
+
+const OPEN_RUNS: OpenRuns = {
+  thatGoOn: raw('runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id'),
+  ofRunnable: raw(`runs AS o WHERE o.${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
 };
 
 const READS = /^\s*SELECT/i;
@@ -51,6 +56,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     write,
     writeRouting: (_ownerId, verb) => writeRouting(verb),
     writeListener: (_of, verb) => writeRouting(verb),
+    writeLocked: (_ownerId, verb) => write(verb),
     put: (statement) =>
       batch.write(() => {
         const { text, values } = render(statement, DIALECT);
@@ -66,6 +72,8 @@ export function configDatabase(core: Core): ConfigDatabase {
       triggerByKey: async (key) => routes.trigger(key),
     },
     moreMeasured: [],
+    openRuns: OPEN_RUNS,
+    webhookHealth: webhookHealth(core),
     hideEvents: hideEvents(core),
     hookRuns: hookRuns(core),
   };
@@ -122,10 +130,6 @@ class Run implements Writing {
     return step.value;
   }
 
-  insertDeployment(deployment: Deployment): void {
-    insertDeployment(this.#core, deployment);
-  }
-
   throttleChanged({ id }: Listener, hasThrottle: boolean): void {
     if (!hasThrottle) this.#core.throttles.forget(id);
   }
@@ -146,6 +150,10 @@ class Run implements Writing {
       }
       if (state === 'queued') tx.runsOpened(id, -cancelled);
     }
+  }
+
+  webhookWritten(before: Webhook | null, after: Webhook | null): void {
+    webhookWritten(this.#core, this.#tx, { before, after });
   }
 
   #answer(ask: Ask): unknown {
