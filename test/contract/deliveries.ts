@@ -234,6 +234,17 @@ export function deliveriesContract(harness: Harness): void {
       equal((await stage.deliveries()).length, 5);
     });
 
+    it('is asked for where an end hands nothing over', async () => {
+      await using stage = await withWebhooks(harness);
+      await timesInTurn(4, () => stage.append(stage.emitterId));
+      const [first, second] = await stage.deliveries(2);
+      const { claims: nothing } = await stage.delivered(defined(first), none());
+      deepEqual([nothing.deliveries.length, nothing.deliveriesWaiting], [0, true]);
+      // What took the one slot goes on with the rest.
+      const { claims: one } = await stage.delivered(defined(second), upTo(1));
+      deepEqual([one.deliveries.length, one.deliveriesWaiting], [1, false]);
+    });
+
     it('gives each delivery to one of many claims', async () => {
       await using stage = await withWebhooks(harness, 4);
       await timesInTurn(5, () => stage.append(stage.emitterId));

@@ -108,6 +108,29 @@ export function fairnessContract(harness: Harness): void {
       ok(triggers.filter((trigger) => trigger === 'event').length >= 16, triggers.join(' '));
     });
 
+    it('have their share of what went before they were due', async () => {
+      await using stage = await withWebhooks(harness);
+      await stage.append(stage.emitterId);
+      const failed = only(await stage.deliveries());
+      await stage.retrying(failed, SECOND_MS);
+      await pendingFor(stage, stage.main, LIMITS.inFlightPerWebhook);
+      equal((await stage.deliveries(LIMITS.inFlightPerWebhook - 1)).length, LIMITS.inFlightPerWebhook - 1);
+      stage.clock.advance(SECOND_MS);
+      deepEqual(numbersOf(await stage.deliveries(1)), [failed.delivery]);
+    });
+
+    it('have a share of all, also beside first attempts', async () => {
+      await using stage = await withWebhooks(harness, LIMITS.inFlightPerWebhook + 1);
+      const last = at(stage.webhooks, -1);
+      await pendingFor(stage, last, 1);
+      const failed = only(await stage.deliveries());
+      await stage.retrying(failed, SECOND_MS);
+      stage.clock.advance(SECOND_MS);
+      await stage.append(stage.emitterId);
+      const claimed = await stage.deliveries(LIMITS.inFlightPerWebhook);
+      equal(numbersOf(claimed).includes(failed.delivery), true, 'its first attempt waits behind those of the others');
+    });
+
     it('of a busy webhook are claimed as well', async () => {
       await using stage = await withWebhooks(harness);
       await stage.append(stage.emitterId);

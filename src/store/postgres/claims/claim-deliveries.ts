@@ -1,8 +1,8 @@
-// Claiming due deliveries in turn over webhooks, first attempts of all before retries of any, so that failures do not
-// starve new events; but a busy webhook's retries have their share of what it gets (retry-share.ts). Of an ordered webhook the
+// Claims due deliveries: what store/log/round-robin.ts grants the listeners that have something due. Of an ordered webhook the
 // lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
@@ -16,10 +16,11 @@ import { toEmission } from '../rows.ts';
 import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
 import { inTurn, type Turn } from './claim-runs.ts';
-import { type Candidate, grantInTurn, isRetryAlone, keyOf, MAX_DUE, type State, type Taken } from './round-robin.ts';
+import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
 
 /** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;
+
 export async function claimDeliveries(
   core: Core,
   limit: number,
@@ -31,12 +32,12 @@ export async function claimDeliveries(
       dropAll(taken, admission);
       taken = undefined;
       const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
-      const granting = { limit, admission, shares: core.shares, isRetryDue: found.some(isRetryAlone) };
-      const wanted = grantInTurn(found, granting);
+      const granting = { limit, admission, shares: core.shares, hasRetries: found.some(({ due }) => due.retrying > 0) };
+      const wanted = grant(found, granting);
       // Not held while lines are being locked: see claim-runs.ts.
       dropAll(wanted, admission);
       const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
-      const granted = grantInTurn(locked, granting);
+      const granted = grant(locked, granting);
       taken = granted;
       const isOther = isCut || lines.size < wanted.granted.size;
       const isMoreWaiting = isOther || wanted.isMoreWaiting || granted.isMoreWaiting;
@@ -51,14 +52,14 @@ export async function claimDeliveries(
       // Where many have no hands free, those behind them are looked at next.
       const turn = claimed.turn ?? (inVain > 0 ? found.at(-1) : undefined);
       const nextDueAtMs = (next[0]?.at as number | null | undefined) ?? null;
-      return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, firstsInRow: granted.firstsInRow };
+      return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, retries: granted.retries };
     });
     for (const drop of claimed.unused) drop();
     core.held.add({ runs: [], deliveries: claimed.deliveries });
-    const { deliveries, deliveriesWaiting, firstsInRow, inVain, ready } = claimed;
+    const { deliveries, deliveriesWaiting, retries, inVain, ready } = claimed;
     const { listenerId, ownerId } = claimed.turn ?? core.turns.deliveries;
     core.turns.deliveries = { listenerId, ownerId };
-    core.shares.firstsInRow = firstsInRow;
+    core.shares.retries = retries;
     // And at once, until all were.
     const nextDueAtMs = core.shares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
@@ -105,7 +106,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     `(SELECT listener_id, owner_id, taken FROM lines AS l WHERE NOT is_run AND ${isReady(now)}
       AND ${isFor('$3', now)} AND (listener_id, owner_id) ${condition} ($1, $2)
       ORDER BY listener_id, owner_id LIMIT $5::int)`;
-  const due = (state: State): string =>
+  const due = (state: WaitingState): string =>
     `CASE WHEN w.is_ordered THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = '${state}' AND d.due_at_ms <= ${now}
       LIMIT ${MAX_DUE}) AS n) END AS ${state}_due`;
@@ -149,7 +150,7 @@ function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string
 }
 
 function dueOf(row: Row): Candidate['due'] {
-  const head = row.head_state as State | null;
+  const head = row.head_state as WaitingState | null;
   if (head !== null) return { pending: 0, retrying: 0, [head]: 1 };
   return { pending: row.pending_due as number, retrying: row.retrying_due as number };
 }
@@ -161,7 +162,7 @@ interface Claimed {
   readonly turn: Turn | undefined;
 }
 
-interface Claiming extends Omit<Taken, 'firstsInRow'> {
+interface Claiming extends Omit<Taken, 'retries'> {
   readonly lines: ReadonlyMap<string, Line>;
   readonly nowMs: number;
   readonly admission: Admission;

@@ -1,22 +1,15 @@
-// A busy webhook's retries: first attempts go before them, but of so many hands that its deliveries get, one goes to a
-// retry that is due. Counted at each node for itself, since one node at a time sends to a webhook.
+// What a process remembers of its claims of deliveries, from one to the next: how many first attempts each listener had
+// since its last retry, and how many of all. Counted at each process for itself, since one at a time sends to a webhook.
 
-import { LIMITS } from '../../../domain/limits.ts';
+import { firstsAfter, RetryTurns, retriesOf, type Served } from '../../log/round-robin.ts';
 
-export const FIRST_ATTEMPTS = LIMITS.inFlightPerWebhook - 1;
-/** Lines before all begin anew: somebody's retry then waits for a few first attempts more. */
+/** Listeners before all begin again: a retry of one then waits for a few first attempts more. */
 const MAX_KEPT = 20_000;
-
-export interface Served {
-  readonly pending: number;
-  readonly retrying: number;
-}
 
 export class Shares {
   /** First attempts since the last retry. */
   readonly #firsts = new Map<string, number>();
-  /** First attempts that claims gave, one after the other, while some line had a retry due. */
-  firstsInRow = 0;
+  retries = new RetryTurns();
   /** Lines that claims looked at in vain, one after the other. */
   #inVain = 0;
 
@@ -28,17 +21,15 @@ export class Shares {
     return leaves;
   }
 
-  /** How many of the next hands of a line (by its pairKey) are a retry's, were they `hands` and all its deliveries due. */
-  retriesOf(line: string, hands: number): number {
-    return Math.floor(((this.#firsts.get(line) ?? 0) + hands) / LIMITS.inFlightPerWebhook);
+  /** How many of the next slots of a listener (by its pairKey) are for retries, were all its deliveries due. */
+  retriesOf(key: string, slots: number): number {
+    return retriesOf(this.#firsts.get(key) ?? 0, slots);
   }
 
-  served(line: string, { pending, retrying }: Served): void {
-    if (retrying === 0 && pending === 0) return;
-    const before = this.#firsts.get(line) ?? 0;
-    const after = before + pending - retrying * FIRST_ATTEMPTS;
-    if (after <= 0) this.#firsts.delete(line);
-    else this.#firsts.set(line, Math.min(after, FIRST_ATTEMPTS));
+  served(key: string, served: Served): void {
+    const firsts = firstsAfter(this.#firsts.get(key) ?? 0, served);
+    if (firsts === 0) this.#firsts.delete(key);
+    else this.#firsts.set(key, firsts);
     if (this.#firsts.size > MAX_KEPT) this.#firsts.clear();
   }
 }

@@ -1,27 +1,27 @@
-// Who gets the hands of one claim of deliveries: one each in turn, first attempts before retries, but for the shares of
-// these (retry-share.ts). In memory alone, and twice for one claim: of what was found, and of what could be locked.
+// What one claim of deliveries grants the listeners that it found: numbers alone, and twice for one claim, of what was found
+// and of what could be locked. Whose turn it is, store/log/round-robin.ts decides.
 
+import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
+import { type ClaimSource, grantInTurn, type RetryTurns } from '../../log/round-robin.ts';
 import { pairKey } from '../log/batch-needs.ts';
-import { FIRST_ATTEMPTS, type Shares } from './retry-share.ts';
+import type { Shares } from './retry-share.ts';
 
 /** Due rows counted for one webhook in one claim: more than it may have in flight, far less than may be due. */
 export const MAX_DUE = 64;
-
-export type State = 'pending' | 'retrying';
 
 export interface Candidate {
   readonly ownerId: string;
   readonly listenerId: string;
   readonly webhook: Webhook | null;
   readonly mailTo: string | null;
-  readonly due: Readonly<Record<State, number>>;
+  readonly due: Readonly<Record<WaitingState, number>>;
 }
 
 interface Grant {
   readonly candidate: Candidate;
-  readonly counts: Record<State, number>;
+  readonly counts: Record<WaitingState, number>;
 }
 
 export interface Taken {
@@ -29,77 +29,76 @@ export interface Taken {
   /** Those whose turn it was; the others had a retry's share before it came to them. */
   readonly served: ReadonlySet<Candidate>;
   readonly isMoreWaiting: boolean;
-  /** See Shares. */
-  readonly firstsInRow: number;
+  /** As they are after this claim. */
+  readonly retries: RetryTurns;
 }
 
 export interface Granting {
   readonly limit: number;
   readonly admission: Admission;
   readonly shares: Shares;
-  /** Of all that were found, one has retries alone. */
-  readonly isRetryDue: boolean;
+  /** Some of all that were found have a retry due. */
+  readonly hasRetries: boolean;
 }
 
 export function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: string }): string {
   return pairKey(ownerId, listenerId);
 }
 
-/** Of one that has first attempts as well, its own share is enough. */
-export function isRetryAlone({ due }: Candidate): boolean {
-  return due.retrying > 0 && due.pending === 0;
+export function grant(found: readonly Candidate[], granting: Granting): Taken {
+  const granter = new Granter(found, granting);
+  const retries = granting.shares.retries.copy();
+  const { served } = grantInTurn(granter, retries, granting.limit);
+  return { granted: granter.granted, served, isMoreWaiting: granter.isMoreWaiting, retries };
 }
 
-export function grantInTurn(found: readonly Candidate[], { isRetryDue, ...of }: Granting): Taken {
-  const granter = new Granter(of);
-  const served = new Set<Candidate>();
-  let { firstsInRow } = of.shares;
-  for (const state of ['pending', 'retrying'] as const) {
-    if (found.some(({ due }) => due[state] === MAX_DUE)) granter.isMoreWaiting = true;
-    for (let left = found; left.length > 0; ) {
-      left = left.filter((candidate) => {
-        // Of all hands that claims give, too, one goes to a retry: first attempts for hundreds of dead webhooks must not
-        // keep it from one that is well again.
-        if (state === 'pending' && firstsInRow >= FIRST_ATTEMPTS) {
-          if (found.some((other) => isRetryAlone(other) && granter.take(other, 'retrying'))) firstsInRow = 0;
-        }
-        if (!granter.take(candidate, state)) return false;
-        served.add(candidate);
-        if (state === 'pending') firstsInRow = isRetryDue ? firstsInRow + 1 : 0;
-        return true;
-      });
-    }
-  }
-  return { granted: granter.granted, served, isMoreWaiting: granter.isMoreWaiting, firstsInRow };
-}
-
-class Granter {
+class Granter implements ClaimSource<Candidate> {
   readonly granted = new Map<Candidate, Grant>();
-  isMoreWaiting = false;
+  readonly hasRetries: boolean;
+  /** All that were found are looked at. */
+  readonly isTired = false;
+  readonly #found: readonly Candidate[];
   readonly #admission: Admission;
   readonly #shares: Shares;
-  /** Not asked again: they have no hand free. */
+  /** Not asked again: they have no slot free. */
   readonly #refused = new Set<Candidate>();
-  #rest: number;
 
-  constructor({ limit, admission, shares }: Omit<Granting, 'isRetryDue'>) {
-    this.#rest = limit;
+  constructor(found: readonly Candidate[], { admission, shares, hasRetries }: Granting) {
+    this.#found = found;
     this.#admission = admission;
     this.#shares = shares;
+    this.hasRetries = hasRetries;
   }
 
-  take(candidate: Candidate, state: State): boolean {
+  ready(): readonly Candidate[] {
+    return this.#found;
+  }
+
+  take(candidate: Candidate, phase: WaitingState): WaitingState | null {
     const grant = this.granted.get(candidate) ?? { candidate, counts: { pending: 0, retrying: 0 } };
-    if (this.#refused.has(candidate) || grant.counts[state] >= candidate.due[state]) return false;
-    if (this.#rest === 0 || !this.#admission.takeDelivery(candidate.listenerId, candidate.webhook)) {
-      this.isMoreWaiting = true;
+    if (this.#refused.has(candidate) || grant.counts[phase] >= candidate.due[phase]) return null;
+    if (!this.#admission.takeDelivery(candidate.listenerId, candidate.webhook)) {
       this.#refused.add(candidate);
-      return false;
+      return null;
     }
-    grant.counts[this.#isTurnOfRetry(grant) ? 'retrying' : state]++;
+    const taken = this.#isTurnOfRetry(grant) ? 'retrying' : phase;
+    grant.counts[taken]++;
     this.granted.set(candidate, grant);
-    this.#rest--;
-    return true;
+    return taken;
+  }
+
+  takeRetry(): boolean {
+    return this.#found.some((candidate) => this.take(candidate, 'retrying') !== null);
+  }
+
+  /** Something that is due was not granted, as far as it was counted. */
+  get isMoreWaiting(): boolean {
+    return this.#found.some((candidate) => {
+      const { pending, retrying } = candidate.due;
+      const counts = this.granted.get(candidate)?.counts;
+      const isCounted = pending < MAX_DUE && retrying < MAX_DUE;
+      return !isCounted || (counts ? counts.pending + counts.retrying : 0) < pending + retrying;
+    });
   }
 
   #isTurnOfRetry({ candidate, counts }: Grant): boolean {

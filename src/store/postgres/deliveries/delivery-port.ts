@@ -5,15 +5,13 @@ import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts'
 import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
+import { HANDED_OVER } from '../../log/round-robin.ts';
 import { toProgress } from '../../rows/delivery-rows.ts';
 import type { Row } from '../connection/values.ts';
 import { leaseKey } from '../log/batch-needs.ts';
 import type { Pass } from '../log/batch-planner.ts';
 import type { Line } from '../log/listener-queue.ts';
 import type { PlannedLogWriter } from '../log/log-writer.ts';
-
-/** Two, so that a queue shrinks also while new slots are free. */
-const HANDED_OVER = 2;
 
 type Leased = LeasedDelivery<Line>;
 
@@ -89,7 +87,11 @@ export class PlannedDeliveryPort implements DeliveryPort<Line> {
     }
     const most = isOrdered ? 1 - line.taken - line.granted : HANDED_OVER;
     for (let taken = 0; taken < most && line.waiting > line.granted; taken++) {
-      if (!log.takeDelivery(line.listenerId, webhook)) return;
+      if (!log.takeDelivery(line.listenerId, webhook)) {
+        // What took a slot goes on with the rest by itself.
+        log.claims.deliveriesWaiting ||= taken === 0;
+        return;
+      }
       pass.grant(line, log, null);
     }
   }

@@ -1,28 +1,25 @@
-// Claiming due deliveries in turn over their listeners: one each, until nobody may take more or the limit is reached. First
-// attempts of all come before retries of any, so that failures do not starve new events; but one hand in
-// LIMITS.inFlightPerWebhook goes to a retry that is due, of one listener and of all that claims give: so new events do not
-// starve its retries for ever, and those for hundreds of dead webhooks not the retries of one that is well again.
-//
-// A claim costs a few statements for each delivery that it takes, and next to nothing for those that it does not; see
-// round-robin.ts. Whoever was served goes to the end of the line.
+// Claims due deliveries: what store/log/round-robin.ts grants, read from the file row by row. A claim costs a few statements
+// for each delivery that it takes, and next to nothing for those that it does not; see round-robin.ts beside this file.
+// A queue that was served goes to the end.
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
-import { LIMITS } from '../../../domain/limits.ts';
+import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
+import { type ClaimSource, grantInTurn, HANDED_OVER, retriesOf } from '../../log/round-robin.ts';
 import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { toEmission } from '../log/rows.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
-import { type Line, Turns, type Waiting } from './round-robin.ts';
+import { type Line, Turns } from './round-robin.ts';
 
+const ONE_FIRST = { pending: 1, retrying: 0 };
+const ONE_RETRY = { pending: 0, retrying: 1 };
 const COLUMNS = `delivery, owner_id, listener_id, subscription_id, via, entry, state, due_at_ms, fence, ${PROGRESS_COLUMNS}`;
 
-/** Two, so that a queue shrinks also while new hands are free. */
-const HANDED_OVER = 2;
-/** Listeners that one claim looks at in vain, at most: those whose hands are all taken may be many thousands. */
+/** Listeners that one claim looks at in vain, at most: those whose slots are all taken may be many thousands. */
 const MAX_IN_VAIN = 1024;
 /** The same, for the one retry that is looked for before first attempts go on. */
 const RETRIES_IN_VAIN = 256;
@@ -66,7 +63,7 @@ export function readTurns(writer: Connection, nowMs: number): Turns {
       WHERE ${OPEN_DELIVERY} GROUP BY listener_id, state`,
   );
   for (const row of open) {
-    const to = row.state as Waiting | 'sending' | 'held';
+    const to = row.state as WaitingState | 'sending' | 'held';
     if (to === 'held') continue;
     const dueAtMs = row.due_at_ms as number | null;
     turns.moved(row.listener_id as string, { from: null, to, dueAtMs, count: row.n as number });
@@ -86,7 +83,7 @@ export function claimDeliveries(
   recountDoubtful(core);
   turns.advance();
   const taker = new Taker(core, w);
-  const isCut = grantInTurn(core, taker, limit);
+  const { isCut } = grantInTurn(taker, turns.retries, limit);
   for (const line of taker.served) {
     turns.toTheEnd(line);
     taker.lookUp(line);
@@ -99,61 +96,22 @@ export function claimDeliveries(
   return { ...w.claims, nextDueAtMs };
 }
 
-/** The hands that an attempt's end freed take the next due delivery of the same listener, without a tick between. */
+/** The slots that an attempt's end has freed take the next due deliveries of the same listener, without a tick between. */
 export function handOver(core: Core, w: SqliteLogWriter, listenerId: string): void {
   const line = core.turns.find(listenerId);
   if (!line) return;
   const taker = new Taker(core, w);
   for (let taken = 0; taken < HANDED_OVER; taken++) {
-    if (taker.take(line, 'pending') !== 'taken' && taker.take(line, 'retrying') !== 'taken') return;
-  }
-}
-
-/** True: some lines were not looked at, and not because of the limit. */
-function grantInTurn(core: Core, taker: Taker, limit: number): boolean {
-  const { turns } = core;
-  let rest = limit;
-  if (rest > 0 && turns.isRetryOwed && grantRetry(core, taker)) rest--;
-  for (const state of ['pending', 'retrying'] as const) {
-    let round: Iterable<Line> = turns.ready(state);
-    for (let isOver = false; !isOver; ) {
-      const again: Line[] = [];
-      for (const line of round) {
-        if (rest === 0) return false;
-        if (taker.inVain >= MAX_IN_VAIN) return true;
-        if (state === 'pending' && turns.isTurnOfRetries && grantRetry(core, taker)) rest--;
-        if (rest === 0) return false;
-        if (taker.take(line, state) !== 'taken') continue;
-        again.push(line);
-        rest--;
-        if (state === 'pending') turns.firstWent();
-      }
-      isOver = again.length === 0;
-      round = again;
+    if (!taker.take(line, 'pending') && !taker.take(line, 'retrying')) {
+      // What took a slot goes on with the rest by itself.
+      w.claims.deliveriesWaiting ||= taken === 0 && taker.refused.size > 0;
+      return;
     }
   }
-  return false;
-}
-
-/** Of the first line that may have one. Those that may not go to the end, so that the others have their turn. */
-function grantRetry({ turns }: Core, taker: Taker): boolean {
-  const most = Math.min(taker.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
-  const refused: Line[] = [];
-  let hasGone = false;
-  for (const line of turns.ready('retrying')) {
-    if (taker.inVain >= most) break;
-    const taken = taker.take(line, 'retrying');
-    hasGone = taken === 'taken';
-    if (hasGone) break;
-    if (taken === 'refused') refused.push(line);
-  }
-  turns.retryHadItsTurn(hasGone);
-  for (const line of refused) turns.toTheEnd(line);
-  return hasGone;
 }
 
 /** Takes deliveries of one line after another, within one transaction. */
-class Taker {
+class Taker implements ClaimSource<Line> {
   readonly served = new Set<Line>();
   readonly refused = new Set<Line>();
   inVain = 0;
@@ -167,8 +125,42 @@ class Taker {
     this.#w = w;
   }
 
+  ready(state: WaitingState): Iterable<Line> {
+    return this.#core.turns.ready(state);
+  }
+
+  get hasRetries(): boolean {
+    return this.#core.turns.ready('retrying').size > 0;
+  }
+
+  get isTired(): boolean {
+    return this.inVain >= MAX_IN_VAIN;
+  }
+
+  take(line: Line, phase: WaitingState): WaitingState | null {
+    const taken = this.#take(line, phase);
+    return taken === 'pending' || taken === 'retrying' ? taken : null;
+  }
+
+  /** Listeners that may not have one go to the end, so that the others have their turn. */
+  takeRetry(): boolean {
+    const { turns } = this.#core;
+    const most = Math.min(this.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
+    const refused: Line[] = [];
+    let hasGone = false;
+    for (const line of turns.ready('retrying')) {
+      if (this.inVain >= most) break;
+      const taken = this.#take(line, 'retrying');
+      hasGone = taken === 'retrying';
+      if (hasGone) break;
+      if (taken === 'refused') refused.push(line);
+    }
+    for (const line of refused) turns.toTheEnd(line);
+    return hasGone;
+  }
+
   /** One delivery of that line, when one may go in this phase of the claim. */
-  take(line: Line, phase: Waiting): 'taken' | 'refused' | 'nothing' {
+  #take(line: Line, phase: WaitingState): WaitingState | 'refused' | 'nothing' {
     const { turns, routes } = this.#core;
     if (this.refused.has(line)) return 'nothing';
     const webhook = isWebhook(line.id) ? (routes.webhook(line.id) ?? null) : null;
@@ -181,20 +173,18 @@ class Taker {
       return 'nothing';
     }
     if (!this.#w.takeDelivery(line.id, webhook)) {
-      this.#w.claims.deliveriesWaiting = true;
       this.refused.add(line);
       this.inVain++;
       return 'refused';
     }
     const row = head ?? this.#row(line, state);
-    const isPassingOver = state === 'pending' && !isOrdered && turns.isRetryDue(line);
     this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
-    turns.passOver(line, isPassingOver ? line.passedOver + 1 : 0);
+    turns.served(line, state === 'pending' ? ONE_FIRST : ONE_RETRY);
     const next = state === 'retrying' ? this.#rows.retrying.get(line)?.[0] : undefined;
     if (next) turns.knowRetry(line, next.due_at_ms as number);
     if (isOrdered) turns.block(line, Number.POSITIVE_INFINITY);
     this.served.add(line);
-    return 'taken';
+    return state;
   }
 
   /** Finds out when its next retry is due, unless that is known. */
@@ -207,17 +197,17 @@ class Taker {
     this.#core.turns.knowRetry(line, (row?.at as number | null | undefined) ?? null);
   }
 
-  #stateOf(line: Line, phase: Waiting): Waiting | null {
+  #stateOf(line: Line, phase: WaitingState): WaitingState | null {
     const { turns } = this.#core;
     if (!turns.isOpen(line)) return null;
     if (turns.isRetryDue(line)) this.lookUp(line);
     const isRetryDue = turns.isRetryDue(line);
     if (phase === 'retrying') return isRetryDue ? 'retrying' : null;
     if (line.pending === 0) return null;
-    return isRetryDue && line.passedOver >= LIMITS.inFlightPerWebhook - 1 ? 'retrying' : 'pending';
+    return isRetryDue && retriesOf(line.firsts, 1) > 0 ? 'retrying' : 'pending';
   }
 
-  #row(line: Line, state: Waiting): Row {
+  #row(line: Line, state: WaitingState): Row {
     const known = this.#rows[state].get(line);
     const rows = known?.length ? known : this.#read(line, state, known ? ROWS_THEN : ROWS_AT_FIRST);
     this.#rows[state].set(line, rows);
@@ -230,7 +220,7 @@ class Taker {
   }
 
   /** Those that are pending are due, whatever the clock says. */
-  #read(line: Line, state: Waiting, limit: number): Row[] {
+  #read(line: Line, state: WaitingState, limit: number): Row[] {
     return this.#core.writer.all(
       `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state = '${state}' AND ${OPEN_DELIVERY}
         ORDER BY due_at_ms, delivery LIMIT ?`,
@@ -240,7 +230,7 @@ class Taker {
   }
 
   /** The open delivery of an ordered webhook with the lowest number, when it may go in this phase. */
-  #head(line: Line, phase: Waiting): Row | undefined {
+  #head(line: Line, phase: WaitingState): Row | undefined {
     const { turns, writer } = this.#core;
     if (!turns.isOpen(line)) return undefined;
     if (line.sending > 0) {
@@ -276,7 +266,7 @@ function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerI
     core.boot,
     delivery,
   );
-  w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as Waiting, to: 'sending' });
+  w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as WaitingState, to: 'sending' });
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
   const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
   return toClaimedDelivery(row, fence, { emission: toEmission(emission, core), webhook, mailTo });

@@ -10,7 +10,8 @@
 //   that was touched back as it was.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import { LIMITS } from '../../../domain/limits.ts';
+import type { WaitingState } from '../../../domain/delivery/progress.ts';
+import { firstsAfter, RetryTurns, type Served } from '../../log/round-robin.ts';
 import { Later } from '../log/due-heap.ts';
 
 export interface Line {
@@ -27,14 +28,11 @@ export interface Line {
   pausedUntilMs: number;
   /** Of an ordered webhook: its head is not due before then; Infinity: while one is on its way. */
   blockedUntilMs: number;
-  /** First attempts that went before a retry that was due. */
-  passedOver: number;
+  /** First attempts since the last retry; see firstsAfter. */
+  firsts: number;
   /** Time of its entry in the heap that holds; Infinity: none does. */
   wakeAtMs: number;
 }
-
-/** States of deliveries that may be claimed. */
-export type Waiting = 'pending' | 'retrying';
 
 export interface Moved {
   readonly from: DeliveryState | null;
@@ -51,18 +49,16 @@ const SWEPT_FROM = 1024;
 
 export class Turns {
   readonly #lines = new Map<string, Line>();
-  readonly #ready: Readonly<Record<Waiting, Set<Line>>> = { pending: new Set(), retrying: new Set() };
+  readonly #ready: Readonly<Record<WaitingState, Set<Line>>> = { pending: new Set(), retrying: new Set() };
   readonly #later = new Later<Line>();
   /** Lines that this transaction touched, as they were. */
   readonly #before = new Map<Line, Line>();
   /** Listeners whose counts were found wrong: to be counted anew with `recount`. */
   readonly doubtful = new Set<string>();
+  readonly retries = new RetryTurns();
   #nowMs = 0;
   /** Lines that were looked at in vain since one was served. */
   #inVain = 0;
-  /** First attempts that claims gave, one after the other, while some line had a retry due. */
-  #firstsInRow = 0;
-  #isRetryOwed = false;
 
   /** A transaction begins. */
   begin(nowMs: number): void {
@@ -98,7 +94,6 @@ export class Turns {
     if (line.retrying === 0) {
       line.retryAtMs = Number.POSITIVE_INFINITY;
       line.isExact = true;
-      line.passedOver = 0;
     }
     // One that is new comes last; whatever else there is may make another one the head.
     if (from !== null) line.blockedUntilMs = 0;
@@ -132,15 +127,15 @@ export class Turns {
     this.#place(line);
   }
 
-  passOver(line: Line, count: number): void {
+  served(line: Line, served: Served): void {
     this.#touch(line.id);
-    line.passedOver = count;
+    line.firsts = firstsAfter(line.firsts, served);
   }
 
   /** What is so in the file. Outside of what a transaction takes back. */
   recount(listenerId: string, counts: Pick<Line, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
     const line = this.#touch(listenerId);
-    Object.assign(line, counts, { isExact: true, blockedUntilMs: 0, passedOver: 0 });
+    Object.assign(line, counts, { isExact: true, blockedUntilMs: 0 });
     this.#before.set(line, { ...line });
     this.#place(line);
     this.doubtful.delete(listenerId);
@@ -149,7 +144,7 @@ export class Turns {
   /** What the rows say, this transaction's own included. */
   correct(listenerId: string, counts: Pick<Line, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
     const line = this.#touch(listenerId);
-    Object.assign(line, counts, { isExact: true, blockedUntilMs: 0, passedOver: 0 });
+    Object.assign(line, counts, { isExact: true, blockedUntilMs: 0 });
     this.#place(line);
   }
 
@@ -189,28 +184,8 @@ export class Turns {
     }
   }
 
-  /** A claim gave a first attempt. */
-  firstWent(): void {
-    this.#firstsInRow = this.#ready.retrying.size > 0 ? this.#firstsInRow + 1 : 0;
-  }
-
-  /** Whether so many went that a retry may go before the next one, of any line. */
-  get isTurnOfRetries(): boolean {
-    return this.#firstsInRow >= LIMITS.inFlightPerWebhook - 1;
-  }
-
-  /** It was a retry's turn, and none had a hand: the next claim begins with it. */
-  get isRetryOwed(): boolean {
-    return this.#isRetryOwed;
-  }
-
-  retryHadItsTurn(hasGone: boolean): void {
-    this.#firstsInRow = 0;
-    this.#isRetryOwed = !hasGone && this.#ready.retrying.size > 0;
-  }
-
   /** Lines with something that may be due, in turn. They may be changed while this is walked. */
-  ready(state: Waiting): ReadonlySet<Line> {
+  ready(state: WaitingState): ReadonlySet<Line> {
     return this.#ready[state];
   }
 
@@ -307,7 +282,7 @@ function newLine(id: string): Line {
     isExact: true,
     pausedUntilMs: 0,
     blockedUntilMs: 0,
-    passedOver: 0,
+    firsts: 0,
     wakeAtMs: Number.POSITIVE_INFINITY,
   };
 }
