@@ -68,6 +68,7 @@ const made = (more: Partial<Attempt>): Attempt => ({
 
 /** Tries again while the schedule lasts. */
 const RETRIED: Record<string, Partial<Attempt>> = {
+  'a 300': { status: 300 },
   'a redirect 301': { status: 301 },
   'a redirect 307': { status: 307 },
   'a 400': { status: 400 },
@@ -171,9 +172,33 @@ describe('the schedule', () => {
     );
   });
 
+  it('is jittered by all of that tenth', () => {
+    const delayMs = LIMITS.retryDelaysMs[3] as number;
+    const inMsAt = (jitter: number) => decide(claimed(3), made({ status: 500 }), jitter);
+    deepEqual(inMsAt(0), { state: 'retrying', inMs: delayMs * 0.9, isPause: false });
+    deepEqual(inMsAt(1), { state: 'retrying', inMs: Math.round(delayMs * 1.1), isPause: false });
+  });
+
   it('goes by tries, whatever the attempt', () => {
     const first = { ...claimed(0), attempt: 12, trigger: 'resend' as const };
     const decision = decide(first, made({ status: 500 }), NO_JITTER);
     deepEqual(decision, { state: 'retrying', inMs: LIMITS.retryDelaysMs[0], isPause: false });
+  });
+});
+
+describe('a request of code', () => {
+  const request: ClaimedDelivery = { ...claimed(0, null), kind: 'http', delivery: 0 };
+  const asking = { status: 503, retryAfterMs: 90_000 };
+
+  it('has no webhook that a 410 could disable', () => {
+    deepEqual(decide(request, made({ status: 410 }), NO_JITTER), { state: 'exhausted', code: 'DeliveryExhausted' });
+  });
+
+  it('may be put off until three days after it was made', () => {
+    const put = { state: 'retrying', inMs: 90_000, isPause: true };
+    equal(LIMITS.requestPutOffMs, 3 * DAY_MS);
+    deepEqual(decide(request, made({ ...asking, startedAtMs: 3 * DAY_MS - 1 }), NO_JITTER), put);
+    const counted = { state: 'retrying', inMs: 90_000, isPause: false };
+    deepEqual(decide(request, made({ ...asking, startedAtMs: 3 * DAY_MS }), NO_JITTER), counted);
   });
 });
