@@ -16,6 +16,8 @@ export interface Writing {
   readonly nowMs: number;
   /** The same, on Postgres as exact as the database's own clock. */
   readonly now: Sql;
+  /** Of an operation: behind all that are running. */
+  nextTurn(): Sql;
   /** The settings of a workflow or source have changed. */
   throttleChanged(of: Listener, hasThrottle: boolean): void;
   /** Cancels the runs that wait for a workflow or source, which is gone. */

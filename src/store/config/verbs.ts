@@ -3,6 +3,7 @@
 import type { AuditStore } from '../contract/audit.ts';
 import type { AccountStore, DataStoreStore } from '../contract/data.ts';
 import type { DeploymentStore } from '../contract/deployments.ts';
+import type { OperationStore } from '../contract/operations.ts';
 import type { QuotaStore } from '../contract/quotas.ts';
 import type {
   OwnerStore,
@@ -19,6 +20,7 @@ import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { deploymentVerbs } from './deployments.ts';
+import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
 import { sourceChangeVerbs } from './source-changes.ts';
@@ -37,6 +39,7 @@ export type ConfigStore = OwnerStore &
   TriggerStore &
   WebhookStore &
   SubscriptionStore &
+  Omit<OperationStore, 'stepOperation'> &
   AccountStore &
   DataStoreStore &
   AuditStore &
@@ -53,6 +56,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...operationVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),

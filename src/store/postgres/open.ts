@@ -20,7 +20,7 @@ import { Pool } from './connection/pool.ts';
 import { Lane } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
-import { operationVerbs } from './deliveries/operations.ts';
+import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
 import { laterVerbs } from './log/later-emissions.ts';
@@ -137,7 +137,7 @@ function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof C
     ...runVerbs(core),
     ...waitVerbs(core),
     ...deliveryVerbs(core),
-    ...operationVerbs(core),
+    stepOperation: () => stepOperation(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
     ...laterVerbs(core),

@@ -1,36 +1,34 @@
 // What both backends make of the row of an operation.
 
 import type { Operation, OperationCursor, OperationState, ResendableState } from '../../domain/operation.ts';
+import { flag, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export const GONE = 'The webhook was deleted.';
 const INACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
 
-/** Of `operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id`: what `toOperation` reads. */
-export const OPERATION_COLUMNS = 'o.*, w.active AS is_active';
-
-/** Flags are booleans, or 0 and 1. */
+/** A row of `operations`, with `is_active` of its webhook where its reason is to be told. */
 export function toOperation(row: Row): Operation {
-  const state = row.state as OperationState;
-  const total = row.is_counted ? (row.total as number) : null;
-  const resent = row.resent as number;
+  const state = text<OperationState>(row, 'state');
+  const total = flag(row, 'is_counted') ? number(row, 'total') : null;
+  const resent = number(row, 'resent');
   return {
-    id: row.id as string,
-    ownerId: row.owner_id as string,
-    kind: row.kind as 'resend',
-    webhookId: row.webhook_id as string,
-    sinceMs: row.since_ms as number,
-    untilMs: row.until_ms as number,
-    states: (row.states as string).split(' ') as ResendableState[],
-    createdAtMs: row.created_at_ms as number,
+    id: text(row, 'id'),
+    ownerId: text(row, 'owner_id'),
+    kind: text<'resend'>(row, 'kind'),
+    webhookId: text(row, 'webhook_id'),
+    sinceMs: number(row, 'since_ms'),
+    untilMs: number(row, 'until_ms'),
+    states: text(row, 'states').split(' ') as ResendableState[],
+    createdAtMs: number(row, 'created_at_ms'),
     state,
     total,
     resent,
     // Some that were in another state when they were counted may have come into one of these since.
     passedOver: state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
-    updatedAtMs: row.updated_at_ms as number,
-    endedAtMs: row.ended_at_ms as number | null,
-    reason: state === 'running' && isInactive(row) ? INACTIVE : (row.reason as string | null),
+    updatedAtMs: number(row, 'updated_at_ms'),
+    endedAtMs: numberOrNull(row, 'ended_at_ms'),
+    reason: state === 'running' && isInactive(row) ? INACTIVE : textOrNull(row, 'reason'),
   };
 }
 
@@ -40,5 +38,5 @@ function isInactive({ is_active: isActive }: Row): boolean {
 
 export function cursorOf(row: Row): OperationCursor {
   const { sinceMs, states } = toOperation(row);
-  return { sinceMs, states, after: row.after_delivery as number };
+  return { sinceMs, states, after: number(row, 'after_delivery') };
 }

@@ -12,7 +12,7 @@ import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
-import { operationVerbs } from './deliveries/operations.ts';
+import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
 import { laterVerbs } from './log/later-emissions.ts';
@@ -95,7 +95,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...runVerbs(core),
     ...waitVerbs(core),
     ...deliveryVerbs(core),
-    ...operationVerbs(core),
+    stepOperation: () => core.batch.write((tx) => stepOperation(core, tx)),
     ...counterVerbs(core),
     ...timeVerbs(core),
     ...laterVerbs(core),

@@ -13,6 +13,7 @@ import type { Lane, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { lockOperationsOf } from '../deliveries/operation-rows.ts';
+import { NEXT_TURN } from '../deliveries/operation-steps.ts';
 import { Ledger } from '../log/ledger.ts';
 import { Lookup } from '../log/lookup.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
@@ -123,6 +124,10 @@ class Effects implements Writing {
     this.#w = w;
     this.nowMs = w.nowMs;
     this.now = now;
+  }
+
+  nextTurn(): Sql {
+    return raw(NEXT_TURN);
   }
 
   /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */

@@ -1,4 +1,8 @@
-// One step of one operation. See operations.ts.
+// Operations, step by step: sending again what a webhook was sent. A step is one transaction: it locks one operation that
+// no other node is at, looks at the next deliveries behind the last one that was looked at, and writes with what it did to
+// them how far it has come. So nodes share the work, and none of it is done twice or lost, whichever of them is killed.
+//
+// Locks are taken in this order: the operation, the events of what is sent again, the webhook's queue.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';

@@ -130,6 +130,10 @@ class Run implements Writing {
     return step.value;
   }
 
+  nextTurn(): Sql {
+    return sql`${this.#tx.number()}`;
+  }
+
   throttleChanged({ id }: Listener, hasThrottle: boolean): void {
     if (!hasThrottle) this.#core.throttles.forget(id);
   }
