@@ -20,6 +20,7 @@ import type { Deployment } from '../domain/resource.ts';
 import type { StepFile } from './child/protocol.ts';
 import { childCode } from './child-code.ts';
 import { CHILD_FILE, type CodeUser } from './isolation.ts';
+import { abandonedBeside, mark, unmark } from './servers-folders.ts';
 
 const OWNER = /^(\d+)-/;
 const READABLE = 0o644;
@@ -35,6 +36,7 @@ export class Workdirs {
     openBase(base, user);
     // The permission model compares resolved paths.
     this.#base = realpathSync(resolve(base));
+    if (user !== null) mark(this.#base);
     this.#childCode = childCode();
     this.#childCode.catch(() => {}); // it shows on whatever is started
   }
@@ -82,6 +84,7 @@ export class Workdirs {
   /** Its own folder goes too, where nobody else would ever clear it away; not as long as another server uses it. */
   close(): void {
     if (this.#user === null) return;
+    unmark(this.#base);
     try {
       rmdirSync(this.#base);
     } catch {
@@ -89,7 +92,7 @@ export class Workdirs {
     }
   }
 
-  /** Clears away what a server left that was killed: its folders, and a process in an endless loop, which cannot notice. */
+  /** Clears away what servers left that were killed: their folders, and a process in an endless loop, which cannot notice. */
   async sweep(): Promise<void> {
     for (const name of readdirSync(this.#base)) {
       const owner = Number(OWNER.exec(name)?.[1] ?? process.pid);
@@ -97,6 +100,11 @@ export class Workdirs {
       const dir = join(this.#base, name);
       killLeftOver(dir);
       await this.remove(dir);
+    }
+    if (this.#user === null) return;
+    for (const folder of abandonedBeside(this.#base, isAlive)) {
+      for (const name of readdirSync(folder)) killLeftOver(join(folder, name));
+      await this.remove(folder);
     }
   }
 }

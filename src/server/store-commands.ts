@@ -2,12 +2,15 @@
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError } from '../cli/api.ts';
 import type { StoreCommands } from '../cli/store.ts';
+import { PREFIX } from '../domain/ids.ts';
 import type { ExportedStore } from '../store/contract/export.ts';
 import type { Import } from '../store/postgres/move/import.ts';
+import type { CommandRecord } from '../store/rows/command-record.ts';
 import type { SecretKey } from '../store/seal/seal-key.ts';
 import { rekeySqlite } from '../store/sqlite/config/seal-key.ts';
 import { backupSqlite } from '../store/sqlite/maintenance/backup.ts';
@@ -17,6 +20,7 @@ import { unmarkMoved } from '../store/sqlite/maintenance/moved.ts';
 import { type SalvageReport, salvageSqlite } from '../store/sqlite/salvage/salvage.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 import { databaseLabel, readDatabaseUrl } from './database-url.ts';
+import { clock, createIds, random } from './real-ports.ts';
 import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './setting-readers.ts';
 
@@ -53,7 +57,7 @@ export function createStoreCommands(config: Config): StoreCommands {
       const keys = secretKeysOf(config);
       if (databaseUrl === null) {
         if (!existsSync(path)) throw new CliError(`there is no store at ${path}`);
-        rekeySqlite(path, keys, to);
+        rekeySqlite(path, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') });
       } else await rekeyDatabase(databaseUrl, keys, to);
       return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
     },
@@ -95,6 +99,21 @@ function adviceFor(url: string, file: string): string {
 What is secret in it opens only with ERRAND_SECRET_KEY, where servers are given one: keep that apart.`;
 }
 
+/** Of the audit log, for what is done to the whole store. */
+function recordOf(operation: string, command: string): CommandRecord {
+  const id = createIds(clock, random).next(PREFIX.audit);
+  return { id, label: `${userName()}, from the command line`, operation, command, atMs: clock.nowMs() };
+}
+
+/** Of who calls the command; a container may have a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
+}
+
 function labelOf({ databaseUrl, dataDir }: Config): string {
   return databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
 }
@@ -114,7 +133,7 @@ async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string
   ]);
   const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
   try {
-    await rekeyPostgres(pool, keys, to);
+    await rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') });
   } finally {
     await pool.close();
   }
@@ -142,7 +161,7 @@ async function move(config: Config, url: string, tell: (line: string) => void): 
   const secretKeys = secretKeysOf(config);
   const source = openExport(dataPaths(config.dataDir).store, { to: label, secretKeys });
   try {
-    const target = await Import.begin({ url, label, source });
+    const target = await Import.begin({ url, label, source, record: recordOf('moveStore', 'errand store move') });
     try {
       if (target.isResumed) tell('goes on where it was interrupted');
       const tables = await fill(target, tell);

@@ -1,7 +1,7 @@
 // How a whole server keeps user code in: as its settings say, and closed to the user that the code runs as.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { startErrand } from '../support/errand.ts';
 import { createFolder } from '../support/folder.ts';
 import { spawnErrand } from '../support/process.ts';
 import { noJail } from '../unit/runner/jail-kit.ts';
+import { until } from '../unit/runner/kit.ts';
 
 const skip = await noJail();
 const isRoot = process.getuid?.() === 0;
@@ -115,4 +116,31 @@ test('root may be told to run code itself', { skip: !isRoot && 'needs root' }, a
   const [run] = await errand.runs(workflow.id, 1);
   const { data } = await errand.client.get(`/v1/runs/${run.id}`);
   assert.equal(data.steps[0].return_value.user, 0);
+});
+
+test('a start clears away what a killed server left', { skip: !isRoot && 'needs root' }, async () => {
+  await using folder = await createFolder();
+  chmodSync(folder.path, 0o711);
+  const tmp = join(folder.path, 'tmp');
+  mkdirSync(tmp, { mode: 0o711 });
+  const start = (name: string) => {
+    const env = { ERRAND_DATABASE_URL: '', ERRAND_CODE_USER: 'auto', TMPDIR: tmp };
+    return spawnErrand({ ERRAND_DATA_DIR: join(folder.path, name), ...env });
+  };
+  const folders = () => readdirSync(tmp).filter((name) => /^errand-[0-9a-f]{16}$/.test(name));
+  await using killed = await start('killed');
+  const [left] = folders();
+  await using running = await start('running');
+  assert.equal(folders().length, 2);
+  killed.child.kill('SIGKILL');
+  await killed.exited;
+  await using next = await start('next');
+  // It listens before it has cleared away.
+  await until(() => folders().length === 2);
+  assert.equal(folders().includes(left ?? ''), false);
+  for (const server of [running, next]) {
+    server.child.kill('SIGTERM');
+    await server.exited;
+  }
+  assert.deepEqual(folders(), [], 'a server that stops leaves none');
 });

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Workdirs } from '../../../src/runner/workdir.ts';
 
@@ -78,4 +90,61 @@ test('a process that only has the number is spared', async (t) => {
   writeFileSync(join(left, 'pid'), String(process.pid));
   await new Workdirs(dir).sweep();
   assert.equal(existsSync(left), false);
+});
+
+const isRoot = process.getuid?.() === 0;
+const OTHER_USER = { uid: 65_534, gid: 65_534 };
+const NEEDS_ROOT = !isRoot && 'needs root: no other server has its folder there';
+
+/** Where the folders of servers lie beside each other. */
+function shared(t: TestContext): string {
+  const dir = base(t);
+  chmodSync(dir, 0o711);
+  return dir;
+}
+
+const folderOf = (dir: string, n: number): string => join(dir, `errand-${String(n).padStart(16, '0')}`);
+const pidSpace = () => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+
+test('folders of servers that are gone are cleared away', { skip: NEEDS_ROOT }, async (t) => {
+  const dir = shared(t);
+  const own = new Workdirs(folderOf(dir, 0), OTHER_USER);
+  const made = await own.make();
+  const leave = (n: number, names: readonly string[]): string => {
+    for (const name of names) mkdirSync(join(folderOf(dir, n), name), { recursive: true });
+    return folderOf(dir, n);
+  };
+  const dead = deadPid();
+  const gone = leave(1, [`${dead}-server-${pidSpace()}`, `${dead}-left`]);
+  const stays = [
+    leave(2, [`${process.ppid}-server-${pidSpace()}`]),
+    leave(3, [`${dead}-server-${pidSpace()}`, `${process.ppid}-server-${pidSpace()}`]),
+    leave(4, [`${dead}-server-1`]),
+    leave(5, [`${dead}-left`]),
+    made,
+  ];
+  const [foreign, link] = [leave(6, [`${dead}-server-${pidSpace()}`]), folderOf(dir, 7)];
+  chownSync(foreign, OTHER_USER.uid, OTHER_USER.gid);
+  symlinkSync(gone, link);
+  mkdirSync(join(dir, 'unrelated', `${dead}-server-${pidSpace()}`), { recursive: true });
+  await own.sweep();
+  assert.equal(existsSync(gone), false);
+  for (const path of [...stays, foreign, join(dir, 'unrelated')]) assert.equal(existsSync(path), true, path);
+  assert.ok(lstatSync(link).isSymbolicLink());
+});
+
+test('a folder goes with the last server that uses it', { skip: NEEDS_ROOT }, async (t) => {
+  const dir = shared(t);
+  const path = folderOf(dir, 0);
+  const workdirs = new Workdirs(path, OTHER_USER);
+  assert.equal(readdirSync(path).length, 1, 'from the start on it is marked');
+  const other = join(path, `${process.ppid}-server-${pidSpace()}`);
+  mkdirSync(other);
+  workdirs.close();
+  assert.deepEqual(readdirSync(path), [basename(other)]);
+  const again = new Workdirs(path, OTHER_USER);
+  rmSync(other, { recursive: true });
+  again.close();
+  again.close();
+  assert.equal(existsSync(path), false);
 });

@@ -1,6 +1,7 @@
 // errand store move: everything that an SQLite store has is in the database afterwards.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -27,6 +28,21 @@ test('everything is there after a move', async (t) => {
   match(tables.emissions.sha256, /^[0-9a-f]{64}$/);
   match(stderr, /^emissions: copied 25\d\d rows, [1-9]\d+ rows\/s$/m);
   await assertMoved(here);
+});
+
+test('a move is in the audit log of the first owner', async (t) => {
+  const here = await place(t);
+  equal((await move(here)).status, 0);
+  equal((await move(here)).status, 1, 'once is enough');
+  const store = await openTestStore({ url: here.url, clock: here.clock });
+  const [first] = await store.listOwners();
+  const { items } = await store.listAudit({ ownerId: String(first?.id), operation: 'moveStore' }, { limit: 9 });
+  deepEqual(
+    items.map(({ keyId, keyLabel, path, status }) => [keyId, keyLabel, path, status]),
+    [[null, `${userInfo().username}, from the command line`, 'errand store move', 200]],
+  );
+  match(items[0]?.id ?? '', /^au_/);
+  await store.close();
 });
 
 test('what was under way and what waits goes on', async (t) => {

@@ -7,6 +7,7 @@ import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts'
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { TestClock } from '../../contract/fixtures.ts';
 import { createFolder } from '../../support/folder.ts';
+import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { openTestStore } from '../../support/postgres/store.ts';
@@ -52,5 +53,11 @@ export async function assertMoved({ path, url, clock, full }: Place): Promise<vo
   deepEqual(here.figures, there.figures);
   const [old, moved] = [await openFull(path, clock), await openTestStore({ url, clock })];
   deepEqual(await portraitOf(moved, full), await portraitOf(old, full));
+  const ofMove = await queryOn(url, "SELECT owner_id FROM audit WHERE operation = 'moveStore'");
+  deepEqual(
+    ofMove.map(({ owner_id }) => owner_id),
+    [(await old.listOwners())[0]?.id],
+    'the move itself is all that was added',
+  );
   await Promise.all([old.close(), moved.close()]);
 }

@@ -44,7 +44,10 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
     deployments: await each(runnables, ({ id }) => byId((page) => store.listDeployments(ownerId, id, page))),
     triggers: await each(runnables, ({ id }) => store.listTriggers(ownerId, id)),
     webhooks: webhooks.map((webhook) => [webhook, healths.get(webhook.id) ?? null]),
-    audit: await byId((page) => store.listAudit({ ownerId }, page)),
+    // Without the record of the move, which is in the store that was moved alone.
+    audit: (await byId((page) => store.listAudit({ ownerId }, page))).filter(
+      ({ operation }) => operation !== 'moveStore',
+    ),
     operations: await byId((page) => store.listOperations({ ownerId }, page)),
     accounts: await byId((page) => store.listAccounts({ ownerId }, page)),
     dataStores: await each(dataStores, async (dataStore) => [

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../../src/ports.ts';
@@ -62,6 +63,27 @@ export async function secretOf(env: Env, webhookId: string): Promise<string> {
     await store.close();
   }
 }
+
+/** What the first owner's audit log has of commands on the whole store, newest first. */
+export async function commandsIn(env: Env): Promise<readonly unknown[][]> {
+  const store = await openStore(readConfig(env), { clock, random, log });
+  try {
+    const [owner] = await store.listOwners();
+    const { items } = await store.listAudit({ ownerId: String(owner?.id) }, { limit: 100 });
+    const ofCommands = items.filter(({ operation }) => /Store$/.test(operation));
+    return ofCommands.map(({ keyId, byOwnerId, keyLabel, operation, method, path, status }) => {
+      return [keyId, byOwnerId, keyLabel, operation, method, path, status];
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+/** What `commandsIn` has of one call. */
+export const commanded = (operation: string, command: string): unknown[] => {
+  const label = `${userInfo().username}, from the command line`;
+  return [null, null, label, operation, 'COMMAND', command, 200];
+};
 
 /** The row of an SQLite store in that data dir; null: none. */
 export function keptKey(dataDir: string): string | null {

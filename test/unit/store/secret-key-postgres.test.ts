@@ -13,6 +13,8 @@ import { call } from './command.ts';
 import { emptyDatabase } from './place.ts';
 import {
   API_KEY,
+  commanded,
+  commandsIn,
   keyFile,
   keyIn,
   makeWebhook,
@@ -137,6 +139,8 @@ test('the key is replaced while servers run', async (t) => {
   equal(await secretOf(env(2, { ERRAND_SECRET_KEY: OTHER }), id), secret);
   const refused = await call(['store', 'rekey'], env(2, WITH), SETTING);
   deepEqual([refused.status, refused.stdout], [1, '']);
+  const once = commanded('rekeyStore', 'errand store rekey');
+  deepEqual(await commandsIn(env(3, { ERRAND_SECRET_KEY: OTHER })), [once]);
 });
 
 test('a bare key is wrapped by replacing it', async (t) => {

@@ -9,6 +9,8 @@ import { createFolder } from '../../support/folder.ts';
 import { spawnErrand } from '../../support/process.ts';
 import { call } from './command.ts';
 import {
+  commanded,
+  commandsIn,
   fileOf,
   keptKey,
   keyFile,
@@ -133,6 +135,8 @@ test('the key is replaced from a file or from standard input', async () => {
   deepEqual([again.status, again.stderr], [0, '']);
   await rm(keyFile(folder.path));
   equal(await secretOf(onSqlite(folder.path, WITH), id), secret);
+  const once = commanded('rekeyStore', 'errand store rekey');
+  deepEqual(await commandsIn(onSqlite(folder.path, WITH)), [once, once]);
 });
 
 test('a key is not replaced without the old one', async () => {
@@ -159,6 +163,7 @@ test('a key is not replaced without the old one', async () => {
   }
   equal(keptKey(folder.path), before);
   equal(await secretOf(onSqlite(folder.path, WITH), id), secret);
+  deepEqual(await commandsIn(onSqlite(folder.path, WITH)), [], 'what was refused was not done');
 });
 
 test('the settings are shown without the key', async () => {

@@ -2,6 +2,7 @@
 // its own: what one has read it replaces only if it still stands there. Those that run already have the key in memory.
 
 import { StoreUnavailable } from '../../contract/store.ts';
+import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import type { Pool } from '../connection/pool.ts';
 
@@ -13,6 +14,14 @@ export interface CheckedKey {
 
 /** Each round somebody else was first: nobody has so many keys. */
 const MAX_ROUNDS = 10;
+
+const REPLACE = 'UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name';
+
+export interface Rekeying {
+  readonly keys: readonly SecretKey[];
+  readonly to: string;
+  readonly record: CommandRecord;
+}
 
 /** Null: there is none yet, perhaps no table either. Throws `SecretKeyRefused`; writes nothing. */
 export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Promise<CheckedKey | null> {
@@ -36,10 +45,19 @@ export async function settleSealKey(
 }
 
 /** Wraps the key with `to` from now on. Throws `StoreUnavailable` when none of `keys` opens it. */
-export async function rekeyPostgres(pool: Pool, keys: readonly SecretKey[], to: string): Promise<void> {
+export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying): Promise<void> {
   const kept = (await checkSealKey(pool, keys))?.kept;
   if (kept === undefined) throw new StoreUnavailable('no server was ever started on the store in this database');
-  if (await replace(pool, kept, rewrapped(kept, keys, to))) return;
+  const { sql, values } = insertCommandRecord(record, (n) => `$${n + 3}`);
+  const replaced = await pool.write(
+    `WITH replaced AS (${REPLACE}), owners AS (SELECT owners.id FROM owners, replaced), noted AS (${sql})
+      SELECT name FROM replaced`,
+    SEAL_KEY,
+    kept,
+    rewrapped(kept, keys, to),
+    ...values,
+  );
+  if (replaced.length > 0) return;
   throw new StoreUnavailable('somebody else replaced the key at the same time: call the command again');
 }
 
@@ -56,6 +74,6 @@ async function replace(pool: Pool, kept: string | null, value: string): Promise<
           SEAL_KEY,
           value,
         )
-      : pool.write('UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name', SEAL_KEY, kept, value);
+      : pool.write(REPLACE, SEAL_KEY, kept, value);
   return (await replaced).length > 0;
 }

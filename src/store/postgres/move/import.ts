@@ -4,6 +4,7 @@
 
 import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { Session } from '../connection/session.ts';
@@ -36,6 +37,7 @@ export interface ImportOptions {
   /** The database, for people. */
   readonly label: string;
   readonly source: ExportedStore;
+  readonly record: CommandRecord;
 }
 
 export class Import {
@@ -190,11 +192,13 @@ export class Import {
   /** What is made of the rows that were copied; then servers may start here. */
   async finish(): Promise<void> {
     const { tag, version, lastNumber, sealKey } = this.#options.source;
+    const { sql, values } = insertCommandRecord(this.#options.record, (n) => `$${n}`);
     // The first statements of a server would be planned as if everything were empty.
     for (const table of TABLES) await this.#session.query(`ANALYZE ${table}`);
     await this.#write((tx) => {
       void tx.query('SET LOCAL statement_timeout = 0');
       makeLines(tx);
+      void tx.query(sql, ...values);
       writeMeta(tx, 'store_tag', tag);
       if (sealKey !== null) writeMeta(tx, SEAL_KEY, sealKey);
       if (lastNumber !== null) writeMeta(tx, 'last_number', lastNumber);

@@ -1,5 +1,6 @@
 // The row of `meta` with the key that seals this store's secrets.
 
+import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { isWrapped, openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
 
@@ -31,11 +32,22 @@ export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: S
   return opened.key;
 }
 
+export interface Rekeying {
+  readonly keys: readonly SecretKey[];
+  readonly to: string;
+  readonly record: CommandRecord;
+}
+
 /** Wraps the key with `to` from now on. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
-export function rekeySqlite(path: string, keys: readonly SecretKey[], to: string): void {
+export function rekeySqlite(path: string, { keys, to, record }: Rekeying): void {
   const { writer, close } = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys: keys }));
   try {
-    writeSealKey(writer, rewrapped(keptSealKey(writer), keys, to));
+    const wrapped = rewrapped(keptSealKey(writer), keys, to);
+    const { sql, values } = insertCommandRecord(record, () => '?');
+    writer.run('BEGIN IMMEDIATE');
+    writeSealKey(writer, wrapped);
+    writer.run(sql, ...values);
+    writer.run('COMMIT');
   } finally {
     close();
   }
