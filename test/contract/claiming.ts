@@ -47,6 +47,17 @@ export function claimingContract(harness: Harness): void {
       sameMembers(ids, [busy.id, busy.id, calm.id, calm.id, source.id]);
     });
 
+    it('takes owners in turn, and then their workflows', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      for (const { id } of await timesInTurn(8, () => stage.workflow())) await stage.appendFor(id);
+      const only = await other.workflow();
+      await timesInTurn(4, () => other.appendFor(only.id));
+      const owners = (await stage.claim(6)).map((r) => r.runnable.ownerId);
+      equal(owners.filter((id) => id === other.owner.id).length, 3, String(owners));
+      equal((await stage.claim()).length, 6);
+    });
+
     it('serves each workflow within a few small claims', async () => {
       await using stage = await Stage.open(harness);
       const workflows = await timesInTurn(3, () => stage.workflow());

@@ -10,6 +10,7 @@
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { OwnerTurns } from '../../log/owner-turns.ts';
 import { text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
@@ -163,26 +164,24 @@ function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): 
   return { runnable, line, waiting: line.waiting, free: concurrencyOf(runnable) - line.taken, room };
 }
 
-/** How many runs each workflow or source may start now: one each in turn, until nobody may or the limit is reached. */
+/** How many runs each workflow or source may start now: one each in turn, by owner first, until none may or the limit is reached. */
 function grantInTurn(found: readonly Candidate[], limit: number, admission: Admission): Taken {
   const granted = new Map<Runnable, number>();
   let isMoreWaiting = false;
   let rest = limit;
-  let left = found;
-  while (left.length > 0) {
-    left = left.filter(({ runnable, waiting, free, room }) => {
-      const count = granted.get(runnable) ?? 0;
-      // What its throttle holds back waits for its time, and not for hands.
-      if (count >= waiting || count >= room) return false;
-      if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
-        isMoreWaiting = true;
-        return false;
-      }
-      granted.set(runnable, count + 1);
-      rest--;
-      return true;
-    });
-  }
+  const candidates = found.map((candidate) => ({ ...candidate, ownerId: candidate.runnable.ownerId }));
+  new OwnerTurns().goRound(candidates, ({ runnable, waiting, free, room }) => {
+    const count = granted.get(runnable) ?? 0;
+    // What its throttle holds back waits for its time, and not for hands.
+    if (count >= waiting || count >= room) return false;
+    if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
+      isMoreWaiting = true;
+      return false;
+    }
+    granted.set(runnable, count + 1);
+    rest--;
+    return true;
+  });
   return { granted, isMoreWaiting };
 }
 

@@ -3,6 +3,7 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
+import { OwnerTurns } from '../../log/owner-turns.ts';
 import type { Connection } from '../database.ts';
 import type { Moved, Turns } from '../deliveries/round-robin.ts';
 import type { Throttles } from './throttles.ts';
@@ -33,8 +34,9 @@ export class Numbers {
 /** Queued runs by workflow or source, committed. */
 export class OpenRuns {
   readonly counts = new Map<string, number>();
+  readonly owners = new OwnerTurns();
 
-  /** Claims go round in the order of this map. */
+  /** Of each owner, claims go round in the order of this map. */
   toTheEnd(runnableId: string): void {
     const waiting = this.counts.get(runnableId);
     if (waiting === undefined) return;

@@ -21,31 +21,29 @@ interface Granted {
 }
 
 /**
- * One each in turn, until nobody may or the limit is reached. Who was served goes to the end of the line, so that small
- * claims are in turn too.
+ * One each in turn, by owner first, until none may or the limit is reached. Those that were served come last next time, so
+ * that small claims are in turn too.
  */
 function grantInTurn(core: Core, w: SqliteLogWriter, limit: number): Granted {
   const granted = new Map<Runnable, number>();
   const throttled: Runnable[] = [];
   let rest = limit;
-  let candidates = [...core.openRuns.counts.keys()].flatMap((id) => core.routes.runnable(id) ?? []);
-  while (candidates.length > 0) {
-    candidates = candidates.filter((runnable) => {
-      const count = granted.get(runnable) ?? 0;
-      if (count >= w.tx.runsWaiting(runnable.id)) return false;
-      if (count >= core.throttles.room(runnable, w.tx.nowMs)) {
-        throttled.push(runnable);
-        return false;
-      }
-      if (rest === 0 || !w.takeRun(runnable)) {
-        w.claims.runsWaiting = true;
-        return false;
-      }
-      granted.set(runnable, count + 1);
-      rest--;
-      return true;
-    });
-  }
+  const candidates = [...core.openRuns.counts.keys()].flatMap((id) => core.routes.runnable(id) ?? []);
+  core.openRuns.owners.goRound(candidates, (runnable) => {
+    const count = granted.get(runnable) ?? 0;
+    if (count >= w.tx.runsWaiting(runnable.id)) return false;
+    if (count >= core.throttles.room(runnable, w.tx.nowMs)) {
+      throttled.push(runnable);
+      return false;
+    }
+    if (rest === 0 || !w.takeRun(runnable)) {
+      w.claims.runsWaiting = true;
+      return false;
+    }
+    granted.set(runnable, count + 1);
+    rest--;
+    return true;
+  });
   for (const { id } of granted.keys()) core.openRuns.toTheEnd(id);
   return { granted, throttled };
 }
