@@ -15,6 +15,7 @@ import { OWNER_PARTS } from './owner-parts.ts';
 import { envOn, startDatabase } from './postgres.ts';
 import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
+import { slowDisks } from './slow-disk.ts';
 import { coldStarts } from './start.ts';
 import { median } from './stats.ts';
 import { prefill, storeSpeed } from './store.ts';
@@ -258,6 +259,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   start,
   fairness: fair,
   steps,
+  'slow-disk': () => slowDisks({ rounds: ROUNDS, times: TIMES }),
   ...OWNER_PARTS,
   ...postgresParts({
     rounds: ROUNDS,
