@@ -1,14 +1,14 @@
 // The documentation page in a real browser: readable, quiet, and sufficient by itself.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { chromium, type Page } from 'playwright-core';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { programOf } from '../support/programs.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
+const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
 const ARGS = [
   '--no-sandbox',
   '--headless',
@@ -18,7 +18,7 @@ const ARGS = [
   '--disable-sync',
   '--no-first-run',
 ];
-const skip = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
+const skip = CHROMIUM === undefined && 'Chromium is not installed';
 
 interface Visit {
   readonly page: Page;

@@ -2,20 +2,20 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
 import { selfSigned } from '../unit/webhook/certificate.ts';
 import { freePort } from './port.ts';
+import { programOf } from './programs.ts';
 import { until } from './wait.ts';
 
-const DOVECOT = '/usr/sbin/dovecot';
+const DOVECOT = programOf('dovecot');
 /** As root, mail belongs to nobody: Dovecot refuses to handle root's. */
 const NOBODY = 65_534;
 
-export const noDovecot = existsSync(DOVECOT) ? false : `${DOVECOT} is not installed`;
+export const noDovecot = DOVECOT === undefined && 'Dovecot is not installed';
 export const PASSWORD = 'the_password_of_all';
 
 export interface Dovecot extends AsyncDisposable {
@@ -46,7 +46,7 @@ export async function startDovecot(): Promise<Dovecot> {
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const started = spawn(DOVECOT, ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'ignore' });
+    const started = spawn(DOVECOT as string, ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'ignore' });
     let failure: string | undefined;
     started.on('error', ({ message }) => (failure = message));
     started.on('exit', (code) => (failure = `it exited with ${code}`));
