@@ -8,12 +8,12 @@
 import { LIMITS } from '../domain/limits.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../domain/run/run.ts';
 import type { Clock, Log } from '../ports.ts';
-import { asksOf } from './asks.ts';
 import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
 import { CpuLook } from './cpu.ts';
 import type { Held } from './fair-slots.ts';
 import { type Flight, RETURNED } from './flight.ts';
-import { readAnswer, readAsk, readBroken, readEnd, readStepMessage } from './inbound.ts';
+import { type Message, takeForFlight } from './flight-messages.ts';
+import { readBroken } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
@@ -44,8 +44,6 @@ interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
   /** It and its folder are gone. */
   readonly onGone: (process: RunProcess) => void;
 }
-
-type Message = Readonly<Record<string, unknown>>;
 
 export class RunProcess implements Held {
   readonly options: ProcessOptions;
@@ -224,15 +222,9 @@ export class RunProcess implements Held {
   }
 
   #receiveFor(flight: Flight, message: Message, body: Buffer | null): void {
-    if (message.t === 'end') this.#onEnd(flight, message, body);
-    else if (message.t === 'step') this.#onStep(flight, message);
-    else if (message.t === 'answer') this.#onAnswer(flight, message, body);
-    else if (message.t === 'ask') this.#onAsk(flight, message, body);
-    else throw new TypeError('no such message');
-  }
-
-  #onEnd(flight: Flight, message: Message, body: Buffer | null): void {
-    const outcome = readEnd(message, { flight, body, nowMs: this.options.clock.nowMs() });
+    const { clock, log } = this.options;
+    const outcome = takeForFlight(flight, { message, body }, { link: this.#link, clock, log });
+    if (outcome === null) return;
     if (message.isSpoilt === true) this.#spoilt();
     this.#end(flight, outcome);
   }
@@ -241,28 +233,6 @@ export class RunProcess implements Held {
     this.#draining = true;
     const isEarly = this.#runs === this.#flights.size && performance.now() - this.bornAt < EARLY_MS;
     if (isEarly) this.options.onEndedEarly();
-  }
-
-  #onStep(flight: Flight, message: Message): void {
-    readStepMessage(message, flight);
-    flight.stepStartedAtMs = this.options.clock.nowMs();
-  }
-
-  #onAnswer(flight: Flight, message: Message, body: Buffer | null): void {
-    if (flight.answered) throw new TypeError('it has been answered before');
-    const answer = readAnswer(message.answer, body);
-    flight.answered = true;
-    try {
-      flight.request.onAnswer(answer);
-    } catch (error) {
-      this.options.log.error({ run: flight.request.run, error: String(error) }, 'runner.on_answer_threw');
-    }
-  }
-
-  #onAsk(flight: Flight, message: Message, body: Buffer | null): void {
-    const { id, question, bytes } = readAsk(message, body);
-    flight.asks ??= asksOf(flight.request, this.#link, this.options.log);
-    flight.asks.add(id, question, bytes);
   }
 
   #onLoaded(isWell: boolean): void {
