@@ -303,15 +303,8 @@ export class RunProcess implements Held {
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
     for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
     const { kind, code, signal } = death;
-    const line = {
-      ...this.#about(),
-      runs: this.#runs,
-      strays: this.#strays.count,
-      lost: all.length,
-      kind,
-      code,
-      signal,
-    };
+    const counts = { runs: this.#runs, strays: this.#strays.count, lost: all.length };
+    const line = { ...this.#about(), ...counts, kind, code, signal };
     if (expected) this.options.log.debug(line, 'runner.process_ended');
     else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');
     void removed.then(() => this.options.onGone(this));
