@@ -227,6 +227,33 @@ export function mailsContract(harness: Harness): void {
       equal(both.flatMap((c) => c.deliveries).length, 1);
     });
 
+    it('lose no repeat that comes while their window closes', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      await failAndMail(stage, workflow);
+      await stage.failure(workflow, 'Boom');
+      const told = only(await stage.claim(1, stage.global.id));
+      for (const delivery of await stage.deliveries()) await stage.delivered(delivery);
+      stage.clock.advance(DAY_MS);
+      const [, closing] = await Promise.all([
+        stage.end(told, succeeded({ outgoing: [mail('Boom again')] })),
+        stage.store.closeDigests(all()),
+      ]);
+      const mails = [...closing.deliveries, ...(await closed(stage))];
+      match(subjectOf(only(mails)), /^Boom again \(\+1 more/);
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('count nothing for an owner who wants none', async () => {
+      await using stage = await Stage.open(harness);
+      await stage.store.updateOwner({ ...stage.owner, digestWindowMs: 0 });
+      const workflow = await stage.workflow();
+      await timesInTurn(2, () => stage.failure(workflow, 'Boom'));
+      const told = await stage.claim(2, stage.global.id);
+      await Promise.all(told.map((run) => stage.end(run, succeeded({ outgoing: [mail('Boom')] }))));
+      equal(await mailCount(stage), 2);
+    });
+
     it('last as long as the owner says', async () => {
       await using stage = await Stage.open(harness);
       await stage.store.updateOwner({ ...stage.owner, digestWindowMs: HOUR_MS });

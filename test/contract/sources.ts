@@ -178,7 +178,8 @@ export function sourcesContract(harness: Harness): void {
     it('is one id, whatever is in it', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique' });
-      const ids = ['a\u0000b', 'a\u0000c', 'a', 'A', 'ä', 'a\u0308', ' a', ''];
+      const long = 'x'.repeat(501);
+      const ids = ['a\u0000b', 'a\u0000c', 'a', 'A', 'ä', 'a\u0308', ' a', '', long, `${long}x`];
       await run(stage, source, { outgoing: ids.map(item) });
       await run(stage, source, { outgoing: ids.map(item) });
       equal((await emitted(stage, source)).length, ids.length);

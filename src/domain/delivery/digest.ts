@@ -9,13 +9,6 @@ export interface DigestWindow {
   readonly repeats: number;
 }
 
-export type DigestVerdict = 'send' | 'count';
-
-/** Whether a mail with a digest key goes out now. A window that is over but not yet closed by a tick still counts. */
-export function judgeRepeat(open: DigestWindow | null): DigestVerdict {
-  return open === null ? 'send' : 'count';
-}
-
 /** Why a mail was counted; `repeats` with it. */
 export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
   const closes = new Date(closesAtMs).toISOString();

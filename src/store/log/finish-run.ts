@@ -9,6 +9,7 @@ import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { Admission, Finished } from '../contract/store.ts';
 import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
+import { applySource } from './source-memory.ts';
 
 /** Runs that take the slots of one that has ended: two, so that a queue shrinks also while new slots are free. */
 const HANDED_OVER = 2;
@@ -37,7 +38,6 @@ export function finishRun(log: LogWriter, end: RunEnd): Finished {
   run.end({
     state: end.state,
     attempt: run.attempt,
-    startedAtMs: run.startedAtMs,
     endedAtMs: endOf(run.startedAtMs, end.endedAtMs),
     error: fault && { entry: errorEntry, code: fault.code },
     told: suppressed === 0 ? end : { summary: end.summary, detail: withSuppressed(end, suppressed) },
@@ -49,7 +49,7 @@ export function finishRun(log: LogWriter, end: RunEnd): Finished {
 function takeEffect(log: LogWriter, run: LeasedRun, end: RunEnd): { entries: readonly number[]; suppressed: number } {
   const { source, answer } = end;
   const { emissions, suppressed } = source
-    ? log.applySource(source, end.emissions)
+    ? applySource(log, source, end.emissions)
     : { emissions: end.emissions, suppressed: 0 };
   const entries = emitOrKeep(log, emissions);
   if (answer) run.keepAnswer(answer);
@@ -64,7 +64,7 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   // Its workflow may have been deleted meanwhile.
   const isOver = run.isStopped || early?.order === 'cancel' || !log.runnable(run.ownerId, run.runnableId);
   const state = isOver ? 'cancelled' : early ? 'queued' : 'waiting';
-  // A retry counts as an attempt when it begins to wait.
+  // The attempt that has failed counts, also when it is not tried again.
   const attempt = wait.kind === 'retry' ? run.attempt + 1 : run.attempt;
   const queue = log.runQueue(run.ownerId, run.runnableId);
   queue.moved('running', state);
@@ -72,8 +72,7 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   const errors = end.emissions.filter(({ name }) => name === ERRORS).length;
   if (errors > 0) log.count(run.ownerId, FURTHER_ERRORS, errors);
   if (state === 'cancelled') {
-    const { startedAtMs } = run;
-    run.end({ state, attempt, startedAtMs, endedAtMs: endOf(startedAtMs, end.endedAtMs), error: null, told: end });
+    run.end({ state, attempt, endedAtMs: endOf(run.startedAtMs, end.endedAtMs), error: null, told: end });
   } else {
     run.beginWait({ state, attempt, wait, resumed: early?.request ?? null, told: end });
   }
@@ -102,7 +101,7 @@ export function cancelUnfinished(log: LogWriter, run: LeasedRun): void {
   log.runQueue(run.ownerId, run.runnableId).moved('running', 'cancelled');
   const { attempt, startedAtMs } = run;
   const endedAtMs = endOf(startedAtMs, log.nowMs);
-  run.end({ state: 'cancelled', attempt, startedAtMs, endedAtMs, error: null, told: null });
+  run.end({ state: 'cancelled', attempt, endedAtMs, error: null, told: null });
 }
 
 /** Tells the ticks, here and at other processes, that a run waits to be claimed. */

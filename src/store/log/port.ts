@@ -7,13 +7,14 @@
 // therefore be repeatable: it changes nothing but what it reaches through its LogWriter.
 
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
+import type { DigestWindow } from '../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
-import type { Owner, Runnable, Via, Webhook } from '../../domain/resource.ts';
+import type { Dedupe, Owner, Runnable, Via, Webhook } from '../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
-import type { AppendOptions, Claims } from '../contract/store.ts';
+import type { AppendOptions, Claims, Idempotency } from '../contract/store.ts';
 
 /** What a verb has claimed for this process. Filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
@@ -28,7 +29,7 @@ export function noClaims(): ClaimsSoFar {
 }
 
 /** One verb's view of its transaction. What it writes, it and the verbs behind it in the same transaction see. */
-export interface LogWriter {
+export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory {
   readonly nowMs: number;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
@@ -48,8 +49,6 @@ export interface LogWriter {
   insertWithheld(entry: number, withheld: Withheld): void;
   insertRun(run: NewRun): void;
   insertDelivery(delivery: NewDelivery): void;
-  /** Counts a repeat of a notice instead of sending it, and returns why; null: the mail is to be sent. */
-  countRepeat(mail: Emission): string | null;
 
   runQueue(ownerId: string, runnableId: string): RunQueue;
   deliveryQueue(ownerId: string, listenerId: string): DeliveryQueue;
@@ -58,10 +57,6 @@ export interface LogWriter {
   leasedRun(lease: RunLease): LeasedRun | undefined;
   /** Returns runs whose lease has expired, or whose process is gone. */
   expiredRuns(): readonly LeasedRun[];
-  /** Keeps what a source's run has set in its db; returns those of its emissions that are not repeats. */
-  applySource(source: SourceEnd, emissions: readonly NewEmission[]): Remembered;
-  /** Keeps an emission until it is due. */
-  insertLater(made: NewEmission, dueAtMs: number): void;
 
   /** Takes a slot of this process for a run. It is given back if the transaction does not commit. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
@@ -70,6 +65,65 @@ export interface LogWriter {
 
   /** Wakes the other processes that share the store, once the transaction is committed. */
   wakeOthers(topic: 'runs' | 'deliveries' | 'answers'): void;
+}
+
+/** Idempotency keys. */
+export interface KeyStore {
+  /** Returns what the first request with this key came to; undefined: this one is the first. */
+  findKey(key: Idempotency): KeptKey | undefined;
+  keepKey(key: Idempotency, first: { readonly entry: number; readonly run: number | null }): void;
+}
+
+export interface KeptKey {
+  readonly entry: number;
+  readonly run: number | null;
+  readonly answer: HttpAnswer | null;
+  readonly requestHash: string | null;
+}
+
+/** Windows in which repeats of a notice are counted. */
+export interface DigestStore {
+  /** Returns the window that is open; null: none is. */
+  digestWindow(ownerId: string, digestKey: string): DigestWindow | null;
+  openDigest(digest: OpenedDigest): void;
+  countInDigest(ownerId: string, digestKey: string, newestEntry: number): void;
+  /** Returns windows that are over, some at a time. */
+  closedDigests(): readonly ClosedDigest[];
+  endDigest(ownerId: string, digestKey: string): void;
+}
+
+export interface OpenedDigest {
+  readonly ownerId: string;
+  readonly digestKey: string;
+  readonly openedAtMs: number;
+  readonly closesAtMs: number;
+  /** The newest mail: the digest is made of it. */
+  readonly newestEntry: number;
+}
+
+export interface ClosedDigest {
+  readonly ownerId: string;
+  readonly digestKey: string;
+  readonly window: DigestWindow;
+  /** Null: it was pruned. */
+  readonly newest: Emission | null;
+}
+
+/** Emissions that wait for their time. */
+export interface LaterStore {
+  insertLater(made: NewEmission, dueAtMs: number): void;
+  /** Takes out those that are due, the longest due first: at most `LIMITS.laterStep`. */
+  takeDueLater(): readonly Emission[];
+}
+
+export interface SourceMemory {
+  /** Returns how a source's emissions are deduplicated; null: they are not, undefined: it is gone. */
+  dedupeOf(sourceId: string): Dedupe | null | undefined;
+  /** `value`: JSON text; null clears it. */
+  setSourceValue(sourceId: string, name: string, value: string | null): void;
+  /** Returns the ids of items, the newest last. */
+  rememberedIds(sourceId: string): readonly string[];
+  rememberIds(sourceId: string, removed: readonly string[], added: readonly string[]): void;
 }
 
 /** A run as it is inserted: `running` (its slot is taken), `queued`, or `failed` (its queue was full). */
@@ -122,10 +176,10 @@ export interface LeasedRun {
   keepAnswer(answer: HttpAnswer): void;
 }
 
+/** However it ended, a run keeps when it began. */
 export interface RunEnding {
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly attempt: number;
-  readonly startedAtMs: number | null;
   readonly endedAtMs: number;
   readonly error: RunError | null;
   /** Null: its last segment has told nothing; what it told before is kept. */
@@ -149,15 +203,6 @@ export interface BegunWait {
   /** JSON text of the request that ended the wait. */
   readonly resumed: string | null;
   readonly told: Pick<RunEnd, 'summary' | 'detail'>;
-}
-
-export type SourceEnd = NonNullable<RunEnd['source']>;
-
-export interface Remembered {
-  /** The emissions that are not repeats. */
-  readonly emissions: readonly NewEmission[];
-  /** How many were. */
-  readonly suppressed: number;
 }
 
 /** A delivery as it is inserted: `sending` (its slot is taken), `pending`, or `held` (its webhook is disabled). */

@@ -2,6 +2,7 @@
 // finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
+import { whyCounted } from '../../domain/delivery/digest.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
@@ -121,11 +122,28 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
   return { entry: emission.entry, code: fault.code };
 }
 
+/** Counts a repeat of a notice instead of sending it, and returns why; null: the mail is to be sent, and opens a window. */
+function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
+  if (digestKey === null) return null;
+  // A window that is over, and that no tick has closed yet, still counts.
+  const window = log.digestWindow(ownerId, digestKey);
+  if (window) {
+    const reason = whyCounted({ closesAtMs: window.closesAtMs, repeats: window.repeats + 1 });
+    log.countInDigest(ownerId, digestKey, entry);
+    return reason;
+  }
+  const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
+  if (windowMs > 0) {
+    log.openDigest({ ownerId, digestKey, openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, newestEntry: entry });
+  }
+  return null;
+}
+
 /** Writes a delivery that goes at once when it overtakes none and has a slot, waits otherwise, or is held. */
 function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarget): void {
   const { kind, via } = target;
   const isMail = kind === 'mail';
-  const counted = isMail ? log.countRepeat(emission) : null;
+  const counted = isMail ? countRepeat(log, emission) : null;
   if (counted !== null) {
     log.insertWithheld(emission.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted });
     return;

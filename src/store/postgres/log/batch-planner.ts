@@ -61,10 +61,7 @@ export class Pass {
   readonly wentBack = new Set<Line>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
   /** What sources forget and remember from now on, by their id. */
-  readonly memories = new Map<
-    string,
-    { removed: readonly string[]; added: readonly [itemId: string, entry: number][] }
-  >();
+  readonly memories = new Map<string, { readonly removed: Set<string>; readonly added: Map<string, number> }>();
   /** Idempotency keys won in this pass, with what came of them. */
   readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
   /** What other nodes are told when this is committed. */
@@ -262,19 +259,19 @@ export class Pass {
   /** What sources remember now, of those that a run has changed. */
   sendMemory(tx: Tx): void {
     for (const [sourceId, { removed, added }] of this.memories) {
-      if (removed.length > 0) {
+      if (removed.size > 0) {
         void tx.query(
           'DELETE FROM dedupe WHERE source_id = $1 AND item_id = ANY($2::text[])',
           sourceId,
-          arrayLiteral(removed),
+          arrayLiteral([...removed]),
         );
       }
-      if (added.length === 0) continue;
+      if (added.size === 0) continue;
       void tx.query(
         'INSERT INTO dedupe (source_id, item_id, entry) SELECT $1::text, i, e FROM unnest($2::text[], $3::bigint[]) AS u (i, e)',
         sourceId,
-        arrayLiteral(added.map(([itemId]) => itemId)),
-        arrayLiteral(added.map(([, entry]) => entry)),
+        arrayLiteral([...added.keys()]),
+        arrayLiteral([...added.values()]),
       );
     }
   }

@@ -1,18 +1,14 @@
 // What time brings: schedule ticks and digests that close. Retention is in retention.ts.
 
-import { digestBody } from '../../../domain/delivery/digest.ts';
-import { LIMITS } from '../../../domain/limits.ts';
 import type { TimeStore } from '../../contract/store.ts';
+import { appendedOf } from '../../log/append.ts';
+import { closeDigests } from '../../log/digests.ts';
+import { releaseLater } from '../../log/later-emissions.ts';
 import { checkTick } from '../../log/ticks.ts';
 import { writeEmission } from '../../log/write-emission.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
-import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { toEmission } from '../rows.ts';
-import { pairKey } from './batch-needs.ts';
-import { releaseLater } from './later-emissions.ts';
-import { appendedOf } from './log.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 import { prune } from './retention.ts';
 
@@ -58,11 +54,7 @@ export function timeVerbs(core: Core): TimeStore {
         needs: (needs) => {
           needs.overDigests = true;
         },
-        plan: (pass) => {
-          const log = new PlannedLogWriter(pass, admission);
-          for (const row of pass.due('overDigests')) closeDigest(log, row);
-          return log.claims;
-        },
+        plan: (pass) => closeDigests(new PlannedLogWriter(pass, admission)),
       }),
 
     releaseLater: (admission) =>
@@ -75,33 +67,4 @@ export function timeVerbs(core: Core): TimeStore {
 
     prune: (beforeMs, from) => prune(core, beforeMs, from),
   };
-}
-
-function closeDigest(log: PlannedLogWriter, row: Row): void {
-  const { pass } = log;
-  const ownerId = row.digest_owner as string;
-  const digestKey = row.over_key as string;
-  if (row.repeats === 0 || row.entry === null) {
-    pass.plan.endedDigests.push({ ownerId, digestKey });
-    return;
-  }
-  const window = {
-    openedAtMs: row.opened_at_ms as number,
-    closesAtMs: row.closes_at_ms as number,
-    repeats: row.repeats as number,
-  };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(row, pass.core);
-  // Caused by no single run: it tells of all of them.
-  const body = digestBody(window, mail.body);
-  const written = writeEmission(log, { ...mail, body, digestKey: null, causeRun: null });
-  const windowMs = pass.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
-  pass.digests.set(pairKey(ownerId, digestKey), {
-    ownerId,
-    digestKey,
-    openedAtMs: pass.nowMs,
-    closesAtMs: pass.nowMs + windowMs,
-    repeats: 0,
-    newestEntry: written.emission.entry,
-    isNew: false,
-  });
 }

@@ -2,14 +2,10 @@
 
 import { LIMITS } from '../../../domain/limits.ts';
 import type { LaterStore } from '../../contract/resources.ts';
-import type { Claims } from '../../contract/store.ts';
-import { writeEmission } from '../../log/write-emission.ts';
-import { NOT_OF_SOURCES, toEmissionRecord } from '../../rows/log-rows.ts';
+import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { readPage } from '../pages.ts';
-import { toEmission } from '../rows.ts';
-import type { PlannedLogWriter } from './log-writer.ts';
 
 export function laterVerbs(core: Core): LaterStore {
   const { pool } = core;
@@ -42,16 +38,4 @@ export function laterVerbs(core: Core): LaterStore {
       return row?.n as number;
     },
   };
-}
-
-/** The rows are deleted in the transaction that emits them: of several nodes that want one, one has it. */
-export function releaseLater(log: PlannedLogWriter): { claims: Claims; isMore: boolean } {
-  const { pass } = log;
-  const due = pass.due('dueLater');
-  for (const row of due) {
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, pass.core);
-    // Its source was deleted meanwhile.
-    if (pass.runnable(made.ownerId, made.emitterId)) writeEmission(log, made);
-  }
-  return { claims: log.claims, isMore: due.length === LIMITS.laterStep };
 }

@@ -1,34 +1,36 @@
 // Postgres' LogWriter: rows are planned in memory (batch-planner.ts), and sent when the whole batch is planned.
 
-import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import { whyCounted } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
-import { concurrencyOf, type Owner, type Runnable, type Webhook } from '../../../domain/resource.ts';
+import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
-import type { RunLease, RunState } from '../../../domain/run/run.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
 import { detailOf, detailOfCarried } from '../../../domain/run/run-trace.ts';
 import type { Carried } from '../../../domain/run/wait.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { Admission, Idempotency } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
+  type ClosedDigest,
   type DeliveryQueue,
+  type KeptKey,
   type LeasedRun,
   type LogWriter,
   type NewDelivery,
   type NewRun,
   noClaims,
-  type Remembered,
+  type OpenedDigest,
   type RunQueue,
-  type SourceEnd,
 } from '../../log/port.ts';
+import { parseAnswer } from '../../rows/answers.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { NOT_OF_SOURCES } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
-import { applySource } from '../config/source-memory.ts';
 import type { Channel } from '../connection/notify.ts';
+import { toEmission } from '../rows.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
-import { leaseKey } from './batch-needs.ts';
-import type { Pass } from './batch-planner.ts';
-import type { Line } from './listener-queue.ts';
+import { leaseKey, pairKey } from './batch-needs.ts';
+import type { Digest, Pass } from './batch-planner.ts';
+import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 import type { Cells } from './row-inserts.ts';
 
 /** Beyond a run's timeout, for a process to start, a queue in the node, and a slow database. */
@@ -148,22 +150,6 @@ export class PlannedLogWriter implements LogWriter {
     });
   }
 
-  /** The first of a window opens it. */
-  countRepeat(mail: Emission): string | null {
-    const { ownerId, digestKey } = mail;
-    if (digestKey === null) return null;
-    const windowMs = this.pass.owner(ownerId)?.digestWindowMs ?? 0;
-    const digest = this.pass.digest({ ownerId, digestKey, windowMs });
-    if (!digest) return null;
-    digest.newestEntry = mail.entry;
-    if (digest.isNew) {
-      digest.isNew = false;
-      return null;
-    }
-    digest.repeats++;
-    return whyCounted(digest);
-  }
-
   runQueue(ownerId: string, runnableId: string): RunQueue {
     return new PlannedRunQueue(this, this.pass.line(ownerId, runnableId, true));
   }
@@ -183,12 +169,92 @@ export class PlannedLogWriter implements LogWriter {
     return this.pass.lost('runs').map((row) => new PlannedLeasedRun(this.pass, row, false));
   }
 
-  applySource(source: SourceEnd, emissions: readonly NewEmission[]): Remembered {
-    return applySource(this.pass, { source, emissions });
-  }
-
   insertLater(made: NewEmission, dueAtMs: number): void {
     this.pass.plan.later.push({ ...made, entry: this.pass.numbers.next(), dueAtMs });
+  }
+
+  /** The rows were deleted when they were read: of several nodes that want one, one has it. */
+  takeDueLater(): readonly Emission[] {
+    return this.pass.due('dueLater').map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.pass.core));
+  }
+
+  findKey({ triggerId, key }: Idempotency): KeptKey | undefined {
+    const { firsts, reads } = this.pass;
+    const pair = pairKey(triggerId, key);
+    const row = reads.keys.get(pair);
+    const answer = row?.answer ? parseAnswer(text(row, 'answer')) : null;
+    const first = firsts.get(pair);
+    if (first) return { ...first, answer };
+    if (row === undefined || reads.wonKeys.has(pair)) return undefined;
+    const requestHash = textOrNull(row, 'request_hash');
+    return { entry: number(row, 'entry'), run: numberOrNull(row, 'run'), answer, requestHash };
+  }
+
+  keepKey(key: Idempotency, first: { entry: number; run: number | null }): void {
+    const { firsts, plan } = this.pass;
+    firsts.set(pairKey(key.triggerId, key.key), { ...first, requestHash: key.requestHash });
+    plan.keys.push({ ...key, ...first });
+  }
+
+  digestWindow(ownerId: string, digestKey: string): Digest | null {
+    const windowMs = this.pass.owner(ownerId)?.digestWindowMs ?? 0;
+    const digest = this.pass.digest({ ownerId, digestKey, windowMs });
+    return digest === undefined || digest.isNew ? null : digest;
+  }
+
+  openDigest(opened: OpenedDigest): void {
+    const key = pairKey(opened.ownerId, opened.digestKey);
+    this.pass.digests.set(key, { ...opened, repeats: 0, isNew: false });
+  }
+
+  countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
+    const digest = this.pass.digests.get(pairKey(ownerId, digestKey));
+    if (!digest) return;
+    digest.repeats++;
+    digest.newestEntry = newestEntry;
+  }
+
+  /** One that this transaction has counted in is left for the next tick: what was read of it is not all of it. */
+  closedDigests(): readonly ClosedDigest[] {
+    const rows = this.pass.due('overDigests').map((row) => ({
+      ownerId: text(row, 'digest_owner'),
+      digestKey: text(row, 'over_key'),
+      window: {
+        openedAtMs: number(row, 'opened_at_ms'),
+        closesAtMs: number(row, 'closes_at_ms'),
+        repeats: number(row, 'repeats'),
+      },
+      newest: row.entry === null ? null : toEmission(row, this.pass.core),
+    }));
+    return rows.filter(({ ownerId, digestKey }) => !this.pass.digests.has(pairKey(ownerId, digestKey)));
+  }
+
+  endDigest(ownerId: string, digestKey: string): void {
+    this.pass.plan.endedDigests.push({ ownerId, digestKey });
+  }
+
+  dedupeOf(sourceId: string): Dedupe | null | undefined {
+    return this.pass.reads.strategies.get(sourceId) as Dedupe | null | undefined;
+  }
+
+  setSourceValue(sourceId: string, name: string, value: string | null): void {
+    this.pass.plan.dbWrites.set(`${sourceId} ${name}`, { sourceId, name, value });
+  }
+
+  rememberedIds(sourceId: string): readonly string[] {
+    const stored = this.pass.reads.itemIds.get(sourceId) ?? [];
+    const changed = this.pass.memories.get(sourceId);
+    if (!changed) return stored;
+    const { removed, added } = changed;
+    return [...stored.filter((id) => !removed.has(id)), ...added.keys()];
+  }
+
+  rememberIds(sourceId: string, removed: readonly string[], added: readonly string[]): void {
+    const { memories, numbers } = this.pass;
+    const memory = memories.get(sourceId) ?? { removed: new Set(), added: new Map() };
+    memories.set(sourceId, memory);
+    for (const id of removed) if (!memory.added.delete(id)) memory.removed.add(id);
+    for (const id of added) memory.added.set(id, numbers.next());
   }
 
   takeRun(runnable: Runnable, besideHooks = false): boolean {
@@ -207,86 +273,4 @@ export class PlannedLogWriter implements LogWriter {
 function carriedCells(carried: string): Cells {
   const { waits, summary, ...course } = JSON.parse(carried) as Carried;
   return { waits, carried, summary_so_far: summary, detail_so_far: detailOf(course) };
-}
-
-/** Exact over all nodes: the counters are a row that is locked. */
-class PlannedRunQueue implements RunQueue {
-  readonly #log: PlannedLogWriter;
-  readonly #line: Line;
-
-  constructor(log: PlannedLogWriter, line: Line) {
-    this.#log = log;
-    this.#line = line;
-  }
-
-  get waiting(): number {
-    return this.#line.waiting - this.#line.granted;
-  }
-
-  room({ settings: { throttle } }: Runnable): number {
-    return this.#line.roomAt(throttle, this.#log.nowMs) - this.#line.granted;
-  }
-
-  hasSlot(runnable: Runnable, besideHooks: boolean): boolean {
-    return this.#line.taken + this.#line.granted < concurrencyOf(runnable, besideHooks);
-  }
-
-  moved(from: RunState | null, to: RunState): void {
-    const { ledger, core } = this.#log.pass;
-    ledger.moved(this.#line.ownerId, 'runs', { from, to });
-    if (from === to) return;
-    const waiting = Number(to === 'queued') - Number(from === 'queued');
-    const taken = Number(to === 'running') - Number(from === 'running');
-    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
-  }
-
-  began({ settings: { throttle } }: Runnable, startedAtMs: number): void {
-    this.#line.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.nowMs });
-  }
-
-  claimOldest(runnable: Runnable): void {
-    this.#log.pass.grant(this.#line, this.#log, runnable);
-  }
-}
-
-class PlannedDeliveryQueue implements DeliveryQueue {
-  readonly #log: PlannedLogWriter;
-  readonly #line: Line;
-
-  constructor(log: PlannedLogWriter, line: Line) {
-    this.#log = log;
-    this.#line = line;
-  }
-
-  isHeld(webhook: Webhook): boolean {
-    return !webhook.active || this.#log.pass.isGone(this.#line);
-  }
-
-  mayGoAtOnce(isOrdered: boolean): boolean {
-    const { core, nowMs } = this.#log.pass;
-    return this.#line.waiting === 0 && this.#line.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
-  }
-
-  moved(from: DeliveryState | null, to: DeliveryState): void {
-    const { ledger, core } = this.#log.pass;
-    ledger.moved(this.#line.ownerId, 'deliveries', { from, to });
-    const waiting = Number(isWaiting(to)) - Number(isWaiting(from));
-    const taken = Number(to === 'sending') - Number(from === 'sending');
-    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
-  }
-
-  announceWaiting(isOrdered: boolean): void {
-    // Only a claim finds out until when the listener is paused.
-    this.#log.claims.deliveriesWaiting = true;
-    if (this.#mayGo(isOrdered)) this.#log.wakeOthers('deliveries');
-  }
-
-  /** Of an ordered webhook, one at a time; the process that sends it goes on with the next by itself. */
-  #mayGo(isOrdered: boolean): boolean {
-    return (this.#line.taken === 0 || !isOrdered) && !this.#line.isPaused(this.#log.nowMs);
-  }
-}
-
-function isWaiting(state: DeliveryState | null): boolean {
-  return state === 'pending' || state === 'retrying';
 }

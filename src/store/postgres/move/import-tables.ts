@@ -2,7 +2,7 @@
 // there has; its type is asked of the database.
 
 import type { Cell, Cells } from '../../contract/export.ts';
-import { kept } from '../config/source-memory.ts';
+import { kept } from '../../log/source-memory.ts';
 import { keptStarts } from '../runs/throttle-starts.ts';
 
 export interface Imported {

@@ -5,9 +5,9 @@ import type { HttpAnswer } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import type { BegunWait, LeasedRun, RunAgain, RunEnding } from '../../log/port.ts';
 import { answerText } from '../../rows/answers.ts';
+import { jsonOrNull, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Row } from '../connection/values.ts';
 import type { Pass } from '../log/batch-planner.ts';
-import type { Cells } from '../log/row-inserts.ts';
 import { toEmission } from '../rows.ts';
 
 export class PlannedLeasedRun implements LeasedRun {
@@ -25,19 +25,19 @@ export class PlannedLeasedRun implements LeasedRun {
     this.#pass = pass;
     this.#row = row;
     this.#isDeleted = isDeleted;
-    this.run = row.run as number;
-    this.ownerId = row.owner_id as string;
-    this.runnableId = row.runnable_id as string;
-    this.attempt = row.attempt as number;
-    this.startedAtMs = row.started_at_ms as number | null;
+    this.run = number(row, 'run');
+    this.ownerId = text(row, 'owner_id');
+    this.runnableId = text(row, 'runnable_id');
+    this.attempt = number(row, 'attempt');
+    this.startedAtMs = numberOrNull(row, 'started_at_ms');
   }
 
   get waits(): number {
-    return this.#row.waits as number;
+    return number(this.#row, 'waits');
   }
 
   get rescues(): number {
-    return this.#row.rescues as number;
+    return number(this.#row, 'rescues');
   }
 
   get isStopped(): boolean {
@@ -45,8 +45,7 @@ export class PlannedLeasedRun implements LeasedRun {
   }
 
   get early(): EarlyOrder | null {
-    const early = this.#row.early as string | null;
-    return early === null ? null : (JSON.parse(early) as EarlyOrder);
+    return jsonOrNull<EarlyOrder>(this.#row, 'early');
   }
 
   get isAbandonedHook(): boolean {
@@ -57,22 +56,22 @@ export class PlannedLeasedRun implements LeasedRun {
     return toEmission(this.#row, this.#pass.core);
   }
 
-  end({ state, attempt, startedAtMs, endedAtMs, error, told }: RunEnding): void {
+  end({ state, attempt, endedAtMs, error, told }: RunEnding): void {
     const { plan } = this.#pass;
     if (!this.#isDeleted) plan.closedRuns.push(this.run);
-    const { deployment_id, entry, via, subscription_id, awaited_by } = this.#row as Cells;
+    const row = this.#row;
     plan.runs.push({
       run: this.run,
       owner_id: this.ownerId,
       runnable_id: this.runnableId,
-      deployment_id: deployment_id as string,
-      entry: entry as number,
-      via: via as string,
-      subscription_id: subscription_id as string | null,
+      deployment_id: text(row, 'deployment_id'),
+      entry: number(row, 'entry'),
+      via: text(row, 'via'),
+      subscription_id: textOrNull(row, 'subscription_id'),
       attempt,
-      awaited_by: awaited_by as number | null,
+      awaited_by: numberOrNull(row, 'awaited_by'),
       state,
-      started_at_ms: startedAtMs,
+      started_at_ms: this.startedAtMs,
       ended_at_ms: endedAtMs,
       summary: told?.summary ?? null,
       error_entry: error?.entry ?? null,
@@ -89,8 +88,8 @@ export class PlannedLeasedRun implements LeasedRun {
       attempt,
       startedAtMs,
       alone: row.alone === true || isAlone,
-      rescues: (row.rescues as number) + (isRescued ? 1 : 0),
-      fence: (row.fence as number) + (isRescued ? 1 : 0),
+      rescues: number(row, 'rescues') + (isRescued ? 1 : 0),
+      fence: number(row, 'fence') + (isRescued ? 1 : 0),
     });
   }
 

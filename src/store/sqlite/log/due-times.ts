@@ -1,10 +1,12 @@
 // What time brings: schedule ticks, digests that close, retention.
 
-import { digestBody } from '../../../domain/delivery/digest.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { pruneAudit } from '../../config/audit.ts';
-import type { Claims, TimeStore } from '../../contract/store.ts';
+import type { TimeStore } from '../../contract/store.ts';
+import { appendedOf } from '../../log/append.ts';
+import { closeDigests } from '../../log/digests.ts';
+import { releaseLater } from '../../log/later-emissions.ts';
 import { checkTick, type Tick } from '../../log/ticks.ts';
 import { writeEmission } from '../../log/write-emission.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
@@ -12,13 +14,9 @@ import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { OPEN_RUN } from '../partial-index.ts';
-import { releaseLater } from './later-emissions.ts';
-import { appendedOf } from './log.ts';
 import { SqliteLogWriter } from './log-writer.ts';
-import { toEmission } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
-const DIGESTS_PER_STEP = 100;
 const EMISSIONS_PER_STEP = 500;
 
 export function timeVerbs(core: Core): TimeStore {
@@ -47,9 +45,9 @@ export function timeVerbs(core: Core): TimeStore {
       return times.length === 0 ? null : Math.min(...times);
     },
 
-    closeDigests: (admission) => core.batch.write((tx) => closeDigests(core, new SqliteLogWriter(core, tx, admission))),
+    closeDigests: (admission) => core.batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
 
-    releaseLater: (admission) => core.batch.write((tx) => releaseLater(core, new SqliteLogWriter(core, tx, admission))),
+    releaseLater: (admission) => core.batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
 
     prune: (beforeMs, from) =>
       core.batch.write((tx) => {
@@ -92,39 +90,6 @@ function isSkipped(core: Core, triggerId: string): boolean {
     triggerId,
   );
   return changed > 0;
-}
-
-function closeDigests(core: Core, w: SqliteLogWriter): Claims {
-  const over = core.writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', w.tx.nowMs, DIGESTS_PER_STEP);
-  for (const row of over) closeDigest(core, w, row);
-  return w.claims;
-}
-
-function closeDigest(core: Core, w: SqliteLogWriter, row: Row): void {
-  const ownerId = row.owner_id as string;
-  const digestKey = row.digest_key as string;
-  const newest = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.newest_entry as number);
-  if (row.repeats === 0 || !newest) {
-    core.writer.run('DELETE FROM digests WHERE owner_id = ? AND digest_key = ?', ownerId, digestKey);
-    return;
-  }
-  const window = {
-    openedAtMs: row.opened_at_ms as number,
-    closesAtMs: row.closes_at_ms as number,
-    repeats: row.repeats as number,
-  };
-  const { entry: _entry, emitId: _emitId, ...mail } = toEmission(newest, core);
-  // Caused by no single run: it tells of all of them.
-  const body = digestBody(window, mail.body);
-  writeEmission(w, { ...mail, body, digestKey: null, causeRun: null });
-  const windowMs = core.routes.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
-  core.writer.run(
-    'UPDATE digests SET opened_at_ms = ?, closes_at_ms = ?, repeats = 0 WHERE owner_id = ? AND digest_key = ?',
-    w.tx.nowMs,
-    w.tx.nowMs + windowMs,
-    ownerId,
-    digestKey,
-  );
 }
 
 function prune(

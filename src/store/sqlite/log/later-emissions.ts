@@ -2,14 +2,10 @@
 
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EventsOf, LaterStore } from '../../contract/resources.ts';
-import type { Claims } from '../../contract/store.ts';
-import { writeEmission } from '../../log/write-emission.ts';
-import { NOT_OF_SOURCES, toEmissionRecord } from '../../rows/log-rows.ts';
+import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { readPage } from '../pages.ts';
-import type { SqliteLogWriter } from './log-writer.ts';
-import { toEmission } from './rows.ts';
 
 export function laterVerbs(core: Core): LaterStore {
   return {
@@ -37,20 +33,6 @@ export function laterVerbs(core: Core): LaterStore {
         ),
       ),
   };
-}
-
-/** In the transaction that emits it, it waits no longer. */
-export function releaseLater(core: Core, w: SqliteLogWriter): { claims: Claims; isMore: boolean } {
-  const due = core.writer.all(
-    `SELECT * FROM later_emissions WHERE due_at_ms <= ? ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep}`,
-    w.tx.nowMs,
-  );
-  for (const row of due) {
-    core.writer.run('DELETE FROM later_emissions WHERE entry = ?', row.entry as number);
-    const { entry: _entry, emitId: _emitId, ...made } = toEmission({ ...row, ...NOT_OF_SOURCES }, core);
-    writeEmission(w, made);
-  }
-  return { claims: w.claims, isMore: due.length === LIMITS.laterStep };
 }
 
 /** Conditions on the events of a source, behind those that all have. */

@@ -1,33 +1,39 @@
 // SQLite's LogWriter: each row is written where it is decided, within the transaction of the batch.
 
-import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
+import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
-import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import { detailOfCarried, waitsOfCarried } from '../../../domain/run/run-trace.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { Admission, Idempotency } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
+  type ClosedDigest,
   type DeliveryQueue,
+  type KeptKey,
   type LeasedRun,
   type LogWriter,
   type NewDelivery,
   type NewRun,
   noClaims,
-  type Remembered,
+  type OpenedDigest,
   type RunQueue,
-  type SourceEnd,
 } from '../../log/port.ts';
-import { isListed } from '../../rows/log-rows.ts';
+import { parseAnswer } from '../../rows/answers.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { isListed, NOT_OF_SOURCES } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
-import { applySource } from '../config/source-memory.ts';
 import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
+import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
-import { countRepeat } from './digests.ts';
-import { flagsOf } from './rows.ts';
+import { flagsOf, toEmission } from './rows.ts';
 import type { Transaction } from './transaction.ts';
+
+const DIGESTS_PER_STEP = 100;
 
 /** One per verb. */
 export class SqliteLogWriter implements LogWriter {
@@ -166,10 +172,6 @@ export class SqliteLogWriter implements LogWriter {
     );
   }
 
-  countRepeat(mail: Emission): string | null {
-    return countRepeat(this.core, mail, this.tx.nowMs);
-  }
-
   runQueue(ownerId: string, runnableId: string): RunQueue {
     return new SqliteRunQueue(this, ownerId, runnableId);
   }
@@ -184,10 +186,6 @@ export class SqliteLogWriter implements LogWriter {
 
   expiredRuns(): readonly LeasedRun[] {
     return readExpiredRuns(this.core);
-  }
-
-  applySource(source: SourceEnd, emissions: readonly NewEmission[]): Remembered {
-    return applySource(this.core, this.tx, { source, emissions });
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {
@@ -214,6 +212,112 @@ export class SqliteLogWriter implements LogWriter {
     this.tx.kept();
   }
 
+  takeDueLater(): readonly Emission[] {
+    const { writer } = this.core;
+    const due = writer.all(
+      `SELECT * FROM later_emissions WHERE due_at_ms <= ? ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep}`,
+      this.nowMs,
+    );
+    for (const row of due) writer.run('DELETE FROM later_emissions WHERE entry = ?', number(row, 'entry'));
+    return due.map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.core));
+  }
+
+  findKey({ triggerId, key }: Idempotency): KeptKey | undefined {
+    const row = this.core.writer.get(
+      'SELECT entry, run, answer, request_hash FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
+      triggerId,
+      key,
+      this.nowMs,
+    );
+    return (
+      row && {
+        entry: number(row, 'entry'),
+        run: numberOrNull(row, 'run'),
+        answer: row.answer === null ? null : parseAnswer(text(row, 'answer')),
+        requestHash: textOrNull(row, 'request_hash'),
+      }
+    );
+  }
+
+  keepKey({ triggerId, key, requestHash }: Idempotency, { entry, run }: { entry: number; run: number | null }): void {
+    this.core.writer.run(
+      `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer, request_hash)
+        VALUES (?,?,?,?,?,NULL,?)`,
+      triggerId,
+      key,
+      entry,
+      run,
+      this.nowMs + LIMITS.idempotencyMs,
+      requestHash,
+    );
+  }
+
+  digestWindow(ownerId: string, digestKey: string): DigestWindow | null {
+    const sql = 'SELECT opened_at_ms, closes_at_ms, repeats FROM digests WHERE owner_id = ? AND digest_key = ?';
+    const row = this.core.writer.get(sql, ownerId, digestKey);
+    return row ? toDigestWindow(row) : null;
+  }
+
+  openDigest({ ownerId, digestKey, openedAtMs, closesAtMs, newestEntry }: OpenedDigest): void {
+    this.core.writer.run(
+      `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
+        VALUES (?,?,?,?,0,?)`,
+      ownerId,
+      digestKey,
+      openedAtMs,
+      closesAtMs,
+      newestEntry,
+    );
+  }
+
+  countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
+    const sql = 'UPDATE digests SET repeats = repeats + 1, newest_entry = ? WHERE owner_id = ? AND digest_key = ?';
+    this.core.writer.run(sql, newestEntry, ownerId, digestKey);
+  }
+
+  closedDigests(): readonly ClosedDigest[] {
+    const { writer } = this.core;
+    const over = writer.all('SELECT * FROM digests WHERE closes_at_ms <= ? LIMIT ?', this.nowMs, DIGESTS_PER_STEP);
+    return over.map((row) => {
+      const newest = writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'newest_entry'));
+      return {
+        ownerId: text(row, 'owner_id'),
+        digestKey: text(row, 'digest_key'),
+        window: toDigestWindow(row),
+        newest: newest ? toEmission(newest, this.core) : null,
+      };
+    });
+  }
+
+  endDigest(ownerId: string, digestKey: string): void {
+    this.core.writer.run('DELETE FROM digests WHERE owner_id = ? AND digest_key = ?', ownerId, digestKey);
+  }
+
+  dedupeOf(sourceId: string): Dedupe | null | undefined {
+    const row = this.core.writer.get('SELECT dedupe FROM runnables WHERE id = ?', sourceId);
+    return row && textOrNull<Dedupe>(row, 'dedupe');
+  }
+
+  setSourceValue(sourceId: string, name: string, value: string | null): void {
+    const { writer } = this.core;
+    if (value === null) writer.run('DELETE FROM source_db WHERE source_id = ? AND name = ?', sourceId, name);
+    else writer.run('INSERT OR REPLACE INTO source_db (source_id, name, value) VALUES (?,?,?)', sourceId, name, value);
+  }
+
+  rememberedIds(sourceId: string): readonly string[] {
+    const rows = this.core.writer.all('SELECT item_id FROM dedupe WHERE source_id = ? ORDER BY entry', sourceId);
+    return rows.map((row) => text(row, 'item_id'));
+  }
+
+  rememberIds(sourceId: string, removed: readonly string[], added: readonly string[]): void {
+    const { writer } = this.core;
+    for (const id of removed) writer.run('DELETE FROM dedupe WHERE source_id = ? AND item_id = ?', sourceId, id);
+    for (const id of added) {
+      const sql = 'INSERT INTO dedupe (source_id, item_id, entry) VALUES (?,?,?)';
+      writer.run(sql, sourceId, id, this.tx.number());
+    }
+  }
+
   takeRun(runnable: Runnable, besideHooks = false): boolean {
     if (!this.admission.takeRun(runnable, besideHooks)) return false;
     this.tx.onRollback(() => this.admission.dropRun(runnable.id));
@@ -230,31 +334,10 @@ export class SqliteLogWriter implements LogWriter {
   wakeOthers(): void {}
 }
 
-/** Open deliveries are counted in memory (round-robin.ts). */
-class SqliteDeliveryQueue implements DeliveryQueue {
-  readonly #log: SqliteLogWriter;
-  readonly #ownerId: string;
-  readonly #listenerId: string;
-
-  constructor(log: SqliteLogWriter, ownerId: string, listenerId: string) {
-    this.#log = log;
-    this.#ownerId = ownerId;
-    this.#listenerId = listenerId;
-  }
-
-  isHeld(webhook: Webhook): boolean {
-    return !webhook.active;
-  }
-
-  mayGoAtOnce(isOrdered: boolean): boolean {
-    return this.#log.core.turns.mayGoAtOnce(this.#listenerId, isOrdered);
-  }
-
-  moved(from: DeliveryState | null, to: DeliveryState): void {
-    this.#log.tx.deliveriesMoved({ ownerId: this.#ownerId, listenerId: this.#listenerId, from, to });
-  }
-
-  announceWaiting(): void {
-    this.#log.claims.deliveriesWaiting ||= this.#log.core.turns.mayGo(this.#listenerId);
-  }
+function toDigestWindow(row: Row): DigestWindow {
+  return {
+    openedAtMs: number(row, 'opened_at_ms'),
+    closesAtMs: number(row, 'closes_at_ms'),
+    repeats: number(row, 'repeats'),
+  };
 }

@@ -2,14 +2,12 @@
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { EMAIL, HTTP } from '../../../domain/emission.ts';
-import { emitId as emitIdOf } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
-import type { Appended, Idempotency, LogStore } from '../../contract/store.ts';
-import { type Written, writeEmission } from '../../log/write-emission.ts';
-import { parseAnswer } from '../../rows/answers.ts';
+import type { LogStore } from '../../contract/store.ts';
+import { append } from '../../log/append.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -24,15 +22,7 @@ export function logVerbs(core: Core): LogStore {
   return {
     append: (emission, admission, options) =>
       core.batch.write(
-        (tx) => {
-          const idempotency = options?.idempotency;
-          const w = new SqliteLogWriter(core, tx, admission);
-          const repeated = idempotency && findRepeated(core, w, idempotency);
-          if (repeated) return repeated;
-          const written = writeEmission(w, emission, options);
-          if (idempotency) rememberKey(core, w, { idempotency, written });
-          return appendedOf(w, written);
-        },
+        (tx) => append(new SqliteLogWriter(core, tx, admission), emission, options),
         emission.emitterId,
         emission.body.byteLength,
       ),
@@ -68,48 +58,6 @@ export function logVerbs(core: Core): LogStore {
 
     ledger: async (ownerId) => readLedger(core, ownerId),
   };
-}
-
-export function appendedOf(w: SqliteLogWriter, written: Written): Appended {
-  const { emission, firstRun, firstRunRefused } = written;
-  const { entry, emitId } = emission;
-  return { entry, emitId, claims: w.claims, firstRun, firstRunRefused, repeated: null };
-}
-
-function findRepeated(core: Core, w: SqliteLogWriter, idempotency: Idempotency): Appended | undefined {
-  const row = core.writer.get(
-    'SELECT entry, run, answer, request_hash FROM idempotency WHERE trigger_id = ? AND key = ? AND expires_at_ms > ?',
-    idempotency.triggerId,
-    idempotency.key,
-    w.tx.nowMs,
-  );
-  if (!row) return undefined;
-  const entry = row.entry as number;
-  return {
-    entry,
-    emitId: emitIdOf(core.storeTag, entry),
-    claims: w.claims,
-    firstRun: row.run as number | null,
-    firstRunRefused: false,
-    repeated: {
-      answer: row.answer === null ? null : parseAnswer(row.answer as string),
-      isSameRequest: row.request_hash === idempotency.requestHash,
-    },
-  };
-}
-
-function rememberKey(core: Core, w: SqliteLogWriter, made: { idempotency: Idempotency; written: Written }): void {
-  const { idempotency, written } = made;
-  core.writer.run(
-    `INSERT OR REPLACE INTO idempotency (trigger_id, key, entry, run, expires_at_ms, answer, request_hash)
-      VALUES (?,?,?,?,?,NULL,?)`,
-    idempotency.triggerId,
-    idempotency.key,
-    written.emission.entry,
-    written.firstRun,
-    w.tx.nowMs + LIMITS.idempotencyMs,
-    idempotency.requestHash,
-  );
 }
 
 /** Every run, delivery and withheld listener of one emission; what its runs sent counts as its own. */

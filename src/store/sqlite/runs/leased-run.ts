@@ -5,6 +5,7 @@ import type { HttpAnswer, RunLease } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import type { BegunWait, LeasedRun, RunAgain, RunEnding } from '../../log/port.ts';
 import { answerText } from '../../rows/answers.ts';
+import { jsonOrNull, number, numberOrNull, text } from '../../rows/cells.ts';
 import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -16,8 +17,7 @@ const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_m
 
 // Each text is made once: the statements that are prepared are found by it.
 const READ_LEASED = `SELECT ${COLUMNS} FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
-const END = `UPDATE runs SET state = ?, attempt = ?, started_at_ms = ?, ended_at_ms = ?, error_entry = ?, error_code = ?,
-  ${NO_WAIT}`;
+const END = `UPDATE runs SET state = ?, attempt = ?, ended_at_ms = ?, error_entry = ?, error_code = ?, ${NO_WAIT}`;
 const END_TOLD = `${END}, summary = ?, detail = ? WHERE run = ?`;
 const END_UNTOLD = `${END} WHERE run = ?`;
 
@@ -51,17 +51,17 @@ class SqliteLeasedRun implements LeasedRun {
   constructor(core: Core, row: Row) {
     this.#core = core;
     this.#row = row;
-    this.run = row.run as number;
-    this.ownerId = row.owner_id as string;
-    this.runnableId = row.runnable_id as string;
-    this.attempt = row.attempt as number;
-    this.waits = row.waits as number;
-    this.startedAtMs = row.started_at_ms as number | null;
+    this.run = number(row, 'run');
+    this.ownerId = text(row, 'owner_id');
+    this.runnableId = text(row, 'runnable_id');
+    this.attempt = number(row, 'attempt');
+    this.waits = number(row, 'waits');
+    this.startedAtMs = numberOrNull(row, 'started_at_ms');
     this.isStopped = row.early === STOP;
   }
 
   get rescues(): number {
-    return this.#row.rescues as number;
+    return number(this.#row, 'rescues');
   }
 
   get isAbandonedHook(): boolean {
@@ -69,23 +69,22 @@ class SqliteLeasedRun implements LeasedRun {
   }
 
   get early(): EarlyOrder | null {
-    const { early } = this.#row;
-    return early === null || this.isStopped ? null : (JSON.parse(early as string) as EarlyOrder);
+    return this.isStopped ? null : jsonOrNull<EarlyOrder>(this.#row, 'early');
   }
 
   readEmission(): Emission {
-    const row = this.#core.writer.get('SELECT * FROM emissions WHERE entry = ?', this.#row.entry as number);
+    const row = this.#core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(this.#row, 'entry'));
     return toEmission(row as Row, this.#core);
   }
 
-  end({ state, attempt, startedAtMs, endedAtMs, error, told }: RunEnding): void {
+  end({ state, attempt, endedAtMs, error, told }: RunEnding): void {
     const { writer } = this.#core;
     const entry = error?.entry ?? null;
     const code = error?.code ?? null;
-    if (told === null) writer.run(END_UNTOLD, state, attempt, startedAtMs, endedAtMs, entry, code, this.run);
+    if (told === null) writer.run(END_UNTOLD, state, attempt, endedAtMs, entry, code, this.run);
     else {
       const { summary, detail } = told;
-      writer.run(END_TOLD, state, attempt, startedAtMs, endedAtMs, entry, code, summary, detail, this.run);
+      writer.run(END_TOLD, state, attempt, endedAtMs, entry, code, summary, detail, this.run);
     }
   }
 

@@ -6,6 +6,7 @@ import type { ClaimedRun, RunState } from '../../../domain/run/run.ts';
 import { startOf } from '../../../domain/run/run-times.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
+import { number, text, textOrNull } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { toEmission } from '../log/rows.ts';
@@ -75,12 +76,12 @@ export function claimOldest(claimer: Claimer, runnable: Runnable, count: number)
 
 function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnable }): ClaimedRun {
   const { row } = found;
-  const carried = row.carried as string | null;
+  const carried = textOrNull(row, 'carried');
   // What it has behind it belongs to the code that did it.
-  const deploymentId = carried === null ? found.runnable.deploymentId : (row.deployment_id as string);
+  const deploymentId = carried === null ? found.runnable.deploymentId : text(row, 'deployment_id');
   const runnable = carried === null ? found.runnable : { ...found.runnable, deploymentId };
-  const run = row.run as number;
-  const fence = (row.fence as number) + 1;
+  const run = number(row, 'run');
+  const fence = number(row, 'fence') + 1;
   core.writer.run(
     `UPDATE runs SET state = 'running', fence = ?, boot = ?, deployment_id = ?,
       started_at_ms = coalesce(started_at_ms, ?) WHERE run = ?`,
@@ -93,18 +94,18 @@ function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnabl
   tx.runMoved(runnable.ownerId, { from: 'queued', to: 'running' });
   tx.runsOpened(runnable.id, -1);
   core.throttles.began(runnable, tx.nowMs);
-  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
+  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')) as Row;
   return {
     run,
     fence,
     runnable,
     emission: toEmission(emission, core),
-    via: row.via as Via,
-    subscriptionId: row.subscription_id as string | null,
-    attempt: row.attempt as number,
+    via: text<Via>(row, 'via'),
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    attempt: number(row, 'attempt'),
     alone: row.alone === 1,
     isAwaitedElsewhere: false,
     carried,
-    resumed: row.resumed as string | null,
+    resumed: textOrNull(row, 'resumed'),
   };
 }

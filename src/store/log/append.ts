@@ -1,0 +1,35 @@
+// Accepting an emission, once for each idempotency key.
+
+import type { NewEmission } from '../../domain/emission.ts';
+import { emitId } from '../../domain/ids.ts';
+import type { Appended, AppendOptions } from '../contract/store.ts';
+import type { LogWriter } from './port.ts';
+import { type Written, writeEmission } from './write-emission.ts';
+
+const NOTHING: AppendOptions = {};
+
+export function append(log: LogWriter, made: NewEmission, options: AppendOptions = NOTHING): Appended {
+  const { idempotency } = options;
+  if (idempotency === undefined) return appendedOf(log, writeEmission(log, made, options));
+  const first = log.findKey(idempotency);
+  if (first) {
+    const { entry, run: firstRun, answer, requestHash } = first;
+    const repeated = { answer, isSameRequest: requestHash === idempotency.requestHash };
+    return {
+      entry,
+      emitId: emitId(log.storeTag, entry),
+      claims: log.claims,
+      firstRun,
+      firstRunRefused: false,
+      repeated,
+    };
+  }
+  const written = writeEmission(log, made, options);
+  log.keepKey(idempotency, { entry: written.emission.entry, run: written.firstRun });
+  return appendedOf(log, written);
+}
+
+export function appendedOf(log: LogWriter, { emission, firstRun, firstRunRefused }: Written): Appended {
+  const { entry, emitId } = emission;
+  return { entry, emitId, claims: log.claims, firstRun, firstRunRefused, repeated: null };
+}

@@ -1,0 +1,27 @@
+// Windows in which repeats of a notice were counted (write-emission.ts): when one closes, one mail tells of them.
+
+import { digestBody } from '../../domain/delivery/digest.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Claims } from '../contract/store.ts';
+import type { ClosedDigest, LogWriter } from './port.ts';
+import { writeEmission } from './write-emission.ts';
+
+/** Closes the windows that are over. One that counted repeats tells of them, and is followed by a new one. */
+export function closeDigests(log: LogWriter): Claims {
+  for (const digest of log.closedDigests()) closeDigest(log, digest);
+  return log.claims;
+}
+
+function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest }: ClosedDigest): void {
+  if (window.repeats === 0 || newest === null) {
+    log.endDigest(ownerId, digestKey);
+    return;
+  }
+  const { entry: _entry, emitId: _emitId, ...mail } = newest;
+  // Caused by no single run: it tells of all of them.
+  const made = { ...mail, body: digestBody(window, mail.body), digestKey: null, causeRun: null };
+  const { emission } = writeEmission(log, made);
+  const windowMs = log.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
+  const times = { openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs };
+  log.openDigest({ ownerId, digestKey, ...times, newestEntry: emission.entry });
+}

@@ -1,0 +1,98 @@
+// The queues of listeners as a plan sees and changes them: each is a row (listener-queue.ts) that the transaction has locked,
+// so its counters are exact over all nodes.
+
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
+import { concurrencyOf, type Runnable, type Webhook } from '../../../domain/resource.ts';
+import type { RunState } from '../../../domain/run/run.ts';
+import type { Admission } from '../../contract/store.ts';
+import type { ClaimsSoFar, DeliveryQueue, RunQueue } from '../../log/port.ts';
+import type { Pass } from './batch-planner.ts';
+import type { Line } from './listener-queue.ts';
+
+/** The verb that is planned. */
+interface Planning {
+  readonly pass: Pass;
+  readonly admission: Admission;
+  readonly claims: ClaimsSoFar;
+}
+
+export class PlannedRunQueue implements RunQueue {
+  readonly #log: Planning;
+  readonly #line: Line;
+
+  constructor(log: Planning, line: Line) {
+    this.#log = log;
+    this.#line = line;
+  }
+
+  get waiting(): number {
+    return this.#line.waiting - this.#line.granted;
+  }
+
+  room({ settings: { throttle } }: Runnable): number {
+    return this.#line.roomAt(throttle, this.#log.pass.nowMs) - this.#line.granted;
+  }
+
+  hasSlot(runnable: Runnable, besideHooks: boolean): boolean {
+    return this.#line.taken + this.#line.granted < concurrencyOf(runnable, besideHooks);
+  }
+
+  moved(from: RunState | null, to: RunState): void {
+    const { ledger, core } = this.#log.pass;
+    ledger.moved(this.#line.ownerId, 'runs', { from, to });
+    if (from === to) return;
+    const waiting = Number(to === 'queued') - Number(from === 'queued');
+    const taken = Number(to === 'running') - Number(from === 'running');
+    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
+  }
+
+  began({ settings: { throttle } }: Runnable, startedAtMs: number): void {
+    this.#line.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.pass.nowMs });
+  }
+
+  claimOldest(runnable: Runnable): void {
+    this.#log.pass.grant(this.#line, this.#log, runnable);
+  }
+}
+
+export class PlannedDeliveryQueue implements DeliveryQueue {
+  readonly #log: Planning;
+  readonly #line: Line;
+
+  constructor(log: Planning, line: Line) {
+    this.#log = log;
+    this.#line = line;
+  }
+
+  isHeld(webhook: Webhook): boolean {
+    return !webhook.active || this.#log.pass.isGone(this.#line);
+  }
+
+  mayGoAtOnce(isOrdered: boolean): boolean {
+    const { core, nowMs } = this.#log.pass;
+    return this.#line.waiting === 0 && this.#line.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
+  }
+
+  moved(from: DeliveryState | null, to: DeliveryState): void {
+    const { ledger, core } = this.#log.pass;
+    ledger.moved(this.#line.ownerId, 'deliveries', { from, to });
+    const waiting = Number(isWaiting(to)) - Number(isWaiting(from));
+    const taken = Number(to === 'sending') - Number(from === 'sending');
+    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
+  }
+
+  announceWaiting(isOrdered: boolean): void {
+    // Only a claim finds out until when the listener is paused.
+    this.#log.claims.deliveriesWaiting = true;
+    if (this.#mayGo(isOrdered)) this.#log.pass.told.add('deliveries');
+  }
+
+  /** Of an ordered webhook, one at a time; the process that sends it goes on with the next by itself. */
+  #mayGo(isOrdered: boolean): boolean {
+    return (this.#line.taken === 0 || !isOrdered) && !this.#line.isPaused(this.#log.pass.nowMs);
+  }
+}
+
+function isWaiting(state: DeliveryState | null): boolean {
+  return state === 'pending' || state === 'retrying';
+}
