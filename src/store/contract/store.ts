@@ -45,8 +45,8 @@ import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
 
 /**
- * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. When the
- * connection to a database breaks in the middle of a commit, and nobody can be asked what became of it, this comes too.
+ * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. It also comes
+ * when it cannot be known whether a commit holds: the connection to a database broke in the middle of it, or its sync failed.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
