@@ -12,7 +12,7 @@ import { createComponents } from '../engine/components/components.ts';
 import { propStoresOf } from '../engine/components/prop-stores.ts';
 import { Counters } from '../engine/counter-checks.ts';
 import { Deliveries } from '../engine/deliveries/deliveries.ts';
-import { Lines } from '../engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../engine/deliveries/delivery-limiter.ts';
 import { Operations } from '../engine/deliveries/operations.ts';
 import { createFileDeployer, type FileDeployer } from '../engine/files/deploy.ts';
 import { WorkflowFolder } from '../engine/files/folder.ts';
@@ -88,8 +88,8 @@ interface Surroundings {
 /** Everything between the store and HTTP, connected and not yet started. */
 function buildParts(surroundings: Surroundings) {
   const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
-  const lines = new Lines();
-  const slots = new Slots(lines, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
+  const limiter = new DeliveryLimiter();
+  const slots = new Slots(limiter, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
@@ -129,7 +129,7 @@ function buildParts(surroundings: Surroundings) {
   const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
   const { post, probe } = poster;
   const wakeOperations = (): void => operations.refill();
-  const deliveries = new Deliveries({ ...shared, lines, post, probe, mail: mailer.send, wakeOperations });
+  const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send, wakeOperations });
   const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
   const wakeRuns = (): void => runs.wake();
   const times = new Times({ ...shared, waiters, wakeRuns, retentionDays: config.retentionDays });

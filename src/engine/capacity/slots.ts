@@ -1,9 +1,9 @@
-// How much this node does at once: free hands per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store asks (Admission)
-// while it writes, so that a row is inserted as ours only when a slot is free for it.
+// How much this node does at once: slots per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store
+// asks for them (Admission) while it writes, so that a row is inserted as leased only when there is a slot for it.
 
 import { concurrencyOf, type Runnable, type Webhook } from '../../domain/resource.ts';
 import type { Admission } from '../../store/contract/store.ts';
-import type { Lines } from '../deliveries/delivery-limiter.ts';
+import type { DeliveryLimiter } from '../deliveries/delivery-limiter.ts';
 
 /**
  * All runs that one node holds at once. What is beyond waits in the store, not in memory. An owner holds no more than it
@@ -40,26 +40,26 @@ class RunCounter {
 }
 
 /** What this node is for. */
-export interface Hands {
+export interface NodeRoles {
   readonly runs: boolean;
   readonly deliveries: boolean;
 }
 
 export class Slots implements Admission {
   readonly #runs = new RunCounter();
-  readonly #lines: Lines;
-  readonly #hands: Hands;
+  readonly #limiter: DeliveryLimiter;
+  readonly #roles: NodeRoles;
   #isOpen = false;
-  /** The same hands, for the claim that goes round all webhooks. */
-  readonly inTurn: Admission;
+  /** The same slots, for the claim that goes round all webhooks. */
+  readonly forClaims: Admission;
 
-  constructor(lines: Lines, hands: Hands) {
-    this.#lines = lines;
-    this.#hands = hands;
-    this.inTurn = {
+  constructor(limiter: DeliveryLimiter, roles: NodeRoles) {
+    this.#limiter = limiter;
+    this.#roles = roles;
+    this.forClaims = {
       takeRun: (runnable, besideHooks) => this.takeRun(runnable, besideHooks),
       dropRun: (id) => this.dropRun(id),
-      takeDelivery: (id, webhook) => this.#isOpen && hands.deliveries && lines.takeInTurn(id, webhook),
+      takeDelivery: (id, webhook) => this.#isOpen && roles.deliveries && limiter.take(id, webhook, true),
       dropDelivery: (id) => this.dropDelivery(id),
     };
   }
@@ -70,7 +70,7 @@ export class Slots implements Admission {
   }
 
   takeRun(runnable: Runnable, besideHooks = false): boolean {
-    return this.#isOpen && this.#hands.runs && this.#runs.take(runnable, concurrencyOf(runnable, besideHooks));
+    return this.#isOpen && this.#roles.runs && this.#runs.take(runnable, concurrencyOf(runnable, besideHooks));
   }
 
   dropRun(runnableId: string): void {
@@ -78,11 +78,11 @@ export class Slots implements Admission {
   }
 
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean {
-    return this.#isOpen && this.#hands.deliveries && this.#lines.take(listenerId, webhook);
+    return this.#isOpen && this.#roles.deliveries && this.#limiter.take(listenerId, webhook);
   }
 
   dropDelivery(listenerId: string): void {
-    this.#lines.drop(listenerId);
+    this.#limiter.drop(listenerId);
   }
 
   /** Takes nothing more: what is accepted from now on stays in the store. */
@@ -91,6 +91,6 @@ export class Slots implements Admission {
   }
 
   get inFlight(): { runs: number; deliveries: number } {
-    return { runs: this.#runs.total, deliveries: this.#lines.held };
+    return { runs: this.#runs.total, deliveries: this.#limiter.slotsTaken };
   }
 }

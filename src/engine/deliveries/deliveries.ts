@@ -11,7 +11,7 @@ import type { Slots } from '../capacity/slots.ts';
 import { Loop } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { insist } from '../storage-retry.ts';
-import type { Lines } from './delivery-limiter.ts';
+import type { DeliveryLimiter } from './delivery-limiter.ts';
 
 /** Makes one attempt. Promise: never throws; aborted means the attempt may be worthless. */
 export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempt>;
@@ -22,7 +22,7 @@ export type Prober = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise
 export interface DeliveriesDeps {
   readonly store: Store;
   readonly slots: Slots;
-  readonly lines: Lines;
+  readonly limiter: DeliveryLimiter;
   readonly dispatch: Dispatch;
   /** Of a webhook's deliveries, and of requests that code asked for. */
   readonly post: Attempter;
@@ -45,7 +45,7 @@ export class Deliveries {
   readonly #underWay = new Set<Promise<void>>();
   /** Ends attempts under way; what they were sending goes back. */
   readonly #cut = new AbortController();
-  /** Something is due, and not for want of a hand; so it is worth another look soon. */
+  /** Something is due, and not for want of a slot; so it is worth another look soon. */
   #isLeft = false;
 
   constructor(deps: DeliveriesDeps) {
@@ -63,11 +63,11 @@ export class Deliveries {
     this.#loop.wake();
   }
 
-  /** Attempts a claimed delivery when it is its turn. Never throws. */
+  /** Attempts a claimed delivery when the limiter lets it. Never throws. */
   attempt(delivery: ClaimedDelivery): void {
-    const turn = this.#deps.lines.join(listenerOf(delivery), delivery);
-    if (turn === 'send') this.#send(delivery);
-    else if (turn === 'back') this.#handBack([delivery]);
+    const joined = this.#deps.limiter.join(listenerOf(delivery), delivery);
+    if (joined === 'send') this.#send(delivery);
+    else if (joined === 'back') this.#handBack([delivery]);
   }
 
   /** An attempt that is no delivery, and waits for nobody. Undefined: it was cut off by our stop. */
@@ -82,9 +82,9 @@ export class Deliveries {
 
   /** The webhook was disabled, changed or deleted: what is claimed for it and not sent yet goes back to the store. */
   letGo(listenerId: string): void {
-    const { lines } = this.#deps;
-    this.#handBack(lines.stop(listenerId));
-    lines.resume(listenerId);
+    const { limiter } = this.#deps;
+    this.#handBack(limiter.stop(listenerId));
+    limiter.resume(listenerId);
   }
 
   #handBack(unsent: readonly ClaimedDelivery[]): void {
@@ -123,47 +123,47 @@ export class Deliveries {
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#cut.abort(), graceMs);
-    // What ends calls the next in line.
+    // What ends is followed by what is queued.
     while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
     clearTimeout(timer);
   }
 
   async #tick(): Promise<number> {
-    const { store, slots, lines, dispatch, clock } = this.#deps;
-    this.#handBack(lines.sweep());
-    lines.beginTurn();
-    const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots.inTurn);
-    lines.endTurn();
-    this.#isLeft = claims.deliveriesWaiting && !lines.hasRefused;
+    const { store, slots, limiter, dispatch, clock } = this.#deps;
+    this.#handBack(limiter.sweep());
+    limiter.beginClaim();
+    const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots.forClaims);
+    limiter.endClaim();
+    this.#isLeft = claims.deliveriesWaiting && !limiter.hasRefused;
     dispatch.take({ ...claims, deliveriesWaiting: false });
     if (claims.deliveries.length > 0 && claims.deliveriesWaiting) return 0;
     const dueInMs = claims.nextDueAtMs === null ? Number.POSITIVE_INFINITY : claims.nextDueAtMs - clock.nowMs();
-    return Math.min(dueInMs, lines.freeInMs);
+    return Math.min(dueInMs, limiter.freeInMs);
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { lines } = this.#deps;
+    const { limiter } = this.#deps;
     const listenerId = listenerOf(delivery);
     const made = await this.#made(delivery);
     const end = made && this.#endOf(delivery, made);
     // Before anything else may leave: what the receiver said holds from now on, and not from the commit on.
     const isStop = end !== undefined && (end.disableWebhook || end.pauseUntilMs !== null);
-    if (end) lines.came(listenerId, { tookMs: end.made.tookMs, isDelivered: isDelivered(end) });
-    this.#handBack(isStop ? lines.stop(listenerId) : lines.stale(listenerId));
-    const next = lines.done(listenerId);
+    if (end) limiter.came(listenerId, { tookMs: end.made.tookMs, isDelivered: isDelivered(end) });
+    this.#handBack(isStop ? limiter.stop(listenerId) : limiter.stale(listenerId));
+    const next = limiter.done(listenerId);
     if (next) this.#send(next);
     // Not at every end: a dead webhook always has some waiting, and to look at them costs the others time.
-    if (this.#isLeft || lines.isWanted(listenerId)) this.#loop.wake();
+    if (this.#isLeft || limiter.isWanted(listenerId)) this.#loop.wake();
     if (!end) return this.#release([delivery]);
     try {
       await this.#record(end);
     } finally {
-      if (isStop) lines.resume(listenerId);
+      if (isStop) limiter.resume(listenerId);
     }
   }
 
   async #record(end: AttemptEnd): Promise<void> {
-    const { slots, lines, store, dispatch, wakeOperations } = this.#deps;
+    const { slots, limiter, store, dispatch, wakeOperations } = this.#deps;
     const { delivery } = end;
     const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
@@ -171,7 +171,7 @@ export class Deliveries {
     if (!finished.held) return;
     if (finished.isDisabled) {
       this.letGo(listenerOf(delivery));
-      lines.beginAnew(listenerOf(delivery));
+      limiter.forgetSpeed(listenerOf(delivery));
     }
     dispatch.take(finished.claims);
     if (end.state === 'retrying') this.#loop.wake();

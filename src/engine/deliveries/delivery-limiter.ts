@@ -1,103 +1,104 @@
-// Who stands in line for a webhook, and how many of its deliveries this node may hold. So many requests are on their way to
-// one at a time as its settings say, one when it is ordered, and one while it fails. While a webhook answers fast, some more
-// of its deliveries are claimed ahead and wait here, so that the next request leaves when one comes back and not when its
+// How many deliveries this node sends at a time, to one webhook and in all. A delivery takes a slot while the store claims it
+// (`take`), joins when it has been claimed (`join`), and gives the slot back when it is done. So many requests are on their way
+// to one webhook as its settings say, one when it is ordered, and one while it fails. While a webhook answers fast, some more
+// of its deliveries are claimed ahead and queued here, so that the next request leaves when one comes back and not when its
 // outcome has been committed (one webhook under a load of 4,000 errors/s: 530 deliveries/s without, 850 with). One that is
-// slow or fails, is ordered or has a limit of its rate gets none ahead: what stands in line is leased, and shows as `sending`.
+// slow or fails, is ordered or has a limit of its rate gets none ahead: what is queued is leased, and shows as `sending`.
 //
-// A delivery goes through three stages here: a hand is taken for it while the store claims it (`take`), it joins when it has
-// been claimed (`join`), and it is done. Between the first two the webhook may be disabled, changed or put off. So a line can
-// be stopped: nothing more is taken for it, and what comes nevertheless goes back to the store, which knows the webhook as it
-// is by then; when all that was under way has come in, the line is open again. Another node may change the webhook as well:
-// what has stood in line for too long goes back, too.
+// While a delivery is being claimed, its webhook may be disabled, changed or put off. So a webhook can be stopped: no slot is
+// taken for it, and what comes nevertheless goes back to the store, which knows the webhook as it is by then; when all that was
+// under way has come in, it is open again. Another node may change the webhook as well: what was queued for too long goes
+// back, too.
 
 import { type ClaimedDelivery, MAIL } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { type Footing, Shares } from './slot-shares.ts';
 import {
   adopt,
-  beginAnew,
   type Came,
-  footingOf,
-  heldLimit,
+  forgetSpeed,
+  type HealthState,
+  healthStateOf,
   isFailing,
   isIdle,
   isOverRate,
   isStopped,
   isStuck,
-  type Line,
   learn,
-  mayStandInLine,
-  newLine,
+  mayQueue,
+  newState,
   sendingLimit,
   settle,
+  slotLimit,
   staleOf,
+  type WebhookState,
 } from './webhook-state.ts';
 
 const SWEEP_MS = 500;
-/** Idle lines are only a memory of speed and health; so many are kept. */
-const KEPT_LINES = LIMITS.countedRecords;
+/** Idle states are only a memory of speed and health; so many are kept. */
+const KEPT_STATES = LIMITS.countedRecords;
 
-/** `back`: it must not be sent; its hand is free again. */
+/** All slots of one node. What is beyond waits in the store, not in memory. */
+const MAX_DELIVERIES = 512;
+const MAX_WEAK = MAX_DELIVERIES / 2;
+const MAX_NOT_WELL = (MAX_DELIVERIES * 3) / 4;
+/** What turns weak while it has slots may have more than its share; the others get theirs all the same, up to this. */
+const MAX_EVER = MAX_DELIVERIES * 2;
+/** And those that have not answered up to this. */
+const MAX_EVER_NOT_WELL = MAX_EVER - (MAX_DELIVERIES - MAX_NOT_WELL);
+
+/** `back`: it must not be sent; its slot is free again. */
 export type Joined = 'send' | 'wait' | 'back';
 
-export class Lines {
-  readonly #lines = new Map<string, Line>();
-  readonly #shares = new Shares();
+export class DeliveryLimiter {
+  readonly #states = new Map<string, WebhookState>();
+  readonly #shares = new SlotShares();
   readonly #now: () => number;
-  /** When the first hand comes free that a limit of a rate refused. */
+  /** When the first slot comes free that a limit of a rate refused. */
   #freeAt = Number.POSITIVE_INFINITY;
   /** One more with each claim of what is due. */
-  #turn = 1;
-  /** The last turn in which anybody was refused a hand. */
+  #claim = 1;
+  /** The last claim in which a slot was refused. */
   #refusedIn = 0;
-  /** How many were refused one in this turn because their share was spent … */
-  readonly #short = new Map<Footing, number>();
+  /** How many slots were refused in this claim because a share was spent … */
+  readonly #short = new Map<HealthState, number>();
   /** … and in the one before: they wait until the claim that goes on has come to them. */
-  readonly #shortBefore = new Map<Footing, number>();
+  readonly #shortBefore = new Map<HealthState, number>();
   #sweptAt = Number.NEGATIVE_INFINITY;
-  #forgetAtSize: number = KEPT_LINES;
+  #forgetAtSize: number = KEPT_STATES;
 
   /** `now`: milliseconds of a clock that never jumps. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Hands taken, of all listeners. */
-  get held(): number {
+  /** Slots taken, of all listeners. */
+  get slotsTaken(): number {
     return this.#shares.total;
   }
 
   /**
-   * A hand for a delivery that is being claimed: it ends in `join` or in `drop`. `webhook` is null for the owner's mail.
-   * None that others wait for: who has just freed it would have it again and again, as long as anything waits for him.
+   * Takes a slot for a delivery that is being claimed: it ends in `join` or in `drop`. `webhook` is null for the owner's mail.
+   * Not one that other webhooks wait for: the webhook that has just freed it would get it again and again. `isForClaim`: for
+   * the claim that goes round all webhooks, which may take every slot.
    */
-  take(listenerId: string, webhook: Webhook | null): boolean {
-    return this.#take(listenerId, webhook, false);
-  }
-
-  /** The same, for the claim that goes round and gives everybody what he waits for. */
-  takeInTurn(listenerId: string, webhook: Webhook | null): boolean {
-    return this.#take(listenerId, webhook, true);
-  }
-
-  #take(listenerId: string, webhook: Webhook | null, isInTurn: boolean): boolean {
-    const line = this.#of(listenerId);
-    if (webhook) adopt(line, webhook);
+  take(listenerId: string, webhook: Webhook | null, isForClaim = false): boolean {
+    const state = this.#of(listenerId);
+    if (webhook) adopt(state, webhook);
     // What was learnt with `adopt`.
-    this.#judge(line);
-    if (isStopped(line) || line.held >= heldLimit(line)) {
-      line.refusedIn = this.#turn;
-      this.#refusedIn = this.#turn;
+    this.#judge(state);
+    if (isStopped(state) || state.slots >= slotLimit(state)) {
+      state.refusedIn = this.#claim;
+      this.#refusedIn = this.#claim;
       return false;
     }
-    if (!this.#isWithinRate(line)) return false;
-    if ((!isInTurn && this.#isSpokenFor(line.footing)) || !this.#shares.take(line.footing)) {
-      more(this.#short, line.footing, 1);
-      this.#refusedIn = this.#turn;
+    if (!this.#isWithinRate(state)) return false;
+    if ((!isForClaim && this.#isReserved(state.health)) || !this.#shares.take(state.health)) {
+      more(this.#short, state.health, 1);
+      this.#refusedIn = this.#claim;
       return false;
     }
-    line.held++;
+    state.slots++;
     return true;
   }
 
@@ -106,188 +107,241 @@ export class Lines {
     this.#free(this.#of(listenerId));
   }
 
-  /** What was claimed has come. `wait`: it stands in line, and `done` of another one calls it. */
+  /** What was claimed has come. `wait`: it is queued, and `done` of another one returns it. */
   join(listenerId: string, delivery: ClaimedDelivery): Joined {
-    const line = this.#of(listenerId);
-    const isNext = line.sending < sendingLimit(line);
-    if (isStopped(line) || isOverRate(line, this.#now()) || !(isNext || mayStandInLine(line))) {
-      this.#free(line);
+    const state = this.#of(listenerId);
+    const isNext = state.sending < sendingLimit(state);
+    if (isStopped(state) || isOverRate(state, this.#now()) || !(isNext || mayQueue(state))) {
+      this.#free(state);
       return 'back';
     }
-    if (isNext) this.#begin(line);
-    else line.waiting.push({ delivery, since: this.#now() });
+    if (isNext) this.#begin(state);
+    else state.queued.push({ delivery, since: this.#now() });
     return isNext ? 'send' : 'wait';
   }
 
   /** A request came back: what it says of the webhook. To be told before `stale` and `done`. */
   came(listenerId: string, came: Came): void {
-    const line = this.#of(listenerId);
-    learn(line, came, this.#now());
-    this.#judge(line);
+    const state = this.#of(listenerId);
+    learn(state, came, this.#now());
+    this.#judge(state);
   }
 
-  /** A request came back, or was never made: its hand is free. The answer is whose turn it is now. */
+  /** A request came back, or was never made: its slot is free. Returns the delivery that is next. */
   done(listenerId: string): ClaimedDelivery | undefined {
-    const line = this.#of(listenerId);
-    line.sending--;
-    const next = line.sending < sendingLimit(line) ? line.waiting.shift() : undefined;
-    if (next) this.#begin(line);
-    this.#free(line);
+    const state = this.#of(listenerId);
+    state.sending--;
+    const next = state.sending < sendingLimit(state) ? state.queued.shift() : undefined;
+    if (next) this.#begin(state);
+    this.#free(state);
     return next?.delivery;
   }
 
-  /** Nothing is taken, and nothing that was taken is sent, until `resume`; who stands in line leaves it. */
+  /** Nothing is taken, and nothing that was taken is sent, until `resume`. Returns what was queued. */
   stop(listenerId: string): readonly ClaimedDelivery[] {
-    const line = this.#of(listenerId);
-    line.stops++;
-    line.isDraining = true;
-    return this.#leave(line, line.waiting.length);
+    const state = this.#of(listenerId);
+    state.stops++;
+    state.isDraining = true;
+    return this.#leave(state, state.queued.length);
   }
 
   /** What stopped it is in the store; so nothing that is claimed from now on needs to go back. */
   resume(listenerId: string): void {
-    const line = this.#of(listenerId);
-    line.stops--;
-    settle(line);
+    const state = this.#of(listenerId);
+    state.stops--;
+    settle(state);
   }
 
-  /** It was disabled: when it is enabled again, it begins anew. */
-  beginAnew(listenerId: string): void {
-    const line = this.#lines.get(listenerId);
-    if (!line) return;
-    beginAnew(line);
-    this.#judge(line);
+  /** It was disabled: when it is enabled again, nothing is known of it. */
+  forgetSpeed(listenerId: string): void {
+    const state = this.#states.get(listenerId);
+    if (!state) return;
+    forgetSpeed(state);
+    this.#judge(state);
   }
 
-  /** Takes those out of the line that must not be sent: they have stood in it for too long, or the webhook fails by now. */
+  /** Takes those out of the queue that must not be sent: they were queued for too long, or the webhook fails by now. */
   stale(listenerId: string): readonly ClaimedDelivery[] {
-    const line = this.#of(listenerId);
-    return this.#leave(line, staleOf(line, this.#now()));
+    const state = this.#of(listenerId);
+    return this.#leave(state, staleOf(state, this.#now()));
   }
 
   /**
    * To be called often; it does its work now and then: sees which webhooks have stopped to answer, and takes out of all
-   * lines what is stale.
+   * queues what is stale.
    */
   sweep(): readonly ClaimedDelivery[] {
     const now = this.#now();
     if (now - this.#sweptAt < SWEEP_MS) return [];
     this.#sweptAt = now;
     const left: ClaimedDelivery[] = [];
-    for (const line of this.#lines.values()) {
-      if (line.sending === 0) continue;
-      line.isStuck = isStuck(line, now);
-      this.#judge(line);
-      if (line.waiting.length > 0) left.push(...this.#leave(line, staleOf(line, now)));
+    for (const state of this.#states.values()) {
+      if (state.sending === 0) continue;
+      state.isStuck = isStuck(state, now);
+      this.#judge(state);
+      if (state.queued.length > 0) left.push(...this.#leave(state, staleOf(state, now)));
     }
     return left;
   }
 
-  /** What is due is claimed now: whoever is refused a hand from now on still wants one. */
-  beginTurn(): void {
-    this.#turn++;
-    for (const [footing, count] of this.#short) more(this.#shortBefore, footing, count);
+  /** What is due is claimed now: a listener that is refused a slot from now on still wants one. */
+  beginClaim(): void {
+    this.#claim++;
+    for (const [health, count] of this.#short) more(this.#shortBefore, health, count);
     this.#short.clear();
-    // One that is still to come is kept: a claim does not look at all lines.
+    // One that is still to come is kept: a claim does not look at all webhooks.
     if (this.#freeAt <= this.#now()) this.#freeAt = Number.POSITIVE_INFINITY;
   }
 
-  /** It was claimed: whoever still wants a hand was refused one meanwhile. */
-  endTurn(): void {
+  /** It was claimed: a listener that still wants a slot was refused one meanwhile. */
+  endClaim(): void {
     this.#shortBefore.clear();
   }
 
-  /** Whether anybody was refused a hand in this turn. */
+  /** Whether a slot was refused in this claim. */
   get hasRefused(): boolean {
-    return this.#refusedIn === this.#turn;
+    return this.#refusedIn === this.#claim;
   }
 
-  /** Whether the hand that this listener's `done` has just freed is one that somebody was refused in this turn. */
+  /** Whether the slot that this listener's `done` has just freed is one that was refused in this claim. */
   isWanted(listenerId: string): boolean {
-    const line = this.#of(listenerId);
-    if (line.refusedIn === this.#turn && !isStopped(line) && line.held < heldLimit(line)) return true;
-    for (const footing of this.#short.keys()) if (this.#shares.roomFor(footing) > 0) return true;
+    const state = this.#of(listenerId);
+    if (state.refusedIn === this.#claim && !isStopped(state) && state.slots < slotLimit(state)) return true;
+    for (const health of this.#short.keys()) if (this.#shares.roomFor(health) > 0) return true;
     return false;
   }
 
-  /** In how many milliseconds a hand comes free that a limit of a rate refused; infinite: none was. */
+  /** In how many milliseconds a slot comes free that a limit of a rate refused; infinite: none was. */
   get freeInMs(): number {
     return Math.max(0, Math.ceil(this.#freeAt - this.#now()));
   }
 
-  /** Whether those who wait would have one less, if one of that footing took one. */
-  #isSpokenFor(footing: Footing): boolean {
+  /** Whether those that wait would have one slot less, if a webhook of that health took one. */
+  #isReserved(health: HealthState): boolean {
     for (const waiting of [this.#short, this.#shortBefore]) {
-      for (const [short, count] of waiting) if (this.#shares.isAmongLast(count, short, footing)) return true;
+      for (const [short, count] of waiting) if (this.#shares.isAmongLast(count, short, health)) return true;
     }
     return false;
   }
 
   /** Whether what is being claimed and what began lately leave room for one more. */
-  #isWithinRate(line: Line): boolean {
-    const rate = line.settings?.rateLimit;
-    if (!rate || !line.starts) return true;
+  #isWithinRate(state: WebhookState): boolean {
+    const rate = state.settings?.rateLimit;
+    if (!rate || !state.window) return true;
     const now = this.#now();
-    const reserved = line.held - line.sending;
-    const over = line.starts.within(rate.intervalMs, now) + reserved - rate.limit;
+    const reserved = state.slots - state.sending;
+    const over = state.window.within(rate.intervalMs, now) + reserved - rate.limit;
     if (over < 0) return true;
     // One that is reserved begins now at the earliest.
-    this.#freeAt = Math.min(this.#freeAt, (line.starts.time(over) ?? now) + rate.intervalMs);
-    this.#refusedIn = this.#turn;
+    this.#freeAt = Math.min(this.#freeAt, (state.window.time(over) ?? now) + rate.intervalMs);
+    this.#refusedIn = this.#claim;
     return false;
   }
 
-  #begin(line: Line): void {
+  #begin(state: WebhookState): void {
     const now = this.#now();
-    if (line.sending === 0) line.heardAt = now;
-    line.sending++;
-    line.starts?.add(now);
+    if (state.sending === 0) state.heardAt = now;
+    state.sending++;
+    state.window?.add(now);
   }
 
-  #free(line: Line): void {
-    line.held--;
-    this.#shares.free(line.footing);
-    settle(line);
+  #free(state: WebhookState): void {
+    state.slots--;
+    this.#shares.free(state.health);
+    settle(state);
   }
 
-  #leave(line: Line, count: number): readonly ClaimedDelivery[] {
+  #leave(state: WebhookState, count: number): readonly ClaimedDelivery[] {
     if (count === 0) return [];
-    const left = line.waiting.splice(0, count);
-    line.held -= count;
-    this.#shares.free(line.footing, count);
+    const left = state.queued.splice(0, count);
+    state.slots -= count;
+    this.#shares.free(state.health, count);
     return left.map(({ delivery }) => delivery);
   }
 
-  #judge(line: Line): void {
-    const footing = footingOf(line);
-    if (footing === line.footing) return;
-    this.#shares.move(line.held, line.footing, footing);
-    line.footing = footing;
+  #judge(state: WebhookState): void {
+    const health = healthStateOf(state);
+    if (health === state.health) return;
+    this.#shares.move(state.slots, state.health, health);
+    state.health = health;
   }
 
-  #of(listenerId: string): Line {
-    const known = this.#lines.get(listenerId);
+  #of(listenerId: string): WebhookState {
+    const known = this.#states.get(listenerId);
     if (known) return known;
-    if (this.#lines.size >= this.#forgetAtSize) this.#forgetSome();
-    const made = newLine(listenerId === MAIL);
-    this.#lines.set(listenerId, made);
+    if (this.#states.size >= this.#forgetAtSize) this.#forgetSome();
+    const made = newState(listenerId === MAIL);
+    this.#states.set(listenerId, made);
     return made;
   }
 
-  /** A tenth, so that it is seldom done; those that fail last. What holds hands, or whose rate is still spent, stays. */
+  /** A tenth, so that it is seldom done; those that fail last. What has slots, or whose rate is still spent, stays. */
   #forgetSome(): void {
-    const keep = KEPT_LINES * 0.9;
+    const keep = KEPT_STATES * 0.9;
     const now = this.#now();
     for (const areFailing of [false, true]) {
-      for (const [id, line] of this.#lines) {
-        if (this.#lines.size <= keep) break;
-        if (isIdle(line, now) && isFailing(line) === areFailing) this.#lines.delete(id);
+      for (const [id, state] of this.#states) {
+        if (this.#states.size <= keep) break;
+        if (isIdle(state, now) && isFailing(state) === areFailing) this.#states.delete(id);
       }
     }
-    this.#forgetAtSize = Math.max(KEPT_LINES, this.#lines.size + KEPT_LINES / 10);
+    this.#forgetAtSize = Math.max(KEPT_STATES, this.#states.size + KEPT_STATES / 10);
   }
 }
 
-function more(counts: Map<Footing, number>, footing: Footing, by: number): void {
-  counts.set(footing, (counts.get(footing) ?? 0) + by);
+function more(counts: Map<HealthState, number>, health: HealthState, by: number): void {
+  counts.set(health, (counts.get(health) ?? 0) + by);
+}
+
+/**
+ * The slots of this node, shared out by health. What fails or is slow has a slot for as long as a timeout takes, and hundreds of
+ * such webhooks would have all of them: they get half at most. Of a webhook that has not answered yet nothing is known (all
+ * are unknown after a start, and dead ones show it after their timeout): so a quarter is for those alone that have answered.
+ */
+class SlotShares {
+  readonly #taken: Record<HealthState, number> = { well: 0, unknown: 0, weak: 0 };
+
+  get total(): number {
+    const { well, unknown, weak } = this.#taken;
+    return well + unknown + weak;
+  }
+
+  take(health: HealthState): boolean {
+    if (this.roomFor(health) <= 0) return false;
+    this.#taken[health]++;
+    return true;
+  }
+
+  free(health: HealthState, count = 1): void {
+    this.#taken[health] -= count;
+  }
+
+  /** A webhook that has so many is of another health from now on. */
+  move(count: number, from: HealthState, to: HealthState): void {
+    this.#taken[from] -= count;
+    this.#taken[to] += count;
+  }
+
+  /** How many slots are free for it; none, too, when it has more than it may. */
+  roomFor(health: HealthState): number {
+    const { well, unknown, weak } = this.#taken;
+    if (health === 'well') {
+      return Math.min(MAX_DELIVERIES - well - Math.min(unknown + weak, MAX_NOT_WELL), MAX_EVER - this.total);
+    }
+    if (health === 'weak') {
+      return Math.min(MAX_DELIVERIES - this.total, MAX_NOT_WELL - unknown - weak, MAX_WEAK - weak);
+    }
+    const others = unknown + Math.min(weak, MAX_WEAK);
+    return Math.min(MAX_DELIVERIES - well - others, MAX_NOT_WELL - others, MAX_EVER_NOT_WELL - this.total);
+  }
+
+  /** Whether so many that wait for a slot would find one less, if a webhook of health `takes` took one. */
+  isAmongLast(count: number, health: HealthState, takes: HealthState): boolean {
+    const room = this.roomFor(health);
+    if (room <= 0 || room > count) return false;
+    this.#taken[takes]++;
+    const isLess = this.roomFor(health) < room;
+    this.#taken[takes]--;
+    return isLess;
+  }
 }

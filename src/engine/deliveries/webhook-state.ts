@@ -1,52 +1,54 @@
-// One line: what this node knows of a webhook, and what follows from it. See delivery-limiter.ts.
+// What this node knows of one listener (a webhook, the owner's mail, a place that requests go to): how fast it answers, whether
+// it fails, when its newest requests began; and how many slots it may have for it. See delivery-limiter.ts.
 
 import type { ClaimedDelivery } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook, WebhookSettings } from '../../domain/resource.ts';
-import { Starts } from './sliding-window.ts';
-import type { Footing } from './slot-shares.ts';
 
 const MAILS_AT_ONCE = 4;
 const CLAIMED_AHEAD = 32;
-/** Those ahead per request on its way: more would stand in line for too long. */
+/** Those ahead per request on its way: more would be queued for too long. */
 const AHEAD_PER_REQUEST = 4;
 /** Slower than this (smoothed), and nothing is claimed ahead. */
 const FAST_MS = 100;
-/** Slower than this (smoothed), or nothing came back for so long: it shares its hands with those that fail. */
+/** Slower than this (smoothed), or nothing came back for so long: it shares its slots with those that fail. */
 const SLOW_MS = 1000;
-/** For how long what is known of a webhook is good; a line of 32 before a fast webhook takes 400 ms at most. */
+/** For how long what is known of a webhook is good; a queue of 32 before a fast webhook takes 400 ms at most. */
 const GOOD_FOR_MS = 1000;
 /** Weight of the newest attempt in the smoothed time. */
 const NEWEST = 0.3;
 /** Attempts failed in a row. */
 const FAILING = 3;
 
-interface Waiting {
+interface Queued {
   readonly delivery: ClaimedDelivery;
   readonly since: number;
 }
 
-export interface Line {
+/** `well`: answers fast enough. `unknown`: has not answered yet. `weak`: fails, or is slow. */
+export type HealthState = 'well' | 'unknown' | 'weak';
+
+export interface WebhookState {
   readonly isMail: boolean;
   url: string | null;
   settings: WebhookSettings | null;
-  /** Hands: of deliveries that are being claimed, stand in line, or are on their way. */
-  held: number;
+  /** Slots taken: of deliveries that are being claimed, are queued here, or are on their way. */
+  slots: number;
   sending: number;
-  readonly waiting: Waiting[];
+  readonly queued: Queued[];
   tookMs: number | null;
   failedInRow: number;
   /** When something came back, or began while nothing was on its way. */
   heardAt: number;
   isStuck: boolean;
-  footing: Footing;
+  health: HealthState;
   /** Of a webhook with a limit of its rate. */
-  starts: Starts | null;
+  window: SlidingWindow | null;
   /** Outcomes that stop it and are being recorded. */
   stops: number;
   /** Something is being claimed still that must not be sent. */
   isDraining: boolean;
-  /** The last turn (see Lines.beginTurn) in which it was refused a hand. */
+  /** The last round of claims (see DeliveryLimiter.beginClaim) in which it was refused a slot. */
   refusedIn: number;
 }
 
@@ -57,20 +59,20 @@ export interface Came {
   readonly isDelivered: boolean | null;
 }
 
-export function newLine(isMail: boolean): Line {
+export function newState(isMail: boolean): WebhookState {
   return {
     isMail,
     url: null,
     settings: null,
-    held: 0,
+    slots: 0,
     sending: 0,
-    waiting: [],
+    queued: [],
     tookMs: null,
     failedInRow: 0,
     heardAt: 0,
     isStuck: false,
-    footing: isMail ? 'well' : 'unknown',
-    starts: null,
+    health: isMail ? 'well' : 'unknown',
+    window: null,
     stops: 0,
     isDraining: false,
     refusedIn: 0,
@@ -78,95 +80,142 @@ export function newLine(isMail: boolean): Line {
 }
 
 /** The webhook as the store knows it by now. */
-export function adopt(line: Line, { url, settings }: Webhook): void {
-  if (line.settings === settings && line.url === url) return;
-  if (line.url !== null && line.url !== url) beginAnew(line);
-  line.url = url;
-  line.settings = settings;
-  line.starts = settings.rateLimit ? (line.starts ?? new Starts()) : null;
+export function adopt(state: WebhookState, { url, settings }: Webhook): void {
+  if (state.settings === settings && state.url === url) return;
+  if (state.url !== null && state.url !== url) forgetSpeed(state);
+  state.url = url;
+  state.settings = settings;
+  state.window = settings.rateLimit ? (state.window ?? new SlidingWindow()) : null;
 }
 
 /** How it did before says nothing. */
-export function beginAnew(line: Line): void {
-  line.tookMs = null;
-  line.failedInRow = 0;
+export function forgetSpeed(state: WebhookState): void {
+  state.tookMs = null;
+  state.failedInRow = 0;
 }
 
 /** What an answer tells of its webhook. `now`: in milliseconds, of a clock that does not jump. */
-export function learn(line: Line, { tookMs, isDelivered }: Came, now: number): void {
-  line.tookMs = line.tookMs === null ? tookMs : line.tookMs + NEWEST * (tookMs - line.tookMs);
-  if (isDelivered !== null) line.failedInRow = isDelivered ? 0 : line.failedInRow + 1;
-  line.heardAt = now;
-  line.isStuck = false;
+export function learn(state: WebhookState, { tookMs, isDelivered }: Came, now: number): void {
+  state.tookMs = state.tookMs === null ? tookMs : state.tookMs + NEWEST * (tookMs - state.tookMs);
+  if (isDelivered !== null) state.failedInRow = isDelivered ? 0 : state.failedInRow + 1;
+  state.heardAt = now;
+  state.isStuck = false;
 }
 
-/** To be asked now and then of a line with requests on their way. */
-export function isStuck({ heardAt }: Line, now: number): boolean {
+/** To be asked now and then of a listener with requests on their way. */
+export function isStuck({ heardAt }: WebhookState, now: number): boolean {
   return now - heardAt > SLOW_MS;
 }
 
-export function isFailing({ failedInRow }: Line): boolean {
+export function isFailing({ failedInRow }: WebhookState): boolean {
   return failedInRow >= FAILING;
 }
 
-function isOneAtATime(line: Line): boolean {
-  return line.settings?.ordered === true || isFailing(line);
+function isOneAtATime(state: WebhookState): boolean {
+  return state.settings?.ordered === true || isFailing(state);
 }
 
 /** Requests on their way at a time. */
-export function sendingLimit(line: Line): number {
-  if (line.isMail) return MAILS_AT_ONCE;
-  if (isOneAtATime(line)) return 1;
-  return line.settings?.maxInFlight ?? LIMITS.inFlightPerWebhook;
+export function sendingLimit(state: WebhookState): number {
+  if (state.isMail) return MAILS_AT_ONCE;
+  if (isOneAtATime(state)) return 1;
+  return state.settings?.maxInFlight ?? LIMITS.inFlightPerWebhook;
 }
 
-/** Deliveries held at a time. */
-export function heldLimit(line: Line): number {
-  const sending = sendingLimit(line);
-  const { tookMs, failedInRow } = line;
+/** Slots at a time. */
+export function slotLimit(state: WebhookState): number {
+  const sending = sendingLimit(state);
+  const { tookMs, failedInRow } = state;
   const isFast = tookMs !== null && tookMs < FAST_MS;
-  if (!isFast || failedInRow > 0 || line.isStuck || !mayStandInLine(line)) return sending;
+  if (!isFast || failedInRow > 0 || state.isStuck || !mayQueue(state)) return sending;
   return sending + Math.min(CLAIMED_AHEAD, AHEAD_PER_REQUEST * sending);
 }
 
-/** Whether its deliveries may be claimed ahead. */
-export function mayStandInLine(line: Line): boolean {
-  return !line.isMail && !isOneAtATime(line) && !line.settings?.rateLimit;
+/** Whether its deliveries may be claimed ahead, and queued here. */
+export function mayQueue(state: WebhookState): boolean {
+  return !state.isMail && !isOneAtATime(state) && !state.settings?.rateLimit;
 }
 
-/** Only when the limit was lowered after the hand was taken. */
-export function isOverRate({ settings, starts }: Line, now: number): boolean {
+/** Only when the limit was lowered after the slot was taken. */
+export function isOverRate({ settings, window }: WebhookState, now: number): boolean {
   const rate = settings?.rateLimit;
-  return rate != null && starts !== null && starts.within(rate.intervalMs, now) >= rate.limit;
+  return rate != null && window !== null && window.within(rate.intervalMs, now) >= rate.limit;
 }
 
-export function footingOf(line: Line): Footing {
-  const { isMail, tookMs } = line;
+export function healthStateOf(state: WebhookState): HealthState {
+  const { isMail, tookMs } = state;
   if (isMail) return 'well';
-  if (isFailing(line) || line.isStuck) return 'weak';
+  if (isFailing(state) || state.isStuck) return 'weak';
   if (tookMs === null) return 'unknown';
   return tookMs >= SLOW_MS ? 'weak' : 'well';
 }
 
-export function isStopped({ stops, isDraining }: Line): boolean {
+export function isStopped({ stops, isDraining }: WebhookState): boolean {
   return stops > 0 || isDraining;
 }
 
-/** Open again when nobody stops it and nothing is being claimed that was begun before. */
-export function settle(line: Line): void {
-  if (!line.isDraining || line.stops > 0) return;
-  line.isDraining = line.held > line.sending + line.waiting.length;
+/** It is open again when nothing stops it and nothing is being claimed that was begun before. */
+export function settle(state: WebhookState): void {
+  if (!state.isDraining || state.stops > 0) return;
+  state.isDraining = state.slots > state.sending + state.queued.length;
 }
 
-/** How many from the head of the line. */
-export function staleOf(line: Line, now: number): number {
-  if (!mayStandInLine(line)) return line.waiting.length;
-  const fresh = line.waiting.findIndex(({ since }) => now - since <= GOOD_FOR_MS);
-  return fresh < 0 ? line.waiting.length : fresh;
+/** How many from the head of the state. */
+export function staleOf(state: WebhookState, now: number): number {
+  if (!mayQueue(state)) return state.queued.length;
+  const fresh = state.queued.findIndex(({ since }) => now - since <= GOOD_FOR_MS);
+  return fresh < 0 ? state.queued.length : fresh;
 }
 
-/** Whether it may be forgotten: nothing is under way, nobody has stopped it, and its rate begins anew as well. */
-export function isIdle({ held, stops, starts, settings }: Line, now: number): boolean {
-  if (held > 0 || stops > 0) return false;
-  return !starts || starts.within(settings?.rateLimit?.intervalMs ?? 0, now) === 0;
+/** Whether it may be forgotten: nothing is under way, nothing stops it, and its rate begins at zero, too. */
+export function isIdle({ slots, stops, window, settings }: WebhookState, now: number): boolean {
+  if (slots > 0 || stops > 0) return false;
+  return !window || window.within(settings?.rateLimit?.intervalMs ?? 0, now) === 0;
+}
+
+const WINDOW_ROOM = 8;
+
+/**
+ * When the newest requests to a rate-limited webhook began: the whole truth about the last interval, so that the limit holds
+ * in every interval, wherever it begins. Counting by fixed intervals would let twice the limit through across a border.
+ */
+export class SlidingWindow {
+  /** A ring that grows as far as the limit makes it: 8 bytes per request of the interval. */
+  #times = new Float64Array(WINDOW_ROOM);
+  #first = 0;
+  #count = 0;
+
+  /** How many began less than `intervalMs` before `now`; forgets the others. */
+  within(intervalMs: number, now: number): number {
+    while (this.#count > 0 && this.#at(0) + intervalMs <= now) {
+      this.#first = (this.#first + 1) % this.#times.length;
+      this.#count--;
+    }
+    if (this.#count === 0 && this.#times.length > WINDOW_ROOM) this.#times = new Float64Array(WINDOW_ROOM);
+    if (this.#count === 0) this.#first = 0;
+    return this.#count;
+  }
+
+  /** When one began: 0 is the oldest that is known. Undefined: there are not so many. */
+  time(index: number): number | undefined {
+    return index < this.#count ? this.#at(index) : undefined;
+  }
+
+  /** `now` is never less than the time before. */
+  add(now: number): void {
+    if (this.#count === this.#times.length) this.#grow();
+    this.#times[(this.#first + this.#count) % this.#times.length] = now;
+    this.#count++;
+  }
+
+  #at(index: number): number {
+    return this.#times[(this.#first + index) % this.#times.length] as number;
+  }
+
+  #grow(): void {
+    const times = new Float64Array(this.#times.length * 2);
+    for (let i = 0; i < this.#count; i++) times[i] = this.#at(i);
+    this.#times = times;
+    this.#first = 0;
+  }
 }

@@ -19,7 +19,7 @@ export interface WebhookTestDeps {
   readonly probe: (delivery: ClaimedDelivery) => Promise<Pick<Probe, 'attempt' | 'request'> | undefined>;
 }
 
-/** They wait for nobody and take no hands of deliveries. */
+/** They wait for nothing and take no slots of deliveries. */
 const TESTS_AT_ONCE = 32;
 /** In `webhook-id`: a test is no emission of the log. */
 const TEST_PREFIX = 'test_';

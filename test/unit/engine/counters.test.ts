@@ -3,7 +3,7 @@ import test from 'node:test';
 import { HOUR_MS, LIMITS } from '../../../src/domain/limits.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { Counters } from '../../../src/engine/counter-checks.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Metrics } from '../../../src/engine/metrics.ts';
 import { REPAIR_KINDS, type Repair } from '../../../src/store/contract/counters.ts';
 import { START_MS, TestClock } from '../../contract/fixtures.ts';
@@ -12,7 +12,7 @@ import { createLog, random } from './parts.ts';
 function create(repairs: readonly Repair[]) {
   const asked: number[] = [];
   const { log, lines } = createLog();
-  const slots = new Slots(new Lines(), { runs: true, deliveries: true });
+  const slots = new Slots(new DeliveryLimiter(), { runs: true, deliveries: true });
   const counted = { processes: () => 0, isBundlingFailing: () => false };
   const metrics = new Metrics(slots, { open: 0, cut: 0 }, counted);
   const answer = { isChecked: true };

@@ -6,7 +6,7 @@ import { type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../../src/domai
 import { createEmit } from '../../../src/engine/accept/emit.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import type { RunWhole } from '../../../src/store/contract/records.ts';
 import type { Appended, AppendOptions, Claims, Store } from '../../../src/store/contract/store.ts';
 import { appended, claimedRun, emission, NOTHING } from './parts.ts';
@@ -28,7 +28,7 @@ function create(answers: Appended[], getRun: Store['getRun'] = async () => undef
       },
       getRun,
     },
-    slots: new Slots(new Lines(), { runs: true, deliveries: true }),
+    slots: new Slots(new DeliveryLimiter(), { runs: true, deliveries: true }),
     dispatch: { take: (claims) => void taken.push(claims) },
     waiters,
     answers: { watch: (run) => void watched.push(run) },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Nodes } from '../../../src/engine/nodes.ts';
 import type { Beat } from '../../../src/store/contract/nodes.ts';
 import type { Claims } from '../../../src/store/contract/store.ts';
@@ -15,7 +15,7 @@ function create(beat: () => Promise<Beat>, rescue = async () => ({ runs: 0, deli
   const { log, lines } = createLog();
   const nodes = new Nodes({
     store: { beat, rescue },
-    slots: new Slots(new Lines(), { runs: true, deliveries: true }),
+    slots: new Slots(new DeliveryLimiter(), { runs: true, deliveries: true }),
     dispatch: { take: (claims) => void taken.push(claims) },
     runner: { cancel: (run) => cancelled.push(run) > 0 },
     onRescued: () => undefined,

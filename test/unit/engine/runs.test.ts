@@ -7,7 +7,7 @@ import type { RunEnd } from '../../../src/domain/run/run-end.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
@@ -28,7 +28,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
   const watched: number[] = [];
   const woken: number[] = [];
   const waiters = new Waiters();
-  const slots = new Slots(new Lines(), { runs: true, deliveries: true });
+  const slots = new Slots(new DeliveryLimiter(), { runs: true, deliveries: true });
   slots.open();
   const store: Partial<Store> = {
     getDeployment: async () => ({ id: 'd_1', steps: [] }) as never,

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import type { WebhookSettings } from '../../../src/domain/resource.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { Deliveries } from '../../../src/engine/deliveries/deliveries.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { type AttemptEnd, type Attempted, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { answered, claimedDelivery, createLog, NOTHING, random, webhook } from './parts.ts';
 
@@ -30,8 +30,8 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
   const released: number[] = [];
   const posted: { delivery: number; answer: (made?: Attempt) => void }[] = [];
   const known = webhook(settings);
-  const lines = new Lines(() => now);
-  const slots = new Slots(lines, { runs: true, deliveries: true });
+  const limiter = new DeliveryLimiter(() => now);
+  const slots = new Slots(limiter, { runs: true, deliveries: true });
   slots.open();
   const store: Partial<Store> = {
     recordAttempt: (end) => {
@@ -54,7 +54,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
   const deliveries = new Deliveries({
     store: store as Store,
     slots,
-    lines,
+    limiter,
     dispatch: { take: () => undefined } as never,
     post,
     mail: () => Promise.reject(new Error('no mails here')),
@@ -78,7 +78,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
     now += ms;
   };
   const told = { recorded, released, posted, operationsWoken: () => operationsWoken };
-  return { deliveries, slots, lines, ...told, take, come, claim, pass };
+  return { deliveries, slots, limiter, ...told, take, come, claim, pass };
 }
 
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,79 +2,79 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { claimedDelivery, webhook } from './parts.ts';
 
 const ALL = 512;
 
 function create() {
   let now = 0;
-  const lines = new Lines(() => now);
-  const join = (id: string): boolean => lines.join(id, claimedDelivery(1)) === 'send';
-  const enter = (id: string): boolean => lines.take(id, webhook()) && join(id);
+  const limiter = new DeliveryLimiter(() => now);
+  const join = (id: string): boolean => limiter.join(id, claimedDelivery(1)) === 'send';
+  const enter = (id: string): boolean => limiter.take(id, webhook()) && join(id);
   /** By the claim that goes round. */
-  const enterInTurn = (id: string): boolean => lines.takeInTurn(id, webhook()) && join(id);
+  const enterForClaim = (id: string): boolean => limiter.take(id, webhook(), true) && join(id);
   const comes = (id: string, isDelivered: boolean, tookMs: number): void => {
-    lines.came(id, { tookMs, isDelivered });
-    lines.done(id);
+    limiter.came(id, { tookMs, isDelivered });
+    limiter.done(id);
   };
   const attempt = (id: string, isDelivered: boolean, tookMs = 5): void => {
     assert.ok(enter(id));
     comes(id, isDelivered, tookMs);
   };
-  /** How many of so many webhooks get a hand. */
+  /** How many of so many webhooks get a slot. */
   const entered = (prefix: string, count: number): number =>
     Array.from({ length: count }, (_, n) => enter(`${prefix}${n}`)).filter(Boolean).length;
-  return { lines, enter, enterInTurn, comes, attempt, entered, pass: (ms: number) => (now += ms) };
+  return { limiter, enter, enterForClaim, comes, attempt, entered, pass: (ms: number) => (now += ms) };
 }
 
-test('those that fail share half of the hands', () => {
-  const { attempt, entered, enter, enterInTurn, comes } = create();
+test('those that fail share half of the slots', () => {
+  const { attempt, entered, enter, enterForClaim, comes } = create();
   for (let n = 0; n < 600; n++) for (let i = 0; i < 3; i++) attempt(`dead${n}`, false);
   assert.equal(entered('dead', 600), ALL / 2);
   assert.equal(enter('new'), true, 'who is not known yet is not among them');
   comes('dead0', false, 15_000);
-  assert.equal(enterInTurn('dead599'), true, 'one that is free is for another of them');
+  assert.equal(enterForClaim('dead599'), true, 'one that is free is for another of them');
 });
 
-test('a hand of their share is wanted, another not', () => {
-  const { lines, attempt, entered, enterInTurn, comes } = create();
+test('a slot of their share is wanted, another not', () => {
+  const { limiter, attempt, entered, enterForClaim, comes } = create();
   for (let n = 0; n < 300; n++) for (let i = 0; i < 3; i++) attempt(`dead${n}`, false);
-  lines.beginTurn();
+  limiter.beginClaim();
   entered('dead', 300);
   attempt('well', true);
-  assert.equal(lines.isWanted('well'), false);
+  assert.equal(limiter.isWanted('well'), false);
   comes('dead0', false, 15_000);
-  assert.equal(lines.isWanted('dead0'), true);
-  assert.equal(enterInTurn('dead299'), true);
-  assert.equal(lines.isWanted('dead0'), false);
+  assert.equal(limiter.isWanted('dead0'), true);
+  assert.equal(enterForClaim('dead299'), true);
+  assert.equal(limiter.isWanted('dead0'), false);
 });
 
-test('whoever frees a hand leaves it to those who wait', () => {
-  const { lines, attempt, entered, enter, enterInTurn, comes } = create();
+test('whoever frees a slot leaves it to those who wait', () => {
+  const { limiter, attempt, entered, enter, enterForClaim, comes } = create();
   for (let n = 0; n < 300; n++) for (let i = 0; i < 3; i++) attempt(`dead${n}`, false);
   attempt('well', true);
-  lines.beginTurn();
+  limiter.beginClaim();
   assert.equal(entered('dead', 300), ALL / 2);
-  lines.endTurn();
+  limiter.endClaim();
   for (let n = 0; n < 10; n++) comes(`dead${n}`, false, 15_000);
   assert.equal(enter('dead0'), false, 'also where many are freed at once');
-  assert.equal(enter('well'), true, 'a hand that is of no use to them is for anybody');
-  lines.beginTurn();
+  assert.equal(enter('well'), true, 'a slot that is of no use to them is for anybody');
+  limiter.beginClaim();
   assert.equal(enter('dead0'), false, 'the claim has not come to them yet');
-  for (let n = 290; n < 299; n++) assert.equal(enterInTurn(`dead${n}`), true);
-  lines.endTurn();
+  for (let n = 290; n < 299; n++) assert.equal(enterForClaim(`dead${n}`), true);
+  limiter.endClaim();
   assert.equal(enter('dead0'), false, 'one asked out of turn, and waits as well');
-  lines.beginTurn();
-  lines.endTurn();
+  limiter.beginClaim();
+  limiter.endClaim();
   assert.equal(enter('dead0'), true, 'nobody waits any more');
 });
 
-test('hands are for all while nobody waits', () => {
-  const { lines, attempt, entered } = create();
+test('slots are for all while nobody waits', () => {
+  const { limiter, attempt, entered } = create();
   for (let n = 0; n < 600; n++) attempt(`well${n}`, true, 200);
-  lines.beginTurn();
-  lines.endTurn();
+  limiter.beginClaim();
+  limiter.endClaim();
   assert.equal(entered('well', 600), ALL);
 });
 
@@ -84,7 +84,7 @@ test('those that are slow count among them', () => {
   assert.equal(entered('slow', 300), ALL / 2);
 });
 
-test('those that answer always find a hand', () => {
+test('those that answer always find a slot', () => {
   const { attempt, entered } = create();
   for (let n = 0; n < 600; n++) attempt(`well${n}`, true, 200);
   const unknown = entered('new', 600);
@@ -93,30 +93,30 @@ test('those that answer always find a hand', () => {
 });
 
 test('those that hang while they hold all leave room', () => {
-  const { lines, attempt, entered, enter, pass } = create();
+  const { limiter, attempt, entered, enter, pass } = create();
   for (let n = 0; n < 600; n++) attempt(`well${n}`, true, 200);
   assert.equal(entered('well', 600), ALL);
   assert.equal(enter('well599'), false);
   pass(1001);
-  lines.sweep();
+  limiter.sweep();
   assert.equal(enter('well599'), true);
   assert.equal(enter('well0'), false, 'but not for those that hang');
   assert.ok(entered('well', 600) > 0);
   for (let round = 0; round < 20; round++) {
     pass(1001);
-    lines.sweep();
+    limiter.sweep();
     entered(`other${round}-`, 600);
   }
-  assert.ok(lines.held <= 2 * ALL, `${lines.held}`);
+  assert.ok(limiter.slotsTaken <= 2 * ALL, `${limiter.slotsTaken}`);
 });
 
-test('those that hang keep no hand from new ones', () => {
-  const { lines, attempt, entered, pass } = create();
+test('those that hang keep no slot from new ones', () => {
+  const { limiter, attempt, entered, pass } = create();
   const aSecondLater = (): void => {
     pass(1001);
-    lines.sweep();
-    lines.beginTurn();
-    lines.endTurn();
+    limiter.sweep();
+    limiter.beginClaim();
+    limiter.endClaim();
   };
   for (let n = 0; n < 600; n++) attempt(`well${n}`, true, 200);
   assert.equal(entered('dead', 600), (ALL * 3) / 4);
@@ -127,25 +127,25 @@ test('those that hang keep no hand from new ones', () => {
     aSecondLater();
     entered(`other${round}-`, 600);
   }
-  assert.ok(lines.held < 2 * ALL, `${lines.held}`);
+  assert.ok(limiter.slotsTaken < 2 * ALL, `${limiter.slotsTaken}`);
   assert.equal(entered('well', 600), ALL / 4);
 });
 
-test('all hands are free when all is over', () => {
-  const { lines, enter, comes, pass } = create();
+test('all slots are free when all is over', () => {
+  const { limiter, enter, comes, pass } = create();
   for (let n = 0; n < 40; n++) for (let i = 0; i < 8; i++) assert.ok(enter(`wh${n}`));
   pass(2000);
-  lines.sweep();
+  limiter.sweep();
   for (let n = 0; n < 40; n++) for (let i = 0; i < 8; i++) comes(`wh${n}`, i % 2 === 0, i * 500);
-  assert.equal(lines.held, 0);
+  assert.equal(limiter.slotsTaken, 0);
 });
 
 test('what is known of webhooks is bounded', () => {
-  const { lines, attempt, enter, entered } = create();
+  const { limiter, attempt, enter, entered } = create();
   for (let i = 0; i < 3; i++) attempt('dead', false);
   for (let n = 0; n < 30_000; n++) attempt(`wh${n}`, true);
   assert.equal(enter('dead'), true);
   assert.equal(enter('dead'), false, 'that one fails is known for longest');
-  assert.equal(lines.held, 1);
+  assert.equal(limiter.slotsTaken, 1);
   assert.ok(entered('wh', 600) >= ALL / 2);
 });

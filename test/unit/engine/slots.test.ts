@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { runnable, webhook } from './parts.ts';
 
-function opened(hands: { runs: boolean; deliveries: boolean }): Slots {
-  const slots = new Slots(new Lines(), hands);
+function opened(roles: { runs: boolean; deliveries: boolean }): Slots {
+  const slots = new Slots(new DeliveryLimiter(), roles);
   slots.open();
   return slots;
 }
 
-test('hands take what the process is for', () => {
+test('slots take what the process is for', () => {
   for (const runs of [true, false]) {
     for (const deliveries of [true, false]) {
       const slots = opened({ runs, deliveries });
@@ -22,11 +22,11 @@ test('hands take what the process is for', () => {
 });
 
 test('nothing is taken before opening and after closing', () => {
-  const slots = new Slots(new Lines(), { runs: true, deliveries: true });
+  const slots = new Slots(new DeliveryLimiter(), { runs: true, deliveries: true });
   const taken = (): boolean[] => [
     slots.takeRun(runnable),
     slots.takeDelivery('wh_1', webhook()),
-    slots.inTurn.takeDelivery('wh_1', webhook()),
+    slots.forClaims.takeDelivery('wh_1', webhook()),
   ];
   assert.deepEqual(taken(), [false, false, false]);
   slots.open();
@@ -34,11 +34,11 @@ test('nothing is taken before opening and after closing', () => {
   slots.close();
   assert.deepEqual(taken(), [false, false, false]);
   assert.deepEqual(slots.inFlight, { runs: 1, deliveries: 2 });
-  slots.inTurn.dropDelivery('wh_1');
+  slots.forClaims.dropDelivery('wh_1');
   assert.equal(slots.inFlight.deliveries, 1);
 });
 
-test('a workflow takes no more hands than it may', () => {
+test('a workflow takes no more slots than it may', () => {
   const slots = opened({ runs: true, deliveries: true });
   const single = { ...runnable, settings: { ...runnable.settings, concurrency: 1 } };
   assert.equal(slots.takeRun(single), true);
@@ -48,7 +48,7 @@ test('a workflow takes no more hands than it may', () => {
   assert.equal(slots.takeRun(single), true);
 });
 
-test('an owner leaves as many hands free as it takes', () => {
+test('an owner leaves as many slots free as it takes', () => {
   const slots = opened({ runs: true, deliveries: true });
   const settings = { ...runnable.settings, concurrency: 1000 };
   const of = (ownerId: string, n: number) => ({ ...runnable, id: `p_${ownerId}_${n}`, ownerId, settings });

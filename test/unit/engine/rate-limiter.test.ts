@@ -1,20 +1,20 @@
-// The limit of a webhook's rate: never more starts in any interval, and no hand waits for longer than it must.
+// The limit of a webhook's rate: never more starts in any interval, and no slot waits for longer than it must.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Lines } from '../../../src/engine/deliveries/delivery-limiter.ts';
-import { Starts } from '../../../src/engine/deliveries/sliding-window.ts';
+import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { SlidingWindow } from '../../../src/engine/deliveries/webhook-state.ts';
 import { claimedDelivery, webhook } from './parts.ts';
 
 function create(limit: number, intervalMs: number) {
   let now = 0;
   let known = webhook({ rateLimit: { limit, intervalMs }, maxInFlight: 256 });
-  const lines = new Lines(() => now);
+  const limiter = new DeliveryLimiter(() => now);
   const starts: number[] = [];
-  const take = (): boolean => lines.take('wh_1', known);
+  const take = (): boolean => limiter.take('wh_1', known);
   const join = (): boolean => {
-    const isSent = lines.join('wh_1', claimedDelivery(1)) === 'send';
+    const isSent = limiter.join('wh_1', claimedDelivery(1)) === 'send';
     if (isSent) starts.push(now);
     return isSent;
   };
@@ -22,7 +22,7 @@ function create(limit: number, intervalMs: number) {
   const changeTo = (changed: number): void => {
     known = webhook({ ...known.settings, rateLimit: { limit: changed, intervalMs } });
   };
-  return { lines, starts, take, join, send, changeTo, pass: (ms: number) => (now += ms), now: () => now };
+  return { limiter, starts, take, join, send, changeTo, pass: (ms: number) => (now += ms), now: () => now };
 }
 
 type Step = 'take' | 'join' | 'drop' | 'done' | number;
@@ -36,22 +36,22 @@ const steps = fc.array(
 test('no interval has more starts than allowed', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 100 }), steps, (limit, intervalMs, made) => {
-      const { lines, starts, take, join, pass } = create(limit, intervalMs);
+      const { limiter, starts, take, join, pass } = create(limit, intervalMs);
       let [claiming, sending] = [0, 0];
       for (const step of made) {
         if (typeof step === 'number') pass(step);
         else if (step === 'take') claiming += take() ? 1 : 0;
         else if (step === 'join' && claiming > 0) {
           claiming--;
-          assert.equal(join(), true, 'a hand that was taken is worth a request');
+          assert.equal(join(), true, 'a slot that was taken is worth a request');
           sending++;
         } else if (step === 'drop' && claiming > 0) {
           claiming--;
-          lines.drop('wh_1');
+          limiter.drop('wh_1');
         } else if (step === 'done' && sending > 0) {
           sending--;
-          lines.came('wh_1', { tookMs: 1, isDelivered: true });
-          lines.done('wh_1');
+          limiter.came('wh_1', { tookMs: 1, isDelivered: true });
+          limiter.done('wh_1');
         }
       }
       for (let n = limit; n < starts.length; n++) {
@@ -61,18 +61,18 @@ test('no interval has more starts than allowed', () => {
   );
 });
 
-test('a hand comes free exactly when it may', () => {
+test('a slot comes free exactly when it may', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
       fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 40 }),
       (limit, gaps) => {
-        const { lines, send, pass } = create(limit, 50);
+        const { limiter, send, pass } = create(limit, 50);
         for (const gap of gaps) {
           pass(gap);
-          lines.beginTurn();
+          limiter.beginClaim();
           if (send()) continue;
-          const waitMs = lines.freeInMs;
+          const waitMs = limiter.freeInMs;
           assert.ok(waitMs > 0 && waitMs <= 50);
           pass(waitMs - 1);
           assert.equal(send(), false, 'not earlier');
@@ -84,58 +84,58 @@ test('a hand comes free exactly when it may', () => {
   );
 });
 
-test('a hand not yet used counts as used', () => {
-  const { take, lines } = create(2, 1000);
+test('a slot not yet used counts as used', () => {
+  const { take, limiter } = create(2, 1000);
   assert.deepEqual([take(), take(), take()], [true, true, false]);
-  lines.drop('wh_1');
+  limiter.drop('wh_1');
   assert.equal(take(), true, 'what was dropped is free again');
 });
 
-test('nobody is told of when no hand was refused', () => {
-  const { send, lines } = create(3, 1000);
+test('nobody is told of when no slot was refused', () => {
+  const { send, limiter } = create(3, 1000);
   send();
-  assert.equal(lines.freeInMs, Number.POSITIVE_INFINITY);
+  assert.equal(limiter.freeInMs, Number.POSITIVE_INFINITY);
 });
 
 test('the first of several webhooks is told of', () => {
-  const { lines, send, pass } = create(1, 1000);
+  const { limiter, send, pass } = create(1, 1000);
   send();
   pass(300);
   const other = webhook({ rateLimit: { limit: 1, intervalMs: 200 } }, { id: 'wh_2' });
-  lines.take('wh_2', other);
-  lines.join('wh_2', claimedDelivery(2));
+  limiter.take('wh_2', other);
+  limiter.join('wh_2', claimedDelivery(2));
   send();
-  assert.equal(lines.freeInMs, 700);
-  lines.take('wh_2', other);
-  assert.equal(lines.freeInMs, 200);
-  lines.beginTurn();
-  assert.equal(lines.freeInMs, 200, 'until then it is known');
+  assert.equal(limiter.freeInMs, 700);
+  limiter.take('wh_2', other);
+  assert.equal(limiter.freeInMs, 200);
+  limiter.beginClaim();
+  assert.equal(limiter.freeInMs, 200, 'until then it is known');
   pass(200);
-  lines.beginTurn();
-  assert.equal(lines.freeInMs, Number.POSITIVE_INFINITY, 'from then on those who still wait ask again');
+  limiter.beginClaim();
+  assert.equal(limiter.freeInMs, Number.POSITIVE_INFINITY, 'from then on those who still wait ask again');
 });
 
 test('a limited webhook has none claimed ahead', () => {
-  const { lines, send, take } = create(10_000, 1000);
+  const { limiter, send, take } = create(10_000, 1000);
   send();
-  lines.came('wh_1', { tookMs: 1, isDelivered: true });
-  lines.done('wh_1');
+  limiter.came('wh_1', { tookMs: 1, isDelivered: true });
+  limiter.done('wh_1');
   let taken = 0;
   while (take()) taken++;
   assert.equal(taken, 256);
 });
 
 test('a lowered limit holds for what is claimed', () => {
-  const { lines, take, join, changeTo } = create(3, 1000);
+  const { limiter, take, join, changeTo } = create(3, 1000);
   for (let n = 0; n < 3; n++) take();
   changeTo(1);
   assert.equal(take(), false);
   assert.deepEqual([join(), join(), join()], [true, false, false]);
-  assert.equal(lines.held, 1);
+  assert.equal(limiter.slotsTaken, 1);
 });
 
 test('many starts are kept in order', () => {
-  const starts = new Starts();
+  const starts = new SlidingWindow();
   for (let n = 0; n < 5000; n++) {
     starts.add(n);
     assert.equal(starts.within(100, n), Math.min(n + 1, 100));
