@@ -110,7 +110,8 @@ test('an unused process leaves when it is idle', async (t) => {
   runner.warm(await deploymentOf(PID), 256, {});
   assert.equal(runner.stats().processes, 1);
   await until(() => runner.stats().processes === 0);
-  assert.deepEqual(readdirSync(tmpDir), []);
+  const folders = readdirSync(tmpDir).filter((name) => !name.includes('-server-'));
+  assert.deepEqual(folders, [], 'nothing but the mark of the server that uses the folder');
 });
 
 test('stopping drops what is being warmed', async (t) => {
