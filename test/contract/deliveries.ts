@@ -140,6 +140,18 @@ export function deliveriesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('is not taken back by a lease that is over', async () => {
+      await using stage = await withWebhooks(harness);
+      await stage.append(stage.emitterId);
+      const back = only(await stage.deliveries());
+      await stage.store.releaseDeliveries([back]);
+      const again = only(await stage.deliveries());
+      await stage.store.releaseDeliveries([back]);
+      deepEqual(await stage.deliveries(), [], 'it is still on its way');
+      equal((await stage.delivered(again)).held, true);
+      await assertLedgerAddsUp(stage);
+    });
+
     it('is still a retry when released', async () => {
       await using stage = await withWebhooks(harness);
       await stage.append(stage.emitterId);

@@ -94,6 +94,20 @@ export function deploymentsContract(harness: Harness): void {
       }
     });
 
+    it('goes though another owner has the same', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const code = randomBytes(1000).toString('hex');
+      const [mine, others] = [await deploy(stage, code), await deploy(other, code)];
+      // So that it shows what is found there later.
+      await stage.execute(`UPDATE codes SET text = '"mine-${code}"' WHERE owner_id = '${stage.owner.id}'`);
+      await stage.store.deleteWorkflow(stage.owner.id, mine.runnableId);
+      equal(await prune(stage), 1);
+      deepEqual(await read(other, others), others);
+      const again = await deploy(stage, code);
+      deepEqual(await read(stage, again), again, 'written anew, and not found there');
+    });
+
     it('stays while a deployment has it', async () => {
       await using stage = await Stage.open(harness);
       const other = await stage.neighbour();

@@ -264,6 +264,32 @@ export function mailsContract(harness: Harness): void {
       equal((await closed(stage)).length, 1);
     });
 
+    it('are not opened by an owner whose window is 0', async () => {
+      await using stage = await Stage.open(harness);
+      await stage.store.updateOwner({ ...stage.owner, digestWindowMs: 0 });
+      const workflow = await stage.workflow();
+      await timesInTurn(3, () => failAndMail(stage, workflow));
+      equal(await mailCount(stage), 3);
+      equal(await stage.store.nextDueAtMs(), null);
+    });
+
+    it('keep what they counted from retention', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      await timesInTurn(3, () => failAndMail(stage, workflow));
+      for (const delivery of await stage.deliveries()) await stage.delivered(delivery);
+      // What is listed is kept for that alone: retention shall find no other reason.
+      const unlisted = ['UPDATE emissions SET flags = flags & 7', 'UPDATE emissions SET listed = false'] as const;
+      await stage.execute(unlisted[0]).catch(() => stage.execute(unlisted[1]));
+      stage.clock.advance(DAY_MS);
+      for (let from: number | null = 0; from !== null; ) {
+        const step: { next: number | null } = await stage.store.prune(stage.clock.nowMs(), from);
+        from = step.next;
+      }
+      deepEqual(await mailsOf(stage), [], 'nothing is listed');
+      match(subjectOf(only(await closed(stage))), /\+2 more/);
+    });
+
     it('survive that the store is reopened', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();

@@ -110,6 +110,17 @@ export function operationOrdersContract(harness: Harness): void {
       equal((await shown(stage, operation)).reason, null);
     });
 
+    it('not the deletion of its webhook, though it is paused', async () => {
+      await using stage = await exhaustedOnes(harness, 3);
+      const operation = await start(stage);
+      equal((await order(stage, operation, 'pause')).operation.state, 'paused');
+      await stage.store.deleteWebhook(stage.owner.id, stage.main.id);
+      const over = await shown(stage, operation);
+      equal(over.state, 'cancelled');
+      ok(over.endedAtMs !== null && over.reason, 'says why it ended early');
+      equal(await stepOn(stage), false);
+    });
+
     it('not the deletion of its webhook', async () => {
       await using stage = await exhaustedOnes(harness, 3);
       const operation = await start(stage);

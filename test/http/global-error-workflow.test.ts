@@ -55,6 +55,14 @@ test('it runs for every error', async () => {
   assert.deepEqual(emitters, [one.id, one.id, two.id].toSorted());
 });
 
+test('more errors may wait for it than for any other', async () => {
+  await using errand = await startErrand();
+  const { global_error_workflow_id: id } = await me(errand);
+  const { data } = await errand.client.get(`/v1/workflows/${id}`);
+  assert.equal(data.settings.queue_limit, 1_000_000);
+  assert.equal((await errand.workflow(FAIL)).settings.queue_limit, 10_000);
+});
+
 test('its mail says all that helps', async () => {
   await using errand = await startErrand();
   const workflow = await errand.workflow(FAIL, { name: 'Order import' });

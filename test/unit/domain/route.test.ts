@@ -180,3 +180,62 @@ test('lineage names each run on the way once, newest last', () => {
     ),
   );
 });
+
+test('the owner’s own id is a wildcard to the loop guard', () => {
+  const emission: NewEmission = {
+    ...PLAIN_EMISSION,
+    ownerId: OWNER,
+    emitterId: 'p_a',
+    originId: 'p_a',
+    sourceType: 'SOURCE',
+    body: utf8('1'),
+    lineage: ['p_b'],
+  };
+  const heardBy = (emitterId: string) =>
+    route(
+      emission,
+      tableFor(
+        emission,
+        [
+          {
+            emitterId,
+            listenerId: 'p_b',
+            eventName: '',
+            via: 'subscription',
+            ownerId: OWNER,
+            active: true,
+            createdAtMs: 0,
+          },
+        ],
+        false,
+      ),
+    );
+  for (const wildcard of [OWNER, '*', 'p_*']) {
+    const { targets, withheld } = heardBy(wildcard);
+    assert.deepEqual(targets, [], wildcard);
+    assert.match(withheld[0]?.reason ?? '', /^loop: /, wildcard);
+  }
+  assert.deepEqual(heardBy('p_a').targets.map(idOf), ['p_b'], 'by name it was asked for');
+});
+
+test('a lineage keeps the newest 64 listeners', () => {
+  const before = Array.from({ length: 64 }, (_, i) => `p_${i}`);
+  const emission: Emission = {
+    ...PLAIN_EMISSION,
+    ownerId: OWNER,
+    emitterId: 'hi_a',
+    originId: 'hi_a',
+    sourceType: 'HTTP',
+    body: utf8('1'),
+    entry: 1024,
+    emitId: 'first',
+    traceId: 'trace',
+    lineage: before,
+  };
+  const fault = { code: 'X', msg: 'x', cellId: 'c_1', namespace: 's', tsMs: 0, stack: '' };
+  const run = { emission, runnable: runnable('p_new'), run: 1, attempt: 1 };
+  const kept = [...before.slice(1), 'p_new'];
+  assert.equal(kept.length, 64);
+  assert.deepEqual(emittedBy(run, '', emission.body).lineage, kept);
+  assert.deepEqual(failureOfRun(run, fault).lineage, kept);
+});

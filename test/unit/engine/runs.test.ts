@@ -87,6 +87,21 @@ test('an answer is handed to where its caller waits', async () => {
   );
 });
 
+test('a run has the time of what started it, unless it has its own', async () => {
+  const times: number[] = [];
+  const { execution } = create({
+    execute: ({ timeoutMs }) => {
+      times.push(timeoutMs);
+      return SUCCEEDED;
+    },
+  });
+  const run = claimedRun(1);
+  const scheduled = { ...run, emission: { ...run.emission, sourceType: 'TIMER' as const } };
+  const settings = { ...run.runnable.settings, timeoutMs: 7000 };
+  for (const one of [run, scheduled, { ...scheduled, runnable: { ...run.runnable, settings } }]) await execution(one);
+  assert.deepEqual(times, [30_000, 60_000, 7000]);
+});
+
 test('an answer that cannot be handed over is told', async () => {
   const { execution, ends, lines } = create({
     execute: respondingAtOnce,

@@ -94,3 +94,15 @@ function standard(vector: Vector) {
   const headers = Object.fromEntries(named);
   return standardFault({ bytes: Buffer.from(vector.body), headers, keys, arrivedMs: Number(vector.now) * 1000 });
 }
+
+test('an id with a dot is refused, though it was signed so', () => {
+  const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+  const signed = (id: string) => {
+    const [timestamp, body] = ['1700000000', '{"type":"a"}'];
+    const mac = createHmac('sha256', Buffer.alloc(24, 1)).update(`${id}.${timestamp}.${body}`).digest('base64');
+    const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${mac}` };
+    return standardFault({ bytes: Buffer.from(body), headers, keys: keysOf([secret]), arrivedMs: 1_700_000_000_000 });
+  };
+  assert.equal(signed('msg_1'), null);
+  assert.deepEqual(signed('msg.1'), { status: 400, reason: 'the webhook-id contains a dot' });
+});
