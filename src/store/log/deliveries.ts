@@ -17,7 +17,9 @@ export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attemp
   if (!leased) return { held: false, claims: port.log.claims, errorEntry: null, isDisabled: false };
   const { delivery, queue, listenerId, ownerId } = leased;
   const { notice, isDisabled } = judge(port, leased, end);
-  const move = afterAttempt(leased.progress, end, closedStateOf(listenerId, port.webhook(queue)));
+  // Only what has to wait asks whether it may.
+  const closed = end.state === 'retrying' ? closedStateOf(listenerId, port.webhook(queue)) : null;
+  const move = afterAttempt(leased.progress, end, closed);
   port.moveDelivery(leased, move);
   const { trigger } = end.delivery;
   port.insertAttempt(delivery, { n: move.progress.requestsMade, trigger, made: JSON.stringify(end.made) });

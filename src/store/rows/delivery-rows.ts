@@ -17,17 +17,15 @@ export function toProgress(row: Row): DeliveryProgress {
   };
 }
 
-/** `row`: with `fence` as it was before. */
 export function toClaimedDelivery(
   row: Row,
-  fence: number,
-  of: Pick<ClaimedDelivery, 'emission' | 'webhook' | 'mailTo'>,
+  of: Pick<ClaimedDelivery, 'fence' | 'emission' | 'webhook' | 'mailTo'> & { readonly listenerId: string },
 ): ClaimedDelivery {
   const progress = toProgress(row);
   return {
     delivery: row.delivery as number,
-    fence,
-    kind: kindOf(row.listener_id as string),
+    fence: of.fence,
+    kind: kindOf(of.listenerId),
     emission: of.emission,
     subscriptionId: row.subscription_id as string | null,
     via: row.via as Via,

@@ -206,8 +206,9 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
   const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
   return claims.map((claimed) => {
     const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
-    const { row } = claimed;
-    return toClaimedDelivery(row, row.fence as number, { emission: toEmission(row, core), webhook, mailTo });
+    const { row, listenerId } = claimed;
+    const fence = row.fence as number;
+    return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(row, core), webhook, mailTo });
   });
 }
 

@@ -217,7 +217,9 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
     const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
     for (const { row } of given) {
       const emission = toEmission(row, { storeTag, seal });
-      claimer.claims.deliveries.push(toClaimedDelivery(row, row.fence as number, { emission, webhook, mailTo }));
+      claimer.claims.deliveries.push(
+        toClaimedDelivery(row, { fence: row.fence as number, listenerId: line.listenerId, emission, webhook, mailTo }),
+      );
     }
     line.change({ waiting: -given.length, taken: given.length }, node.id);
     for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });

@@ -17,7 +17,7 @@ import { type Line, Turns } from './round-robin.ts';
 
 const ONE_FIRST = { pending: 1, retrying: 0 };
 const ONE_RETRY = { pending: 0, retrying: 1 };
-const COLUMNS = `delivery, owner_id, listener_id, subscription_id, via, entry, state, due_at_ms, fence, ${PROGRESS_COLUMNS}`;
+const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, due_at_ms, fence, ${PROGRESS_COLUMNS}`;
 
 /** Listeners that one claim looks at in vain, at most: those whose slots are all taken may be many thousands. */
 const MAX_IN_VAIN = 1024;
@@ -269,5 +269,5 @@ function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerI
   w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as WaitingState, to: 'sending' });
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
   const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
-  return toClaimedDelivery(row, fence, { emission: toEmission(emission, core), webhook, mailTo });
+  return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(emission, core), webhook, mailTo });
 }

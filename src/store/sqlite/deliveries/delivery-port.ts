@@ -17,7 +17,7 @@ import { readHealth, writeHealth } from './health.ts';
 /** A queue is known by the id of its listener. */
 type Leased = LeasedDelivery<string>;
 
-const LEASED = `delivery, fence, owner_id, listener_id, ${PROGRESS_COLUMNS}`;
+const LEASED = `owner_id, listener_id, ${PROGRESS_COLUMNS}`;
 
 /** One per verb. */
 export class SqliteDeliveryPort implements DeliveryPort<string> {
@@ -36,12 +36,16 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
       fence,
       this.#core.boot,
     );
-    return row && toLeased(row);
+    return row && toLeased(row, { delivery, fence });
   }
 
   expiredDeliveries(): readonly Leased[] {
     const { writer, boot } = this.#core;
-    return writer.all(`SELECT ${LEASED} FROM deliveries WHERE state = 'sending' AND boot < ?`, boot).map(toLeased);
+    const rows = writer.all(
+      `SELECT delivery, fence, ${LEASED} FROM deliveries WHERE state = 'sending' AND boot < ?`,
+      boot,
+    );
+    return rows.map((row) => toLeased(row, { delivery: row.delivery as number, fence: row.fence as number }));
   }
 
   webhook(listenerId: string): Webhook | undefined {
@@ -97,11 +101,11 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
   }
 }
 
-function toLeased(row: Row): Leased {
+function toLeased(row: Row, { delivery, fence }: DeliveryLease): Leased {
   const listenerId = row.listener_id as string;
   return {
-    delivery: row.delivery as number,
-    fence: row.fence as number,
+    delivery,
+    fence,
     ownerId: row.owner_id as string,
     listenerId,
     queue: listenerId,
