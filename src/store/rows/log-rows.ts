@@ -69,7 +69,7 @@ export const NOT_OF_SOURCES = {
 export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): EmissionRecord {
   const entry = number(row, 'entry');
   const name = text(row, 'name');
-  const body = (row.body as Uint8Array | null | undefined) ?? null;
+  const body = row.body === null || row.body === undefined ? null : bytes(row, 'body');
   return {
     entry,
     emitId: emitId(storeTag, entry),

@@ -4,6 +4,7 @@ import type { Clock, Log, Random, Wake } from '../../ports.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
+import { number, text } from '../rows/cells.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
 import { configDatabase } from './config/config-database.ts';
@@ -196,7 +197,7 @@ function copyWal(writer: Connection): void {
 
 function readTag(writer: Connection, random: Random): string {
   const known = writer.get("SELECT value FROM meta WHERE name = 'store_tag'");
-  if (known) return known.value as string;
+  if (known) return text(known, 'value');
   const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
   const tag = [...random.bytes(5)].map((byte) => digits[byte % 36]).join('');
   writer.run("INSERT INTO meta (name, value) VALUES ('store_tag', ?)", tag);
@@ -226,6 +227,6 @@ function readOpenRuns(writer: Connection): OpenRuns {
   const runs = writer.all(
     `SELECT runnable_id AS id, count(*) AS n FROM runs WHERE state = 'queued' AND ${OPEN_RUN} GROUP BY runnable_id`,
   );
-  for (const row of runs) open.counts.set(row.id as string, row.n as number);
+  for (const row of runs) open.counts.set(text(row, 'id'), number(row, 'n'));
   return open;
 }

@@ -2,6 +2,7 @@
 // not: a commit whose answer was lost, and that nobody could tell of in time. What such a commit claimed is handed back.
 
 import type { Claims } from '../../contract/store.ts';
+import { number } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
 import { leaseKey } from '../log/batch-needs.ts';
@@ -56,7 +57,7 @@ export class Held {
       core.node.id,
     );
     return rows
-      .map((row) => ({ number: row.number as number, fence: row.fence as number }))
+      .map((row) => ({ number: number(row, 'number'), fence: number(row, 'fence') }))
       .filter(({ number }) => !of.known.has(number));
   }
 }

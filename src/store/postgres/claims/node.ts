@@ -6,6 +6,7 @@
 import { msOf, NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { number } from '../../rows/cells.ts';
 import { type DatabaseClock, NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -198,8 +199,8 @@ export class Node {
       const row = made[0];
       if (!row)
         throw new StoreUnavailable(`this database has ${LIMITS.nodes} Errand processes already; stop one first`);
-      this.#id = row.node as number;
-      this.#slot = row.slot as number;
+      this.#id = number(row, 'node');
+      this.#slot = number(row, 'slot');
       this.#last = Math.max(this.#last, await this.#lastOfAll());
       return;
     }

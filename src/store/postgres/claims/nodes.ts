@@ -6,6 +6,7 @@ import { errorIn } from '../../../domain/failure.ts';
 import type { Fault, RunState } from '../../../domain/run/run.ts';
 import type { Awaited, Beat, NodeStore } from '../../contract/nodes.ts';
 import { answerText, parseAnswer } from '../../rows/answers.ts';
+import { bytes, number, text } from '../../rows/cells.ts';
 import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -62,14 +63,14 @@ async function beat(core: Core): Promise<Beat> {
 }
 
 function toAwaited(row: Row): Awaited {
-  const ended = row.state === null ? null : { state: row.state as RunState, fault: faultOf(row) };
-  const answer = row.answer === null ? null : parseAnswer(row.answer as string);
-  return { run: row.run as number, answer, ended, waiting: toWait(row) };
+  const ended = row.state === null ? null : { state: text<RunState>(row, 'state'), fault: faultOf(row) };
+  const answer = row.answer === null ? null : parseAnswer(text(row, 'answer'));
+  return { run: number(row, 'run'), answer, ended, waiting: toWait(row) };
 }
 
 function faultOf(row: Row): Fault | null {
   if (row.body === null || row.original_start === null) return null;
-  const behind = (row.original_start as number) + (row.original_length as number) + 1;
-  const { code, msg, cellId, ts, namespace = '', stack = '' } = errorIn((row.body as Uint8Array).subarray(behind));
+  const behind = number(row, 'original_start') + number(row, 'original_length') + 1;
+  const { code, msg, cellId, ts, namespace = '', stack = '' } = errorIn(bytes(row, 'body').subarray(behind));
   return { code, msg, cellId, namespace, tsMs: Date.parse(ts), stack };
 }

@@ -6,6 +6,7 @@ import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.
 import type { Webhook } from '../../../domain/resource.ts';
 import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
 import { HANDED_OVER } from '../../log/round-robin.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toProgress } from '../../rows/delivery-rows.ts';
 import type { Row } from '../connection/values.ts';
 import { leaseKey } from '../log/batch-needs.ts';
@@ -32,7 +33,7 @@ export class PlannedDeliveryPort implements DeliveryPort<Line> {
 
   expiredDeliveries(): readonly Leased[] {
     const lost = this.#pass.lost('deliveries');
-    return lost.map((row) => toLeased(this.#pass, row, row.fence as number));
+    return lost.map((row) => toLeased(this.#pass, row, number(row, 'fence')));
   }
 
   webhook(line: Line): Webhook | undefined {
@@ -104,7 +105,7 @@ export class PlannedDeliveryPort implements DeliveryPort<Line> {
 }
 
 function toLeased(pass: Pass, row: Row, fence: number): Leased {
-  const [ownerId, listenerId] = [row.owner_id as string, row.listener_id as string];
+  const [ownerId, listenerId] = [text(row, 'owner_id'), text(row, 'listener_id')];
   const queue = pass.line(ownerId, listenerId, false);
-  return { delivery: row.delivery as number, fence, ownerId, listenerId, queue, progress: toProgress(row) };
+  return { delivery: number(row, 'delivery'), fence, ownerId, listenerId, queue, progress: toProgress(row) };
 }

@@ -4,6 +4,7 @@ import type { Attempt, DeliveryState } from '../../../domain/delivery/delivery.t
 import { LIMITS } from '../../../domain/limits.ts';
 import type { AttemptRecord, Standing } from '../../contract/records.ts';
 import type { DeliveryStore } from '../../contract/store.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import type { Row, Value } from '../connection/values.ts';
@@ -104,19 +105,19 @@ const WHOLE = `WITH d AS MATERIALIZED (
 function toStanding(core: Core, row: Row): Standing | null {
   if (row.webhook === null) return null;
   return {
-    webhook: toWebhook({ ...row, name: row.webhook_name as string | null }, core.seal),
+    webhook: toWebhook({ ...row, name: textOrNull(row, 'webhook_name') }, core.seal),
     pausedUntilMs: pausedUntilMs(core, row),
-    sending: (row.taken as number | null) ?? 0,
-    ahead: row.ahead as number,
-    head: row.head === row.delivery ? null : (row.head as number | null),
+    sending: numberOrNull(row, 'taken') ?? 0,
+    ahead: number(row, 'ahead'),
+    head: row.head === row.delivery ? null : numberOrNull(row, 'head'),
   };
 }
 
 function pausedUntilMs({ clock }: Core, row: Row): number | null {
-  const untilMs = row.paused_until_ms as number | null;
+  const untilMs = numberOrNull(row, 'paused_until_ms');
   return untilMs !== null && untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {
-  return { ...(JSON.parse(row.made as string) as Attempt), n: row.n as number, trigger: row.trigger as string };
+  return { ...(JSON.parse(text(row, 'made')) as Attempt), n: number(row, 'n'), trigger: text(row, 'trigger') };
 }

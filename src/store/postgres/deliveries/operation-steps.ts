@@ -7,6 +7,7 @@
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { countNext, firstNumberOf, meant, resendNext } from '../../../domain/operation.ts';
+import { number, text } from '../../rows/cells.ts';
 import { cursorOf } from '../../rows/operation-rows.ts';
 import { lockLine, readLine } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -49,9 +50,9 @@ export async function stepOperation(core: Core): Promise<Stepped> {
 async function stepIn(core: Core, tx: Tx): Promise<Stepped> {
   const [row] = await tx.query(NEXT);
   if (!row) return NOTHING;
-  const nowMs = core.clock.heard(row.now_ms as number, tx.beganAt);
+  const nowMs = core.clock.heard(number(row, 'now_ms'), tx.beganAt);
   if (row.has_webhook !== true) {
-    cancelOperationsOf(tx, { webhookId: row.webhook_id as string, nowMs });
+    cancelOperationsOf(tx, { webhookId: text(row, 'webhook_id'), nowMs });
     return MORE;
   }
   return row.is_counted === true ? sendStep(core, tx, { row, nowMs }) : countStep(tx, { row, nowMs });
@@ -77,10 +78,10 @@ async function look(tx: Tx, row: Row): Promise<Looked[]> {
   const rows = await tx.query(
     `SELECT * FROM (${part('open_deliveries')} UNION ALL ${part('deliveries')}) AS next
       ORDER BY delivery LIMIT ${LIMITS.operationStep}`,
-    row.owner_id as string,
-    row.webhook_id as string,
-    row.after_delivery as number,
-    firstNumberOf(row.until_ms as number),
+    text(row, 'owner_id'),
+    text(row, 'webhook_id'),
+    number(row, 'after_delivery'),
+    firstNumberOf(number(row, 'until_ms')),
   );
   return rows as unknown as Looked[];
 }
@@ -90,7 +91,7 @@ async function countStep(tx: Tx, { row, nowMs }: Step): Promise<Stepped> {
   void tx.query(
     `UPDATE operations SET total = total + $2::int, is_counted = $3, after_delivery = $4::bigint, updated_at_ms = $5::bigint,
       turn = ${NEXT_TURN} WHERE id = $1`,
-    row.id as string,
+    text(row, 'id'),
     matched,
     isCounted,
     after,
@@ -106,14 +107,14 @@ async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepp
     'SELECT entry FROM emissions WHERE entry = ANY($1::bigint[]) ORDER BY entry FOR KEY SHARE SKIP LOCKED',
     arrayLiteral(meant(cursor, looked).map(({ entry }) => entry)),
   );
-  const listener = { ownerId: row.owner_id as string, id: row.webhook_id as string };
+  const listener = { ownerId: text(row, 'owner_id'), id: text(row, 'webhook_id') };
   lockLine(tx, listener);
   const [line, [stand]] = await Promise.all([
     readLine(tx, listener),
     tx.query(
       `SELECT ${WAITING} AS waiting FROM operations AS o JOIN webhooks AS w ON w.id = o.webhook_id
         WHERE o.id = $1 AND w.active`,
-      row.id as string,
+      text(row, 'id'),
     ),
   ]);
   // Disabled or deleted since it was looked at: the next look tells which.
@@ -128,7 +129,7 @@ async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepp
   void tx.query(
     `UPDATE operations SET resent = resent + $2::int, after_delivery = $3::bigint, updated_at_ms = $4::bigint,
       state = $5, ended_at_ms = $6::bigint, turn = ${NEXT_TURN} WHERE id = $1`,
-    row.id as string,
+    text(row, 'id'),
     resent,
     after,
     nowMs,

@@ -8,6 +8,7 @@ import { type NotResendable, reasonAgainstResending } from '../../../domain/deli
 import { RESENDABLE } from '../../../domain/operation.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { DeliveryRecord } from '../../contract/records.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import { lockLine, readLine } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -44,8 +45,8 @@ async function resendIn(
     ownerId,
   );
   if (!found) return undefined;
-  const nowMs = core.clock.heard(found.now_ms as number, tx.beganAt);
-  const listener = { ownerId, id: found.listener_id as string };
+  const nowMs = core.clock.heard(number(found, 'now_ms'), tx.beganAt);
+  const listener = { ownerId, id: text(found, 'listener_id') };
   lockLine(tx, listener);
   const [line, webhooks, states] = await Promise.all([
     readLine(tx, listener),

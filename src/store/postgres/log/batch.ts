@@ -12,6 +12,7 @@
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
+import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/log-rows.ts';
 import { grantRows } from '../claims/claim.ts';
 import { keepLastNumber } from '../claims/node.ts';
@@ -171,8 +172,8 @@ function committed(core: Core, pass: Pass): void {
   pass.settle();
   core.node.gave(pass.numbers);
   const { endings, returns, attempts } = pass.reads;
-  for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(row.run as number);
-  for (const row of attempts.values()) core.held.deliveries.delete(row.delivery as number);
+  for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(number(row, 'run'));
+  for (const row of attempts.values()) core.held.deliveries.delete(number(row, 'delivery'));
   for (const claims of pass.claims) core.held.add(claims);
   if (pass.isCounterWrong) core.notices.suspectCounters();
   core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);

@@ -1,12 +1,11 @@
 // What is read of the log: its lists, the ledger, and who was told of an emission.
 
-import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { EMAIL, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Via } from '../../../domain/resource.ts';
-import type { RunState } from '../../../domain/run/run.ts';
 import type { Ledger, Receipt } from '../../contract/records.ts';
 import type { LogStore } from '../../contract/store.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toEmissionRecord, toLedger } from '../../rows/log-rows.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -95,13 +94,13 @@ function receiptsSql(heard: string): string {
 
 function toReceipt(row: Row): Receipt {
   return {
-    kind: row.kind as Receipt['kind'],
-    number: row.number as number | null,
-    listenerId: row.listener_id as string,
-    subscriptionId: row.subscription_id as string | null,
-    via: row.via as Via,
-    state: row.state as RunState | DeliveryState | 'withheld',
-    reason: row.reason as string | null,
+    kind: text<Receipt['kind']>(row, 'kind'),
+    number: numberOrNull(row, 'number'),
+    listenerId: text(row, 'listener_id'),
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    via: text<Via>(row, 'via'),
+    state: text<Receipt['state']>(row, 'state'),
+    reason: textOrNull(row, 'reason'),
   };
 }
 
@@ -111,7 +110,7 @@ async function readLedger(core: Core, ownerId: string): Promise<Ledger> {
     'SELECT fact, sum(n)::bigint AS n FROM ledger WHERE owner_id = $1 GROUP BY fact',
     ownerId,
   );
-  const facts = new Map(rows.map((row) => [row.fact as string, row.n as number]));
+  const facts = new Map(rows.map((row) => [text(row, 'fact'), number(row, 'n')]));
   if ([...facts.values()].some((n) => n < 0)) core.notices.suspectCounters();
   return toLedger(facts);
 }

@@ -6,6 +6,7 @@ import type { RunState } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
+import { number, text } from '../../rows/cells.ts';
 import { fitting, type Listener, lockLine } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -28,10 +29,10 @@ export function waitVerbs(core: Core): WaitStore {
       );
       if (!row) return undefined;
       return {
-        ownerId: row.owner_id as string,
-        runnableId: row.runnable_id as string,
-        deploymentId: row.deployment_id as string,
-        state: row.state as RunState,
+        ownerId: text(row, 'owner_id'),
+        runnableId: text(row, 'runnable_id'),
+        deploymentId: text(row, 'deployment_id'),
+        state: text<RunState>(row, 'state'),
       };
     },
   };
@@ -91,8 +92,8 @@ async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
   ]);
   addToLines(tx, queued);
   const ledger = new Ledger();
-  for (const row of cancelled) ledger.moved(row.owner_id as string, 'runs', { from: 'waiting', to: 'cancelled' });
-  for (const row of queued) ledger.moved(row.owner_id as string, 'runs', { from: 'waiting', to: 'queued' });
+  for (const row of cancelled) ledger.moved(text(row, 'owner_id'), 'runs', { from: 'waiting', to: 'cancelled' });
+  for (const row of queued) ledger.moved(text(row, 'owner_id'), 'runs', { from: 'waiting', to: 'queued' });
   ledger.write(tx, core.node.slot);
   const places = new Map(due.map(({ run }, place) => [run, place]));
   const placeOf = ({ run }: Row): number => places.get(run as number) as number;
@@ -109,7 +110,7 @@ interface Pairs {
 
 /** Of runs' rows, each line once. */
 function pairsOf(rows: readonly Row[]): Pairs {
-  const groups = [...Map.groupBy(rows, (row) => pairKey(row.owner_id as string, row.runnable_id as string)).values()];
+  const groups = [...Map.groupBy(rows, (row) => pairKey(text(row, 'owner_id'), text(row, 'runnable_id'))).values()];
   return {
     owners: arrayLiteral(groups.map(([row]) => row?.owner_id as string)),
     listeners: arrayLiteral(groups.map(([row]) => row?.runnable_id as string)),
@@ -133,7 +134,7 @@ async function lockLines(tx: Tx, rows: readonly Row[]): Promise<string[]> {
   );
   const there = await tx.query('SELECT id FROM runnables WHERE id = ANY($1::text[])', listeners);
   const isThere = new Set(there.map(({ id }) => id));
-  return [...new Set(rows.map((row) => row.runnable_id as string))].filter((id) => !isThere.has(id));
+  return [...new Set(rows.map((row) => text(row, 'runnable_id')))].filter((id) => !isThere.has(id));
 }
 
 /** A throttled one stays ready when it was. */
@@ -189,7 +190,7 @@ async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
     if (row.waits !== waits || row.wait_kind === 'retry') return { answer: 'over' };
     return endNow(core, tx, { row, ordered });
   }
-  if ((row.waits as number) + 1 !== waits || row.is_ordered === true) return { answer: 'over' };
+  if (number(row, 'waits') + 1 !== waits || row.is_ordered === true) return { answer: 'over' };
   // Queued rows are touched under their line's lock only, and running ones never under it: see cancel.ts.
   if (row.state === 'queued') lockLine(tx, listenerOf(row));
   const kept = await tx.query(
@@ -198,7 +199,7 @@ async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
     run,
     waits,
     JSON.stringify(ordered.early),
-    row.state as string,
+    text(row, 'state'),
   );
   return kept.length === 0 ? { answer: 'over', isStale: true } : { answer: 'taken' };
 }
@@ -210,7 +211,7 @@ async function endNow(core: Core, tx: Tx, { row, ordered }: { row: Row; ordered:
   if (!ended) return { answer: 'over', isStale: true };
   const ledger = new Ledger();
   const to = order === 'cancel' ? 'cancelled' : 'queued';
-  ledger.moved(row.owner_id as string, 'runs', { from: 'waiting', to });
+  ledger.moved(text(row, 'owner_id'), 'runs', { from: 'waiting', to });
   ledger.write(tx, core.node.slot);
   return { answer: 'taken', ended };
 }
@@ -241,7 +242,7 @@ async function queue(tx: Tx, { of, early }: Ordered): Promise<Row[]> {
 }
 
 function listenerOf(row: Row): Listener {
-  return { ownerId: row.owner_id as string, id: row.runnable_id as string };
+  return { ownerId: text(row, 'owner_id'), id: text(row, 'runnable_id') };
 }
 
 function isAwaitedElsewhere(core: Core, row: Row): boolean {

@@ -6,6 +6,7 @@ import type { AttemptRecord, DeliveryWhole } from '../../contract/records.ts';
 import type { DeliveryStore } from '../../contract/store.ts';
 import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
 import { NO_SLOTS } from '../../log/finish-run.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row, Value } from '../database.ts';
@@ -81,10 +82,10 @@ function getDelivery(core: Core, ownerId: string, delivery: number): DeliveryWho
 }
 
 function pausedUntilMs({ turns, clock }: Core, row: Row): number | null {
-  const untilMs = turns.find(row.listener_id as string)?.pausedUntilMs ?? 0;
+  const untilMs = turns.find(text(row, 'listener_id'))?.pausedUntilMs ?? 0;
   return untilMs > clock.nowMs() ? untilMs : null;
 }
 
 function toAttempt(row: Row): AttemptRecord {
-  return { ...(JSON.parse(row.made as string) as Attempt), n: row.n as number, trigger: row.trigger as string };
+  return { ...(JSON.parse(text(row, 'made')) as Attempt), n: number(row, 'n'), trigger: text(row, 'trigger') };
 }

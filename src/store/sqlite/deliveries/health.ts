@@ -1,6 +1,7 @@
 // Webhooks' health. Only those that are not well, or were put off, have a row.
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
+import { number, numberOrNull } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 
@@ -35,9 +36,9 @@ export function writeHealth(core: Core, webhookId: string, health: WebhookHealth
 
 function toHealth(row: Row): WebhookHealth {
   return {
-    failingSinceMs: row.failing_since_ms as number | null,
-    exhaustedInRow: row.exhausted_in_row as number,
-    noticedAtMs: row.noticed_at_ms as number | null,
-    pausedUntilMs: row.paused_until_ms as number | null,
+    failingSinceMs: numberOrNull(row, 'failing_since_ms'),
+    exhaustedInRow: number(row, 'exhausted_in_row'),
+    noticedAtMs: numberOrNull(row, 'noticed_at_ms'),
+    pausedUntilMs: numberOrNull(row, 'paused_until_ms'),
   };
 }

@@ -5,6 +5,7 @@ import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { countNext, firstNumberOf, resendNext } from '../../../domain/operation.ts';
 import type { Webhook } from '../../../domain/resource.ts';
+import { number, text } from '../../rows/cells.ts';
 import { cursorOf, GONE } from '../../rows/operation-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -25,7 +26,7 @@ export function stepOperation(core: Core, tx: Transaction): Step {
     MAX_CONSIDERED,
   );
   for (const row of running) {
-    const webhookId = row.webhook_id as string;
+    const webhookId = text(row, 'webhook_id');
     const webhook = core.routes.webhook(webhookId);
     if (!webhook) {
       cancelOperations(core, tx, webhookId);
@@ -42,7 +43,7 @@ export function stepOperation(core: Core, tx: Transaction): Step {
 /** All of them wait for something else: those behind them are considered next. */
 function toTheEnd(core: Core, tx: Transaction, waiting: readonly Row[]): void {
   for (const row of waiting) {
-    core.writer.run('UPDATE operations SET turn = ? WHERE id = ?', tx.number(), row.id as string);
+    core.writer.run('UPDATE operations SET turn = ? WHERE id = ?', tx.number(), text(row, 'id'));
   }
 }
 
@@ -71,14 +72,14 @@ function roomFor(core: Core, webhook: Webhook): number {
 
 function count(core: Core, tx: Transaction, row: Row): Step {
   const { matched, isCounted, after } = countNext(cursorOf(row), nextOf(core, row));
-  write(core, tx, row, { total: (row.total as number) + matched, isCounted, after });
+  write(core, tx, row, { total: number(row, 'total') + matched, isCounted, after });
   return { isResent: false, isMore: true };
 }
 
 function resend(core: Core, tx: Transaction, { row, room }: { row: Row; room: number }): Step {
   const { chosen, after, isDone } = resendNext(cursorOf(row), nextOf(core, row), { room });
   for (const { row: delivery } of chosen) sendAgain(core, tx, delivery);
-  write(core, tx, row, { resent: (row.resent as number) + chosen.length, after, isDone });
+  write(core, tx, row, { resent: number(row, 'resent') + chosen.length, after, isDone });
   return { isResent: chosen.length > 0, isMore: true };
 }
 
@@ -87,12 +88,16 @@ function nextOf(core: Core, row: Row): { row: Row; delivery: number; state: Deli
   const found = core.writer.all(
     `SELECT ${SENT_AGAIN} FROM deliveries WHERE owner_id = ? AND listener_id = ? AND delivery > ? AND delivery < ?
       ORDER BY delivery LIMIT ${LIMITS.operationStep}`,
-    row.owner_id as string,
-    row.webhook_id as string,
-    row.after_delivery as number,
-    firstNumberOf(row.until_ms as number),
+    text(row, 'owner_id'),
+    text(row, 'webhook_id'),
+    number(row, 'after_delivery'),
+    firstNumberOf(number(row, 'until_ms')),
   );
-  return found.map((one) => ({ row: one, delivery: one.delivery as number, state: one.state as DeliveryState }));
+  return found.map((one) => ({
+    row: one,
+    delivery: number(one, 'delivery'),
+    state: text<DeliveryState>(one, 'state'),
+  }));
 }
 
 interface Progress {
@@ -104,7 +109,7 @@ interface Progress {
 }
 
 function write(core: Core, tx: Transaction, row: Row, progress: Progress): void {
-  const { total = row.total as number, resent = row.resent as number, after, isDone = false } = progress;
+  const { total = number(row, 'total'), resent = number(row, 'resent'), after, isDone = false } = progress;
   const isCounted = progress.isCounted ?? row.is_counted === 1;
   core.writer.run(
     `UPDATE operations SET state = ?, total = ?, is_counted = ?, resent = ?, after_delivery = ?, turn = ?,
@@ -117,6 +122,6 @@ function write(core: Core, tx: Transaction, row: Row, progress: Progress): void 
     tx.number(),
     tx.nowMs,
     isDone ? tx.nowMs : null,
-    row.id as string,
+    text(row, 'id'),
   );
 }

@@ -4,6 +4,7 @@ import { type DeliveryState, isWebhook } from '../../../domain/delivery/delivery
 import { isWaiting, type NotResendable, reasonAgainstResending } from '../../../domain/delivery/progress.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { DeliveryRecord } from '../../contract/records.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -24,7 +25,7 @@ export function resendDelivery(
     ownerId,
   );
   if (!row) return undefined;
-  const [state, listenerId] = [row.state as DeliveryState, row.listener_id as string];
+  const [state, listenerId] = [text<DeliveryState>(row, 'state'), text(row, 'listener_id')];
   const webhook = isWebhook(listenerId) ? core.routes.webhook(listenerId) : undefined;
   const reason = reasonAgainstResending({ state, listenerId }, webhook);
   if (reason !== null) return reason;
@@ -38,16 +39,16 @@ export function resendDelivery(
 
 /** Of a delivery that is neither on its way nor held, of a webhook that is active or of the owner's mail. */
 export function sendAgain(core: Core, tx: Transaction, row: Row): void {
-  const from = row.state as DeliveryState;
-  const ownerId = row.owner_id as string;
+  const from = text<DeliveryState>(row, 'state');
+  const ownerId = text(row, 'owner_id');
   core.writer.run(
     `UPDATE deliveries SET state = 'retrying', due_by = 'resend', due_at_ms = ?, tries = tries * ?, ended_at_ms = NULL
       WHERE delivery = ?`,
     tx.nowMs,
     isWaiting(from) ? 1 : 0,
-    row.delivery as number,
+    number(row, 'delivery'),
   );
-  const listenerId = row.listener_id as string;
+  const listenerId = text(row, 'listener_id');
   tx.deliveriesMoved({ ownerId, listenerId, from, to: 'retrying', dueAtMs: tx.nowMs });
   // Its error stays, and tells of no delivery that is exhausted now.
   if (from === 'exhausted') tx.count(ownerId, FURTHER_ERRORS, 1);

@@ -10,6 +10,7 @@ import type { Claims, RunStore } from '../../contract/store.ts';
 import { rescueDeliveries } from '../../log/deliveries.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { rescueRuns } from '../../log/rescue-runs.ts';
+import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { causesOf } from '../log/log.ts';
@@ -70,12 +71,12 @@ export function runVerbs(core: Core): RunStore {
       if (!row) return undefined;
       return {
         ...toRunRecord(row, core.storeTag),
-        event: row.body as Uint8Array,
-        detail: row.detail as string | null,
-        errorBody: errorObject(core, row.error_entry as number | null),
-        causedByRun: row.cause_run as number | null,
-        causeSummary: row.cause_summary as string | null,
-        causes: causesOf(core, { run, via: row.via as Via }, MAX_CAUSES),
+        event: bytes(row, 'body'),
+        detail: textOrNull(row, 'detail'),
+        errorBody: errorObject(core, numberOrNull(row, 'error_entry')),
+        causedByRun: numberOrNull(row, 'cause_run'),
+        causeSummary: textOrNull(row, 'cause_summary'),
+        causes: causesOf(core, { run, via: text<Via>(row, 'via') }, MAX_CAUSES),
       };
     },
   };
@@ -89,8 +90,8 @@ function errorObject(core: Core, errorEntry: number | null): Uint8Array | null {
     errorEntry,
   );
   if (!row) return null;
-  const behind = (row.original_start as number) + (row.original_length as number) + 1;
-  return utf8(JSON.stringify(errorIn((row.body as Uint8Array).subarray(behind))));
+  const behind = number(row, 'original_start') + number(row, 'original_length') + 1;
+  return utf8(JSON.stringify(errorIn(bytes(row, 'body').subarray(behind))));
 }
 
 function rescue(w: SqliteLogWriter): { runs: number; deliveries: number; claims: Claims } {
@@ -103,12 +104,12 @@ function cancelRun(core: Core, tx: Transaction, which: { ownerId: string; run: n
   const { ownerId, run } = which;
   const row = core.writer.get('SELECT state, runnable_id FROM runs WHERE run = ? AND owner_id = ?', run, ownerId);
   if (!row) return undefined;
-  const state = row.state as RunState;
+  const state = text<RunState>(row, 'state');
   // For the case that it begins to wait, or is queued again, before it hears of this.
   if (state === 'running') core.writer.run('UPDATE runs SET early = ? WHERE run = ?', STOP, run);
   if (state !== 'queued' && state !== 'waiting') return state;
   core.writer.run(`${CANCEL_RUNS} WHERE run = ?`, tx.nowMs, run);
   tx.runMoved(ownerId, { from: state, to: 'cancelled' });
-  if (state === 'queued') tx.runsOpened(row.runnable_id as string, -1);
+  if (state === 'queued') tx.runsOpened(text(row, 'runnable_id'), -1);
   return 'cancelled';
 }

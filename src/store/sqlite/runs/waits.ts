@@ -3,6 +3,7 @@
 
 import type { RunState } from '../../../domain/run/run.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
+import { number, text } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
@@ -28,10 +29,10 @@ export function waitVerbs(core: Core): WaitStore {
       const row = core.reader.get('SELECT owner_id, runnable_id, deployment_id, state FROM runs WHERE run = ?', run);
       if (!row) return undefined;
       return {
-        ownerId: row.owner_id as string,
-        runnableId: row.runnable_id as string,
-        deploymentId: row.deployment_id as string,
-        state: row.state as RunState,
+        ownerId: text(row, 'owner_id'),
+        runnableId: text(row, 'runnable_id'),
+        deploymentId: text(row, 'deployment_id'),
+        state: text<RunState>(row, 'state'),
       };
     },
   };
@@ -52,7 +53,7 @@ function endWaits(
   for (const row of due) {
     const to = row.wait_kind === 'suspend' ? 'cancelled' : 'queued';
     endWait(core, tx, { row, to, request: null });
-    if (to === 'cancelled') cancelled.push(row.run as number);
+    if (to === 'cancelled') cancelled.push(number(row, 'run'));
   }
   return { queued: due.length - cancelled.length, cancelled, isMore: due.length === limit };
 }
@@ -65,7 +66,7 @@ interface EndOfWait {
 }
 
 function endWait(core: Core, tx: Transaction, { row, to, request }: EndOfWait): void {
-  const run = row.run as number;
+  const run = number(row, 'run');
   if (to === 'cancelled') {
     core.writer.run(`${CANCEL_RUNS} WHERE run = ?`, tx.nowMs, run);
   } else {
@@ -74,9 +75,9 @@ function endWait(core: Core, tx: Transaction, { row, to, request }: EndOfWait): 
       request,
       run,
     );
-    tx.runsOpened(row.runnable_id as string, 1);
+    tx.runsOpened(text(row, 'runnable_id'), 1);
   }
-  tx.runMoved(row.owner_id as string, { from: 'waiting', to });
+  tx.runMoved(text(row, 'owner_id'), { from: 'waiting', to });
 }
 
 interface Ordered {
@@ -91,7 +92,7 @@ function resumeRun(core: Core, tx: Transaction, { of, order, request }: Ordered)
     of.run,
   );
   if (!row) return undefined;
-  const waits = row.waits as number;
+  const waits = number(row, 'waits');
   if (row.state === 'waiting') {
     if (waits !== of.waits || row.wait_kind === 'retry') return 'over';
     endWait(core, tx, { row, to: order === 'cancel' ? 'cancelled' : 'queued', request });
