@@ -3,8 +3,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IsolationSettings } from '../src/runner/isolation.ts';
-import { createRunner } from '../src/runner/pool.ts';
+import type { IsolationSettings } from '../src/runner/isolation/isolation.ts';
+import { createRunner } from '../src/runner/pool/pool.ts';
 import { deploymentOf, requestOf } from '../test/unit/runner/kit.ts';
 import { type Spread, spreadOf } from './stats.ts';
 

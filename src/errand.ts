@@ -67,9 +67,9 @@ const deploying = {
     return [...(await scanFolder(dir)).stamps.keys()].filter(mayBeWorkflow);
   },
   bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
-    const { bundleFile } = await import('./runner/bundle-file.ts');
-    const { placed } = await import('./runner/bundle-options.ts');
-    const { bundleStep } = await import('./runner/bundle.ts');
+    const { bundleFile } = await import('./runner/bundling/bundle-file.ts');
+    const { placed } = await import('./runner/bundling/bundle-options.ts');
+    const { bundleStep } = await import('./runner/bundling/bundle.ts');
     const dir = await realpath(file.dir);
     const bundled = await bundleFile({ ...file, dir });
     if (bundled.kind === 'module' || (bundled.kind === 'workflow' && bundled.usesSdk)) return bundled;

@@ -4,7 +4,7 @@ import './server/thread-pool.ts';
 import { pino } from 'pino';
 import { VERSION } from './domain/version.ts';
 import type { Log } from './ports.ts';
-import type { IsolationSettings } from './runner/isolation.ts';
+import type { IsolationSettings } from './runner/isolation/isolation.ts';
 import { isolationOf } from './server/code-isolation.ts';
 import { type Config, readConfig } from './server/config.ts';
 import { databaseLabel } from './server/database-url.ts';

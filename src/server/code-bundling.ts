@@ -3,8 +3,8 @@
 // operator's and ours. Neither is there before it is needed.
 
 import type { Log } from '../ports.ts';
-import type { Bundled, StepSource } from '../runner/bundle.ts';
-import type { BundledFile, WorkflowFile } from '../runner/bundle-file.ts';
+import type { Bundled, StepSource } from '../runner/bundling/bundle.ts';
+import type { BundledFile, WorkflowFile } from '../runner/bundling/bundle-file.ts';
 import { Bundling } from '../runner/bundling/bundling.ts';
 import { isolationOf, ownCgroups } from './code-isolation.ts';
 import type { Config } from './config.ts';

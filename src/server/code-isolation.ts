@@ -5,11 +5,11 @@ import { chmod, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
-import { type Opened, openCgroups } from '../runner/cgroups.ts';
-import { createCodeUsers } from '../runner/code-users.ts';
-import { hardeningObstacle } from '../runner/hardening.ts';
-import type { IsolationSettings } from '../runner/isolation.ts';
-import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool.ts';
+import { type Opened, openCgroups } from '../runner/isolation/cgroups.ts';
+import { createCodeUsers } from '../runner/isolation/code-users.ts';
+import { hardeningObstacle } from '../runner/isolation/hardening.ts';
+import type { IsolationSettings } from '../runner/isolation/isolation.ts';
+import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool/pool.ts';
 import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 

@@ -4,7 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { USER_RANGES, type UserRange } from '../runner/code-users.ts';
+import { USER_RANGES, type UserRange } from '../runner/isolation/code-users.ts';
 
 /** CAP_CHOWN, CAP_SETGID, CAP_SETUID: bits of the capabilities that a process has. */
 const NEEDED = [

@@ -1,5 +1,5 @@
-import { hardeningObstacle } from '../../src/runner/hardening.ts';
-import { callSystem, OUTSIDE } from '../unit/runner/native.ts';
+import { hardeningObstacle } from '../../src/runner/isolation/hardening.ts';
+import { callSystem, OUTSIDE } from '../unit/runner/isolation/native.ts';
 import type { Attack } from './corpus.ts';
 
 const TAKEN = 'the function is taken away';

@@ -1,7 +1,7 @@
 // The answer to code that cannot be bundled.
 
 import { Refusal } from '../../domain/fault.ts';
-import type { CodeProblem } from '../../runner/bundle-options.ts';
+import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 
 /** `parameterOf`: what of the request a file stands for. */
 export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import type { DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
-import { placed } from '../../runner/bundle-options.ts';
+import { placed } from '../../runner/bundling/bundle-options.ts';
 import type { FileDeployer } from './deploy.ts';
 
 export interface UploadDeps {

@@ -1,4 +1,4 @@
-// What is deployed is warmed: a process of it is started in the background, as far as there is room (runner/warm-ups.ts).
+// What is deployed is warmed: a process of it is started in the background, as far as there is room (runner/pool/warm-ups.ts).
 // Only where runs are executed; another node starts its own with the first run that it takes.
 
 import type { Deployment, Runnable } from '../../domain/resource.ts';

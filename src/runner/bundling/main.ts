@@ -9,10 +9,10 @@
 import { accessSync, closeSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
 import { transform } from 'esbuild';
-import { bundleStep } from '../bundle.ts';
-import { bundleFile } from '../bundle-file.ts';
+import { giveUp, installFilter, limit, openSystem } from '../child/confine/harden.ts';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
-import { giveUp, installFilter, limit, openSystem } from '../child/harden.ts';
+import { bundleStep } from './bundle.ts';
+import { bundleFile } from './bundle-file.ts';
 import {
   type AnswerMessage,
   BUNDLER_GONE,

@@ -5,10 +5,10 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Cgroup } from '../cgroups.ts';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
-import { innerOf, REPORT } from '../jail.ts';
-import { MEMORY_LOOK_MS, usedMemoryMb } from '../memory.ts';
+import type { Cgroup } from '../isolation/cgroups.ts';
+import { innerOf, REPORT } from '../isolation/jail.ts';
+import { MEMORY_LOOK_MS, usedMemoryMb } from '../pool/memory.ts';
 import type { AnswerMessage, BundleAnswer, BundleOrder, OrderMessage } from './protocol.ts';
 import { CANNOT_READ } from './protocol.ts';
 

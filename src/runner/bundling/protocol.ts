@@ -1,8 +1,8 @@
 // What the server and the process that bundles say to each other, in the frames of child/frames.ts.
 
-import type { Bundled, StepSource } from '../bundle.ts';
-import type { BundledFile, WorkflowFile } from '../bundle-file.ts';
-import type { ResourceLimits } from '../child/harden.ts';
+import type { ResourceLimits } from '../child/confine/harden.ts';
+import type { Bundled, StepSource } from './bundle.ts';
+import type { BundledFile, WorkflowFile } from './bundle-file.ts';
 
 export type BundleOrder =
   | { readonly kind: 'step'; readonly source: StepSource; readonly packagesDir: string | null }

@@ -17,10 +17,10 @@ import { arch, platform } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KIB } from '../../domain/limits.ts';
-import { inheritedDescriptors } from '../descriptors.ts';
-import { hardeningObstacle, underLimits } from '../hardening.ts';
-import type { CodeUser, IsolationSettings } from '../isolation.ts';
-import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../jail.ts';
+import { inheritedDescriptors } from '../isolation/descriptors.ts';
+import { hardeningObstacle, underLimits } from '../isolation/hardening.ts';
+import type { CodeUser, IsolationSettings } from '../isolation/isolation.ts';
+import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../isolation/jail.ts';
 import type { BundlerSetup } from './protocol.ts';
 
 /** Where the process is confined: by what level, and to what folders. */

@@ -1,11 +1,14 @@
 // One run inside the child: what it has been given, what it has made so far, and its one end.
 
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './api/answer.ts';
+import { Outbox } from './api/outbox.ts';
+import { Questions } from './api/questions.ts';
+import { resultsOf } from './api/results.ts';
+import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
 import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
-import { Outbox } from './outbox.ts';
 import {
   type ChildFault,
   type ChildLimits,
@@ -17,9 +20,6 @@ import {
   type StepMessage,
   type StepTuple,
 } from './protocol.ts';
-import { Questions } from './questions.ts';
-import { resultsOf } from './results.ts';
-import { addressesOf, type WaitAddresses } from './resume-address.ts';
 import { RunLog } from './run-log.ts';
 import { cutChars, textOf } from './text.ts';
 

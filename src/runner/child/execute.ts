@@ -1,12 +1,12 @@
 // Runs the steps of one run, in order; of one that goes on, those behind the steps that are done.
 
 import type { ActiveRun } from './active-run.ts';
-import { bindComponent, type Component } from './component.ts';
+import { dataStore } from './api/data-store.ts';
+import { evaluated } from './api/expressions.ts';
+import { stepApi } from './api/step-api.ts';
+import { bindComponent, type Component } from './component/component.ts';
+import { runSource } from './component/source.ts';
 import { current } from './current.ts';
-import { dataStore } from './data-store.ts';
-import { evaluated } from './expressions.ts';
-import { runSource } from './source.ts';
-import { stepApi } from './step-api.ts';
 import { StepRun } from './step-run.ts';
 
 /** Never rejects: what goes wrong ends the run as failed. */

@@ -2,15 +2,15 @@
 
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
-import { confine } from './confine.ts';
-import { captureConsole } from './console.ts';
+import { captureConsole } from './api/console.ts';
+import { confine } from './confine/confine.ts';
+import { exitProcess, guardProcess } from './confine/guard.ts';
+import { harden } from './confine/harden.ts';
+import { openOutlet } from './confine/outlet.ts';
+import { refuseHazards, refuseSignals } from './confine/refuse.ts';
+import { provideTmp } from './confine/tmp.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
-import { exitProcess, guardProcess } from './guard.ts';
-import { harden } from './harden.ts';
-import { openOutlet } from './outlet.ts';
 import { CONNECTION_LOST, type ToChild } from './protocol.ts';
-import { refuseHazards, refuseSignals } from './refuse.ts';
-import { provideTmp } from './tmp.ts';
 import { Worker } from './worker.ts';
 
 /** Not Node's IPC channel; protocol.ts says why. */

@@ -1,11 +1,11 @@
 // One step of one run: its exports, its answer, how it ended and what comes next.
 
 import type { ActiveRun, LoadedStep } from './active-run.ts';
-import { answerOf } from './answer.ts';
+import { answerOf } from './api/answer.ts';
+import { showStep } from './api/results.ts';
 import { ConfigurationError } from './errors.ts';
 import { jsonOf, jsonOrNoneOf } from './json-text.ts';
 import { STEP_STATE, type StepTuple, type WaitTuple } from './protocol.ts';
-import { showStep } from './results.ts';
 
 const nowMs = Date.now;
 const performanceMs = performance.now.bind(performance);

@@ -1,13 +1,13 @@
 // Does what the server's messages ask, from the first one (`init`) on.
 
 import { ActiveRun, type Program } from './active-run.ts';
-import { answerTo } from './ask.ts';
 import { Capture } from './capture.ts';
-import { shapeOf } from './describe.ts';
+import { answerTo } from './component/ask.ts';
+import { shapeOf } from './component/describe.ts';
+import { Instances } from './component/instances.ts';
+import { watchLanguage } from './confine/intact.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
-import { Instances } from './instances.ts';
-import { watchLanguage } from './intact.ts';
 import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
 import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';

@@ -10,9 +10,9 @@ import type { Deployment } from '../../../src/domain/resource.ts';
 import type { Fault, HttpAnswer, RunOutcome } from '../../../src/domain/run/run.ts';
 import type { StepResult } from '../../../src/domain/run/step-result.ts';
 import type { GoingOn } from '../../../src/domain/run/wait.ts';
-import { bundleStep } from '../../../src/runner/bundle.ts';
-import type { IsolationSettings } from '../../../src/runner/isolation.ts';
-import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool.ts';
+import { bundleStep } from '../../../src/runner/bundling/bundle.ts';
+import type { IsolationSettings } from '../../../src/runner/isolation/isolation.ts';
+import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool/pool.ts';
 import type { RunRequest, SourceInput } from '../../../src/runner/runner.ts';
 
 export interface LogEntry {

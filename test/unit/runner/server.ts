@@ -1,7 +1,7 @@
 // A process with a runner in it, to be killed: prints the number of the child process in which its run never ends
 // (as that process sees it). With a last argument `busy` the run never gives up the CPU, either.
 
-import { createRunner } from '../../../src/runner/pool.ts';
+import { createRunner } from '../../../src/runner/pool/pool.ts';
 import { deploymentOf, ISOLATION, requestOf } from './kit.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

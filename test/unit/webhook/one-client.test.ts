@@ -41,11 +41,11 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "becomes part of users' bundles: user code, in its process",
   },
   {
-    where: 'runner/child/outlet.ts',
+    where: 'runner/child/confine/outlet.ts',
     way: 'a socket',
     why: "in user code's process: the jail's own socket to the tunnel",
   },
-  { where: 'runner/child/request-prop.ts', way: 'fetch', why: "in user code's process, as its own requests are" },
+  { where: 'runner/child/api/request-prop.ts', way: 'fetch', why: "in user code's process, as its own requests are" },
   { where: 'runner/child/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
   { where: 'runner/bundling/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
   { where: 'mail/', way: 'a mail client', why: 'the mail server of the settings' },

@@ -1,0 +1,132 @@
+// Bundles a workflow file with everything that it imports, packages from npm too.
+//
+// All of it goes into the bundle of the first step; those of the other steps are one line that imports that one, by the
+// name that it has in the process's folder (workdir.ts). So the code is there once, however many steps there are, and
+// steps of one process share the state of its modules. (Rejected: a whole bundle for each step. Ten steps with a package
+// of a megabyte would be ten megabytes in the store and ten copies in the process, each with a state of its own.)
+//
+// Unlike a step that comes over HTTP (bundle.ts), a file lies in a folder of the operator's, who also chooses what it
+// imports: the bundler may read what it names.
+
+import { isBuiltin } from 'node:module';
+import { resolve, sep } from 'node:path';
+import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild';
+import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
+import {
+  BINARY,
+  bundleWith,
+  type CodeProblem,
+  NO_BINARIES,
+  problemOf,
+  tooLarge,
+  unresolvedIn,
+} from './bundle-options.ts';
+import { syntaxProblem } from './syntax.ts';
+
+const ENTRY = `${NAMESPACE}:entry`;
+
+export interface WorkflowFile {
+  /** The folder; absolute. */
+  readonly dir: string;
+  /** The file's path in it, with slashes. */
+  readonly path: string;
+}
+
+export type BundledFile =
+  | {
+      readonly kind: 'workflow';
+      readonly bundle: string;
+      readonly sourceMap: string;
+      readonly inputs: readonly string[];
+      /** It imports what workflow files are made with. */
+      readonly usesSdk: boolean;
+    }
+  /** It has no default export: other files may import it. */
+  | { readonly kind: 'module'; readonly inputs: readonly string[] }
+  | { readonly kind: 'broken'; readonly problems: readonly CodeProblem[] };
+
+/** Never rejects on what the code is. `inputs`: absolute paths of the files that it was made of, without packages. */
+export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFile> {
+  const contents = [
+    `import * as file from ${JSON.stringify(`./${path}`)};`,
+    `import { programOf } from 'errand:program';`,
+    'export const { steps, first: default$ } = programOf(file.default);',
+    'export { default$ as default };',
+  ].join('\n');
+  const options: BuildOptions = {
+    stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
+    absWorkingDir: dir,
+    minifyWhitespace: true, // a fifth less to keep; stacks go by the map
+    plugins: [fileModules],
+  };
+  const result = await bundleWith(options);
+  if (!result.ok) {
+    return { kind: 'broken', problems: result.messages.map((message) => worded(message, { dir, path })) };
+  }
+  const { bundle, sourceMap, metafile, warnings } = result.built;
+  const inputs = inputsOf(metafile, dir);
+  if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
+  const wrong = tooLarge(path, result.built) ?? (await syntaxProblem(path, result.built, options));
+  if (wrong) return { kind: 'broken', problems: [wrong] };
+  const usesSdk = Object.keys(metafile.inputs).includes(`${NAMESPACE}:errand/workflow`);
+  return { kind: 'workflow', bundle, sourceMap, inputs, usesSdk };
+}
+
+const RESOLVING = Symbol('resolving');
+
+/** What lies on its disk; and what the server brings along, so that a folder needs no package of it. */
+const fileModules: Plugin = {
+  name: 'errand-file-modules',
+  setup(build) {
+    addProvided(build);
+    build.onResolve({ filter: /^errand[:/]|^@pipedream\// }, async ({ path, ...asked }) => {
+      if (isSdk(path)) return provided(path);
+      if (asked.pluginData === RESOLVING || !isComponentApi(path)) return undefined;
+      const { kind, resolveDir, importer } = asked;
+      const own = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
+      return own.errors.length === 0 ? own : provided(path);
+    });
+  },
+};
+
+/** The bundles of a workflow's steps, in order. */
+export function stepBundles(
+  namespaces: readonly string[],
+  whole: { readonly bundle: string; readonly sourceMap: string },
+): { readonly namespace: string; readonly bundle: string; readonly sourceMap: string }[] {
+  return namespaces.map((namespace, i) => {
+    if (i === 0) return { namespace, bundle: whole.bundle, sourceMap: whole.sourceMap };
+    const from = JSON.stringify(`./${namespaces[0]}.mjs`);
+    const bundle = `import { steps } from ${from};\nexport default steps[${JSON.stringify(namespace)}];\n`;
+    return { namespace, bundle, sourceMap: NO_MAP };
+  });
+}
+
+const NO_MAP = '{"version":3,"sources":[],"names":[],"mappings":""}';
+
+function inputsOf({ inputs }: Metafile, dir: string): string[] {
+  return Object.keys(inputs)
+    .filter((input) => !input.startsWith(`${NAMESPACE}:`) && !`/${input}`.includes('/node_modules/'))
+    .map((input) => resolve(dir, input.replaceAll('/', sep)));
+}
+
+/** Nothing but types and comments: that has no format. (The path itself may be a link to another.) */
+function isEmpty({ inputs }: Metafile, path: string): boolean {
+  const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
+  return entry !== undefined && inputs[entry.path]?.format === undefined;
+}
+
+function isWithoutDefault({ id, location }: Message): boolean {
+  return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
+}
+
+function worded(message: Message, { dir, path }: WorkflowFile): CodeProblem {
+  const problem = problemOf(message, path);
+  if (BINARY.test(message.text)) return { ...problem, text: NO_BINARIES };
+  const specifier = unresolvedIn(message);
+  if (specifier === null || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  if (isBuiltin(name)) return problem;
+  const text = `the package ${JSON.stringify(name)} is not there: run "npm install ${name}" in ${dir}, or in the folder above it that has your package.json`;
+  return { ...problem, text };
+}

@@ -1,0 +1,66 @@
+// Bundles, and remembers what it has bundled: of many sources that are made of one component, the first one is bundled.
+//
+// What a bundle was made of besides the code lies on disk and may change, so it is remembered together with a stamp of
+// each of these files, and of npm's own record of what is installed.
+
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Recent } from '../pool/recent.ts';
+import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
+
+export interface Bundler {
+  /** Never rejects on what the code is; with `Refusal` (unavailable) when nothing can be bundled. */
+  bundle(source: StepSource): Promise<Bundled>;
+}
+
+type Good = Extract<Bundled, { ok: true }>;
+
+interface Kept {
+  readonly bundled: Good;
+  readonly stamp: string;
+}
+
+const MAX_KEPT = 200;
+const MAX_KEPT_CHARS = 64 * 1024 * 1024;
+
+interface BundlerOptions {
+  readonly packagesDir: string | null;
+  /** What bundles; left out: this very process. */
+  readonly bundleStep?: typeof bundleStep;
+}
+
+export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep }: BundlerOptions): Bundler {
+  const kept = new Recent<Kept>({
+    max: MAX_KEPT,
+    maxWeight: MAX_KEPT_CHARS,
+    weigh: ({ bundled }) => bundled.bundle.length + bundled.sourceMap.length,
+  });
+  const underWay = new Map<string, Promise<Bundled>>();
+
+  async function make(key: string, source: StepSource): Promise<Bundled> {
+    const bundled = await bundleOne(source, packagesDir);
+    if (bundled.ok) kept.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
+    return bundled;
+  }
+
+  async function stampOf(inputs: readonly string[]): Promise<string> {
+    const installed = packagesDir === null ? [] : [join(packagesDir, 'node_modules', '.package-lock.json')];
+    return (await Promise.all([...inputs, ...installed].map(stampOfFile))).join();
+  }
+
+  async function bundle(source: StepSource): Promise<Bundled> {
+    const key = JSON.stringify(source);
+    const known = kept.get(key);
+    if (known && known.stamp === (await stampOf(known.bundled.inputs))) return known.bundled;
+    const making = underWay.get(key) ?? make(key, source).finally(() => underWay.delete(key));
+    underWay.set(key, making);
+    return await making;
+  }
+
+  return { bundle };
+}
+
+async function stampOfFile(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null);
+  return found ? `${found.mtimeMs}:${found.ctimeMs}:${found.size}:${found.ino}` : '';
+}

@@ -1,0 +1,156 @@
+// What code may import when the server bundles it: Node's own modules, what the platform provides, packages in the folder
+// that the operator keeps for them, and, for a component that is a file itself, other files of its folder.
+//
+// The bundler would read whatever it is told to. So every specifier is answered here, and every
+// file is judged again, by where it really lies, when it is read.
+
+import { readFile, realpath } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, extname, join, sep } from 'node:path';
+import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
+import { addProvided, isComponentApi, isSdk, provided } from '../provided.ts';
+import { NO_BINARIES } from './bundle-options.ts';
+import { climbingGlob } from './globs.ts';
+import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
+
+export interface Roots {
+  /** Really: nothing outside of these is read. Null: whatever is named, for code that is the operator's own. */
+  readonly within: readonly string[] | null;
+  /** Where packages are looked for that are not above the file that imports them. */
+  readonly packagesDir: string | null;
+  /** What the bundler calls the code that is no file; null: there is none. */
+  readonly code: string | null;
+  /** What to do about a package that is not there. */
+  readonly advice: (name: string) => string;
+}
+
+/**
+ * The bundler reads the file that a `sourceMappingURL` comment names, also for code that is no file itself, and it heeds
+ * the last one: this one, an address that it cannot read. So the code's own is neither read nor believed.
+ */
+export const NO_INPUT_MAP = '\n//# sourceMappingURL=none:';
+
+const RESOLVING = Symbol('resolving');
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  '.js': 'js',
+  '.mjs': 'js',
+  '.cjs': 'js',
+  '.jsx': 'jsx',
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.tsx': 'tsx',
+  '.json': 'json',
+};
+
+export function importable(roots: Roots): Plugin {
+  return {
+    name: 'errand-importable',
+    setup(build) {
+      addProvided(build);
+      build.onResolve({ filter: /.*/ }, (asked) => {
+        if (asked.kind === 'entry-point') return isSdk(asked.path) ? provided(asked.path) : undefined;
+        if (asked.pluginData === RESOLVING) return undefined;
+        if (isBuiltin(asked.path)) return { path: asked.path, external: true };
+        return resolve(build, roots, asked);
+      });
+      build.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => load(roots, path));
+    },
+  };
+}
+
+async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): Promise<OnResolveResult | undefined> {
+  const isFile = asked.namespace === 'file' && asked.importer !== roots.code && isWithin(roots, asked.importer);
+  const isPackages = isFile && asked.importer.includes(`${sep}node_modules${sep}`);
+  const specifier = readSpecifier(asked.path);
+  if (specifier === null) return isFile ? byPath(asked, isPackages) : refuse(asked.path, NO_FILES);
+  const found = await find(build, roots, { asked, specifier, isFile });
+  if (found.kind === 'native') return undefined;
+  if (found.kind === 'found') return await pinned(specifier, found.result);
+  if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
+  // Packages try what they may do without, and catch the error: the bundler knows about that, but it would take what lies
+  // outside. Left to the process, that is not there either.
+  if (isPackages && found.kind === 'none') return undefined;
+  if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
+  return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`);
+}
+
+const NO_FILES = 'is not available here: there are no files around this code';
+const LEADS_OUT = 'is not available here: a path that is put together when the code runs leads out of its folder';
+const NOT_THERE = 'is not available here: there is no such package';
+
+function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult | undefined {
+  const isRelative = /^\.{1,2}($|\/)/.test(path);
+  // `#name` is a package's own affair.
+  if (isRelative || (isPackages && path.startsWith('#'))) return undefined;
+  return refuse(path, 'is not available here: files are named by relative paths');
+}
+
+type Found =
+  /** As the bundler would find it by itself, which then knows more about it. */
+  { kind: 'native' } | { kind: 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
+
+async function find(
+  build: PluginBuild,
+  roots: Roots,
+  { asked, specifier, isFile }: { asked: OnResolveArgs; specifier: Specifier; isFile: boolean },
+): Promise<Found> {
+  const dirs = isFile ? [asked.resolveDir, roots.packagesDir] : [roots.packagesDir];
+  let isOutside = false;
+  for (const resolveDir of dirs) {
+    if (resolveDir === null) continue;
+    const { kind } = asked;
+    const path = specifier.name + specifier.sub;
+    const result = await build.resolve(path, { kind, resolveDir, pluginData: RESOLVING });
+    if (result.errors.length > 0) continue;
+    isOutside = !result.external && !isWithin(roots, result.path);
+    if (isOutside) continue;
+    return specifier.pin === null && resolveDir === asked.resolveDir ? { kind: 'native' } : { kind: 'found', result };
+  }
+  return { kind: isOutside ? 'outside' : 'none' };
+}
+
+/** The package that was found, unless another version of it was asked for. */
+async function pinned({ name, pin }: Specifier, found: ResolveResult): Promise<OnResolveResult> {
+  const { path, namespace, external, sideEffects, suffix } = found;
+  const version = pin === null ? null : await versionOf(path);
+  if (pin === null || version === null || satisfies(version, pin)) {
+    return { path, namespace, external, sideEffects, suffix };
+  }
+  return refuse(`${name}@${pin}`, `is not available here: ${name} is there in version ${version}`);
+}
+
+async function versionOf(path: string): Promise<string | null> {
+  for (let dir = dirname(path); dir !== dirname(dir); dir = dirname(dir)) {
+    const text = await readFile(join(dir, 'package.json'), 'utf8').catch(() => null);
+    const version = text === null ? undefined : (JSON.parse(text) as { version?: unknown }).version;
+    if (typeof version === 'string') return version;
+  }
+  return null;
+}
+
+function isWithin({ within }: Roots, path: string): boolean {
+  return within === null || within.some((root) => path === root || path.startsWith(root + sep));
+}
+
+async function load(roots: Roots, path: string): Promise<OnLoadResult | undefined> {
+  // Links have been followed, but for those that were made since.
+  const real = await realpath(path);
+  if (!isWithin(roots, real)) return refuse(path, 'is not available here: it lies outside of the folder');
+  const extension = extname(real);
+  if (extension === '.node') return { errors: [{ text: NO_BINARIES }] };
+  const loader = LOADERS[extension];
+  if (loader === undefined) return undefined;
+  const contents = await readFile(real, 'utf8');
+  const climbing = roots.within === null ? null : climbingGlob(real, contents, roots.within);
+  if (climbing !== null) {
+    const { pattern, ...place } = climbing;
+    return { errors: [{ text: `${JSON.stringify(pattern)} ${LEADS_OUT}`, location: { file: path, ...place } }] };
+  }
+  return { contents: loader === 'json' ? contents : contents + NO_INPUT_MAP, loader, resolveDir: dirname(path) };
+}
+
+function refuse(specifier: string, why: string): { errors: { text: string }[] } {
+  return { errors: [{ text: `${JSON.stringify(specifier)} ${why}` }] };
+}

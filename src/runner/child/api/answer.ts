@@ -1,0 +1,123 @@
+// What `$.respond` and a source's `respond` are given, as status, headers and bytes.
+
+import { ConfigurationError, platformError } from '../errors.ts';
+import { jsonOf } from '../json-text.ts';
+import type { AnswerHead } from '../protocol.ts';
+import { textOf } from '../text.ts';
+
+export interface Answer {
+  readonly head: AnswerHead;
+  readonly body: Uint8Array;
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Resolves at once unless the body is a stream, which is read to its end. Rejects with what user code should see. */
+export async function answerOf(given: unknown, maxBytes: number): Promise<Answer> {
+  const { status, headers, body } = (given ?? {}) as Record<string, unknown>;
+  const head = { status: statusOf(status), headers: headersOf(headers) };
+  const bytes = await bytesOf(body, maxBytes);
+  if (bytes.byteLength > maxBytes)
+    throw platformError('PayloadTooLarge', `A response body has at most ${maxBytes} bytes`);
+  if (isJsonBody(body) && !hasContentType(head.headers)) head.headers['content-type'] = 'application/json';
+  if (body instanceof URLSearchParams && !hasContentType(head.headers)) head.headers['content-type'] = FORM;
+  return { head, body: bytes };
+}
+
+function statusOf(status: unknown): number {
+  if (status === undefined || status === null) return 200;
+  const number = typeof status === 'string' ? Number(status.trim() || Number.NaN) : status;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  throw new ConfigurationError(`A response status is a number from 200 to 599, not ${textOf(status).slice(0, 40)}`);
+}
+
+type Headers = Record<string, string | string[]>;
+
+function headersOf(headers: unknown): Headers {
+  const result: Headers = {};
+  if (headers === undefined || headers === null) return result;
+  if (typeof headers !== 'object') throw new ConfigurationError('Response headers are an object of names and values');
+  for (const [name, value] of pairsOf(headers)) {
+    if (value === undefined || value === null) continue;
+    const isCookie = isCookies(name);
+    const values = Array.isArray(value) ? value.map((one) => String(one ?? '')) : [String(value)];
+    const texts = isCookie ? values : [values.join(', ')];
+    if (!texts.every((text) => isHeader(name, text))) {
+      throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
+    }
+    // A `Headers` gives each cookie by itself.
+    const sent = isCookie ? [...(Object.hasOwn(result, name) ? (result[name] as string[]) : []), ...texts] : texts[0];
+    Object.defineProperty(result, name, { value: sent, enumerable: true, configurable: true, writable: true });
+  }
+  return result;
+}
+
+/** The one header that no comma joins. */
+function isCookies(name: string): boolean {
+  return /^set-cookie$/i.test(name);
+}
+
+/** Of a plain object, a Map or a `Headers`. */
+export function pairsOf(given: object): Iterable<readonly [string, unknown]> {
+  // By what it does: to name the class `Headers` would load Node's fetch, which takes longer than most steps.
+  const isIterable = Symbol.iterator in given && !Array.isArray(given);
+  return isIterable ? (given as Iterable<readonly [string, unknown]>) : Object.entries(given);
+}
+
+/** `Blob`, `File`, `FormData` and so on, without loading them. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+/** Whether HTTP can carry it. */
+export function isHeader(name: string, value: string): boolean {
+  return HEADER_NAME.test(name) && HEADER_VALUE.test(value);
+}
+
+function hasContentType(headers: Headers): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+}
+
+async function bytesOf(body: unknown, maxBytes: number): Promise<Uint8Array> {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (typeof body === 'string') return Buffer.from(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  if (isBuffer(body)) return new Uint8Array(body).slice();
+  if (body instanceof URLSearchParams) return Buffer.from(body.toString());
+  if (isBlob(body)) return await readToEnd(body.stream(), maxBytes);
+  if (isStream(body)) return await readToEnd(body, maxBytes);
+  return Buffer.from(jsonOf(body, { what: 'The response body', levels: null }));
+}
+
+function isBlob(body: unknown): body is Blob {
+  return /^(?:Blob|File)$/.test(tagOf(body));
+}
+
+function isBuffer(body: unknown): body is ArrayBufferLike {
+  return body instanceof ArrayBuffer || body instanceof SharedArrayBuffer;
+}
+
+function isStream(body: unknown): body is AsyncIterable<unknown> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+function isJsonBody(body: unknown): boolean {
+  if (body === undefined || body === null || typeof body === 'string') return false;
+  const isOther = ArrayBuffer.isView(body) || isBuffer(body) || isStream(body);
+  return !(isOther || body instanceof URLSearchParams || isBlob(body));
+}
+
+async function readToEnd(body: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+    if (!ArrayBuffer.isView(bytes)) throw new ConfigurationError('A response stream gives strings or bytes');
+    chunks.push(bytes);
+    length += bytes.byteLength;
+    if (length > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,36 @@
+// `console` in user code: each line goes to the run whose step printed it, also when several runs share the process.
+
+import { format, inspect } from 'node:util';
+import { current } from '../current.ts';
+import { textOf } from '../text.ts';
+
+const LEVELS = { log: 'info', info: 'info', warn: 'warn', error: 'error', debug: 'debug' } as const;
+
+/** Replaces the printing methods; the rest of `console` (table, count, assert, …) prints through them. */
+export function captureConsole(): void {
+  for (const [method, level] of Object.entries(LEVELS)) {
+    replace(method, (...args) => print(level, () => format(...args)));
+  }
+  replace('dir', (value, options) => print('info', () => inspect(value, options ?? {})));
+  replace('trace', (...args) => print('debug', () => `Trace: ${format(...args)}`));
+}
+
+function replace(method: string, print: (...args: [unknown?, never?]) => void): void {
+  Object.defineProperty(console, method, { value: print, enumerable: true, configurable: true, writable: true });
+}
+
+/** What no run in flight prints (a module being loaded, work left over from an ended run) is dropped. */
+function print(level: string, text: () => string): void {
+  const step = current.getStore();
+  if (step === undefined || step.run.ended) return;
+  step.run.log.add(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
+}
+
+/** Printing never fails the code that prints, whatever the value does when it is looked at. */
+function textFrom(text: () => string): string {
+  try {
+    return text();
+  } catch (thrown) {
+    return `[cannot be printed: ${textOf(thrown).slice(0, 200)}]`;
+  }
+}

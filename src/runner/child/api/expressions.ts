@@ -1,0 +1,63 @@
+// What a step is configured with, with the values of this run in the place of expressions.
+
+import { type Part, partsOf } from '../../../domain/expressions.ts';
+import type { PropsInput } from '../../runner.ts';
+import { ConfigurationError } from '../errors.ts';
+
+type Evaluate = (steps: unknown) => unknown;
+
+const Compile = Function;
+/** By the expression; as many as a deployment has. */
+const compiled = new Map<string, Evaluate>();
+
+/** `steps`: what code gets under that name. Throws ConfigurationError naming the prop, where an expression throws. */
+export function evaluated(props: PropsInput, steps: unknown): PropsInput {
+  const configuredProps = Object.create(null) as Record<string, unknown>;
+  for (const [prop, value] of Object.entries(props.configuredProps)) {
+    configuredProps[prop] = valueFor(value, { prop, steps });
+  }
+  return { ...props, configuredProps };
+}
+
+interface Where {
+  readonly prop: string;
+  readonly steps: unknown;
+}
+
+function valueFor(configured: unknown, where: Where): unknown {
+  if (typeof configured === 'string') return textOrValueOf(configured, where);
+  if (typeof configured !== 'object' || configured === null) return configured;
+  if (Array.isArray(configured)) return configured.map((item) => valueFor(item, where));
+  return Object.fromEntries(Object.entries(configured).map(([name, member]) => [name, valueFor(member, where)]));
+}
+
+/** An expression alone is its value, of any type; among text it is text. */
+function textOrValueOf(text: string, where: Where): unknown {
+  const parts = partsOf(text);
+  if (parts === null) return text;
+  if (parts.length === 1) return partValue(parts[0] as Part, where);
+  let whole = '';
+  for (const part of parts) whole += asText(partValue(part, where));
+  return whole;
+}
+
+function partValue(part: Part, { prop, steps }: Where): unknown {
+  if (typeof part === 'string') return part;
+  const { expression } = part;
+  try {
+    let evaluate = compiled.get(expression);
+    if (evaluate === undefined) {
+      evaluate = Compile('steps', `"use strict"; return (${expression}\n);`) as Evaluate;
+      compiled.set(expression, evaluate);
+    }
+    return evaluate(steps);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(`prop "${prop}": {{${expression}}} cannot be evaluated: ${why}`);
+  }
+}
+
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

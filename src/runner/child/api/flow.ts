@@ -1,0 +1,75 @@
+// `$.flow`: what comes behind a step. It acts when the step has ended; what is asked last counts, but an exit always does.
+
+import { ConfigurationError } from '../errors.ts';
+import { jsonOf } from '../json-text.ts';
+import type { WaitTuple } from '../protocol.ts';
+import type { StepRun } from '../step-run.ts';
+import { cutChars, textOf } from '../text.ts';
+import type { WaitAddresses } from './resume-address.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const REASON_CHARS = 1024;
+
+/** Of one step in one run. Its functions may be taken out of it and called alone. */
+export function flowApi(step: StepRun): Record<string, unknown> {
+  const { run } = step;
+  const { limits } = run.program;
+  return {
+    exit: (reason?: unknown) => {
+      if (step.isOver) return;
+      step.next = 'exit';
+      run.exitReason = reason === undefined || reason === null ? undefined : cutChars(textOf(reason), REASON_CHARS);
+    },
+    delay: (ms: unknown) => ask(step, ['delay', msOf('delay', ms, limits.maxWaitMs), null]),
+    suspend: (ms: unknown) => ask(step, ['suspend', msOf('suspend', ms ?? limits.suspendMs, limits.maxWaitMs), null]),
+    rerun: (ms: unknown, context?: unknown, max?: unknown) => {
+      const afterMs = msOf('rerun', ms, limits.maxWaitMs);
+      checkReruns(step, max ?? limits.reruns, limits.maxReruns);
+      return ask(step, ['rerun', afterMs, contextOf(context, step)]);
+    },
+    trigger: (workflowId: unknown, event?: unknown) => {
+      if (!run.ended) run.outbox.trigger(workflowId, event);
+    },
+  };
+}
+
+function ask(step: StepRun, wait: WaitTuple): WaitAddresses {
+  if (!step.isOver && step.next !== 'exit') step.next = wait;
+  return { ...step.run.addresses() };
+}
+
+function msOf(name: string, given: unknown, maxMs: number): number {
+  const ms = numberOf(given);
+  if (ms >= 0 && ms <= maxMs) return Math.ceil(ms);
+  throw new ConfigurationError(
+    `$.flow.${name} takes milliseconds, from 0 to ${maxMs} (${maxMs / DAY_MS} days), not ${shown(given)}`,
+  );
+}
+
+function checkReruns({ runs, step }: StepRun, given: unknown, bound: number): void {
+  const max = numberOf(given);
+  if (!Number.isInteger(max) || max < 0 || max > bound) {
+    throw new ConfigurationError(
+      `$.flow.rerun takes as its maximum a whole number from 0 to ${bound}, not ${shown(given)}`,
+    );
+  }
+  if (runs <= max) return;
+  const times = max === 1 ? 'time' : 'times';
+  throw new ConfigurationError(`The step ${step.namespace} has asked to be run again more than ${max} ${times}`);
+}
+
+function contextOf(context: unknown, { run }: StepRun): string | null {
+  if (context === undefined || context === null) return null;
+  const { nestingDepth } = run.program.limits;
+  return run.checkResult(jsonOf(context, { what: 'The context of $.flow.rerun', levels: nestingDepth }));
+}
+
+/** NaN for what is no number. */
+function numberOf(given: unknown): number {
+  if (typeof given === 'string' && given.trim() !== '') return Number(given);
+  return typeof given === 'number' ? given : Number.NaN;
+}
+
+function shown(given: unknown): string {
+  return typeof given === 'string' ? JSON.stringify(given.slice(0, 40)) : textOf(given).slice(0, 40);
+}

@@ -1,0 +1,146 @@
+// What a component is asked while it is being configured: the options of a prop, or its additional props.
+
+import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
+import type { Ask } from '../../runner.ts';
+import { dataStore } from '../api/data-store.ts';
+import { sourceDb } from '../api/source-db.ts';
+import { ConfigurationError } from '../errors.ts';
+import type { ChildLimits } from '../protocol.ts';
+import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
+import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
+import { definitionsAsJson } from './describe.ts';
+
+/** The answer, as JSON values. Rejects with what the component's code throws. */
+export async function answerTo(given: unknown, ask: Ask, limits: ChildLimits): Promise<unknown> {
+  const component = (typeof given === 'function' ? {} : given) as Component;
+  const bind = (additionalProps: PropDefinitions): object =>
+    bindComponent(component, {
+      props: { ...ask.props, additionalProps },
+      respond: async () => undefined,
+      endpoints: ask.endpoints,
+      db: sourceDb(ask.db ?? {}, new Map(), limits),
+      dataStore: (id) => dataStore(id, NO_STORES, limits),
+      emit: () => undefined,
+    });
+  if (ask.what === 'props') {
+    const { answered } = await additionalProps(component, { bind, ask });
+    return { props: definitionsAsJson(answered, component) };
+  }
+  return await optionsOf(component, { bind, ask });
+}
+
+/** What it does with a data store would stand, although nothing has been deployed. */
+const NO_STORES = {
+  ask: async (): Promise<never> => {
+    throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
+  },
+};
+
+interface Asked<A extends Ask = Ask> {
+  /** The component's `this`, with these additional props. */
+  readonly bind: (additional: PropDefinitions) => object;
+  readonly ask: A;
+}
+
+interface Additional {
+  readonly answered: Record<string, unknown>;
+  readonly known: PropDefinitions;
+}
+
+/** Each prop that is added may have a value that adds more: forms ask again with every one that is filled in. */
+const MAX_PASSES = 32;
+
+async function additionalProps(component: Component, { bind, ask }: Asked): Promise<Additional> {
+  let known = ask.props.additionalProps ?? {};
+  if (typeof component.additionalProps !== 'function') return { answered: {}, known };
+  const seen = new Set([...Object.keys(component.props ?? {}), ...Object.keys(known)]);
+  for (let pass = 1; ; pass++) {
+    const previous = previousDefinitions(component, known);
+    const returned = membersOf(await component.additionalProps.call(bind(known), previous));
+    const answered = { ...changedIn(previous, component), ...returned };
+    known = definitionsAsJson(answered, component);
+    const fresh = Object.entries(known).filter(([name]) => !seen.has(name));
+    for (const [name] of fresh) seen.add(name);
+    const isMore = fresh.some(([name, definition]) => hasValue(definition, ask.props.configuredProps[name]));
+    if (!isMore || pass === MAX_PASSES) return { answered, known };
+  }
+}
+
+function hasValue({ reloadProps, default: standing }: PropDefinition, configured: unknown): boolean {
+  if (configured !== undefined && configured !== null) return true;
+  return reloadProps === true && standing !== undefined && standing !== null;
+}
+
+/** Those of its own props that the code has changed where it was shown them: many hide one, and return nothing of it. */
+function changedIn(shown: Record<string, unknown>, component: Component): Record<string, unknown> {
+  const own = Object.entries(previousDefinitions(component, {}));
+  const changed = own.filter(([name, before]) => {
+    const now = shown[name];
+    return typeof now === 'object' && now !== null && isOther(now, before as object);
+  });
+  return Object.fromEntries(changed.map(([name]) => [name, shown[name]]));
+}
+
+function isOther(now: object, before: object): boolean {
+  const keys = Object.keys({ ...before, ...now });
+  return keys.some((key) => Reflect.get(now, key) !== Reflect.get(before, key));
+}
+
+function membersOf(answered: unknown): Record<string, unknown> {
+  if (answered === undefined || answered === null) return {};
+  if (typeof answered === 'object' && !Array.isArray(answered)) return answered as Record<string, unknown>;
+  throw new ConfigurationError('additionalProps must return an object of props, by name');
+}
+
+async function optionsOf(
+  component: Component,
+  { bind, ask }: Asked<Extract<Ask, { what: 'options' }>>,
+): Promise<unknown> {
+  const isOwn = Object.hasOwn(component.props ?? {}, ask.prop);
+  const { answered, known } = isOwn
+    ? { answered: component.props ?? {}, known: ask.props.additionalProps ?? {} }
+    : await additionalProps(component, { bind, ask });
+  const given = Object.hasOwn(answered, ask.prop) ? answered[ask.prop] : undefined;
+  if (given === undefined) throw new ConfigurationError(`The component has no prop "${ask.prop}"`);
+  const { definition, links } = resolve(given);
+  if (typeof definition.options !== 'function') return { options: definition.options ?? [], context: null };
+  const self = bind(known);
+  const { page, prevContext, query } = ask;
+  const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, known) });
+  const listed = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
+  if (typeof listed !== 'object' || listed === null || Array.isArray(listed)) {
+    return { options: listed ?? [], context: null };
+  }
+  const { options, context } = listed as { options?: unknown; context?: unknown };
+  return { options: options ?? [], context: context ?? null };
+}
+
+function valuesOf(self: object, additional: PropDefinitions): Record<string, unknown> {
+  const names = new Set([...Object.keys((self as Component).props ?? {}), ...Object.keys(additional)]);
+  const values = [...names].map((name) => [name, (self as Record<string, unknown>)[name]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** Whose `options` it is, and what it is handed: from link to link, each mapper sees what the one before gave, too. */
+function ownerOf(
+  component: Component,
+  of: { self: object; links: Resolved['links']; configured: Record<string, unknown> },
+): { self: object; inputs: Record<string, unknown> } {
+  let { self, configured: inputs } = of;
+  for (const { app, inputs: mapper } of of.links) {
+    const given = typeof mapper === 'function' ? (mapper as Callable)(inputs) : mapper;
+    inputs = { ...inputs, ...(given as object | undefined) };
+    self = boundApp(component, of.self, app);
+  }
+  return { self, inputs };
+}
+
+/** The one that the component has among its props; an app that it has not has no account. */
+function boundApp(component: Component, self: object, app: AppLike): object {
+  for (const [name, given] of Object.entries(component.props ?? {})) {
+    if (typeof given !== 'object' || given === null || !isSameApp(given as AppLike, app)) continue;
+    const bound = (self as Record<string, unknown>)[name];
+    if (typeof bound === 'object' && bound !== null) return bound;
+  }
+  return bindApp(app, {});
+}

@@ -1,0 +1,76 @@
+// A component's props as its code wrote them, followed to where they are defined: a bare string is a type, and a
+// `propDefinition` is merged under the prop's own keys, however many apps it leads through.
+
+import type { PropDefinition } from '../../../domain/props.ts';
+
+export type Callable = (...args: unknown[]) => unknown;
+
+export interface AppLike {
+  readonly type?: unknown;
+  readonly app?: unknown;
+  readonly methods?: Readonly<Record<string, unknown>>;
+  readonly propDefinitions?: Readonly<Record<string, unknown>>;
+}
+
+/** The definition as it stands, with its functions. */
+export type LiveDefinition = PropDefinition & AppLike & { readonly options?: unknown };
+
+/** One `propDefinition` on the way: the app that it names, and what it hands to that app's `options`. */
+interface Link {
+  readonly app: AppLike;
+  /** A function of what is configured, or the values themselves. */
+  readonly inputs: unknown;
+}
+
+export interface Resolved {
+  readonly definition: LiveDefinition;
+  /** From the component inwards, up to where `options` is: whose `this` it gets, and with what. Empty: the component's. */
+  readonly links: readonly Link[];
+}
+
+/** Apps that define props by each other could do so in a ring. */
+const MAX_LINKS = 16;
+
+export function definitionOf(given: unknown): LiveDefinition {
+  return resolve(given).definition;
+}
+
+/** What is no definition is an empty one. */
+export function resolve(given: unknown, depth = 0): Resolved {
+  if (typeof given === 'string') return { definition: { type: given }, links: [] };
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { definition: {}, links: [] };
+  const { propDefinition, ...own } = given as Record<string, unknown>;
+  if (!Array.isArray(propDefinition) || depth === MAX_LINKS) return { definition: given as LiveDefinition, links: [] };
+  const [app, name, inputs] = propDefinition as [AppLike | undefined, string, unknown];
+  const inner = resolve(app?.propDefinitions?.[name], depth + 1);
+  const isOwn = own.options !== undefined || app === undefined;
+  return {
+    definition: { ...inner.definition, ...defined(own) },
+    links: isOwn ? [] : [{ app, inputs }, ...inner.links],
+  };
+}
+
+/** A key that is there with nothing in it takes nothing away. */
+function defined(own: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+}
+
+/** All of a component's, with what `additionalProps` has added laid over them. */
+export function allDefinitions(
+  props: Readonly<Record<string, unknown>> | undefined,
+  additional: Readonly<Record<string, unknown>> = {},
+): Record<string, LiveDefinition> {
+  const all: Record<string, LiveDefinition> = Object.create(null);
+  for (const [name, given] of Object.entries(props ?? {})) all[name] = definitionOf(given);
+  for (const [name, given] of Object.entries(additional)) all[name] = { ...all[name], ...definitionOf(given) };
+  return all;
+}
+
+export function isApp(definition: AppLike): boolean {
+  return definition.type === 'app';
+}
+
+/** Whether they are the same app: one object, or copies of one by name. */
+export function isSameApp(one: AppLike, other: AppLike): boolean {
+  return one === other || (typeof one.app === 'string' && one.app === other.app);
+}

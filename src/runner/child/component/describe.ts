@@ -1,0 +1,95 @@
+// What a component says of itself, as JSON values.
+
+import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
+import type { ComponentShape } from '../../runner.ts';
+import type { Component } from './component.ts';
+import { type AppLike, allDefinitions, isApp, type LiveDefinition } from './definitions.ts';
+
+/** Under which a workflow file's first step carries the description of the whole (modules/program.ts). */
+const DESCRIPTION = Symbol.for('errand.workflow');
+
+export function shapeOf(component: unknown): ComponentShape {
+  const description = (component as { [DESCRIPTION]?: unknown } | undefined)?.[DESCRIPTION];
+  const shape = ownShape(component);
+  return description === undefined ? shape : { ...shape, workflow: copyOf(description) };
+}
+
+function ownShape(component: unknown): ComponentShape {
+  if (typeof component === 'function') {
+    const unsaid = { key: null, name: null, description: null, version: null, dedupe: null };
+    return { type: 'function', ...unsaid, props: {}, hooks: [], hasRun: true, hasAdditionalProps: false };
+  }
+  const { type, key, name, description, version, dedupe, props, hooks, run, additionalProps } = component as Component;
+  return {
+    type: type === 'action' || type === 'app' ? type : 'source',
+    key: stringOr(key),
+    name: stringOr(name),
+    description: stringOr(description),
+    version: stringOr(version),
+    dedupe: stringOr(dedupe),
+    props: definitionsAsJson(props, component as Component),
+    hooks: Object.keys(hooks ?? {}).filter((hook) => typeof hooks?.[hook] === 'function'),
+    hasRun: typeof run === 'function',
+    hasAdditionalProps: typeof additionalProps === 'function',
+  };
+}
+
+function stringOr(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Without functions, `propDefinition`s followed. */
+export function definitionsAsJson(
+  props: Readonly<Record<string, unknown>> | undefined,
+  component: Component,
+): PropDefinitions {
+  const all = Object.entries(allDefinitions(props));
+  return Object.fromEntries(all.map(([name, definition]) => [name, asJson(definition, component)]));
+}
+
+function asJson(definition: LiveDefinition, component: Component): PropDefinition {
+  const isPlain = ([, value]: [string, unknown]): boolean => typeof value !== 'object' || value === null;
+  // Of an app its name is enough: what it can do is code.
+  const own = isApp(definition) ? Object.fromEntries(Object.entries(definition).filter(isPlain)) : definition;
+  return {
+    ...(copyOf(own) as PropDefinition),
+    ...(typeof definition.options === 'function' ? { remoteOptions: true } : {}),
+    ...(isApp(definition) && asksForAuth(definition, component) ? { usesAuth: true } : {}),
+  };
+}
+
+/** Many apps need no account. Nothing in a component says so, but that none of its code ever asks for one's fields. */
+function asksForAuth(app: AppLike, { methods, hooks, run, additionalProps, props }: Component): boolean {
+  const own = [app.methods, app.propDefinitions, methods, hooks, props];
+  return [run, additionalProps].some(saysAuth) || own.some((part) => hasAuth(part, 0));
+}
+
+function hasAuth(part: unknown, depth: number): boolean {
+  if (saysAuth(part)) return true;
+  if (typeof part !== 'object' || part === null || depth === 4) return false;
+  return Object.values(Object.getOwnPropertyDescriptors(part)).some(
+    ({ value, get }) => saysAuth(get) || hasAuth(value, depth + 1),
+  );
+}
+
+function saysAuth(value: unknown): boolean {
+  return typeof value === 'function' && Function.prototype.toString.call(value).includes('$auth');
+}
+
+/** A copy without functions and without what leads back to itself. */
+function copyOf(definition: unknown): unknown {
+  if (typeof definition === 'string') return { type: definition };
+  return copyJson(definition, []) ?? {};
+}
+
+function copyJson(value: unknown, above: readonly object[]): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value) || above.length >= MAX_DEPTH) return undefined;
+  const path = [...above, value];
+  if (Array.isArray(value)) return value.map((item) => copyJson(item, path) ?? null);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyJson(item, path)]));
+}
+
+const MAX_DEPTH = 16;

@@ -1,0 +1,75 @@
+// What user code must not do to the process that other runs share with it, or to the server.
+//
+// This keeps honest code from doing harm by accident; what a hostile one can do is bounded by Node's permission model
+// and by the server, which believes nothing that the child says.
+
+import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { current } from '../current.ts';
+import { platformError } from '../errors.ts';
+
+/** Ends the process for good. */
+export const exitProcess = (process as unknown as { reallyExit: (code: number) => never }).reallyExit.bind(process);
+
+/** `onStray`: an exception that belongs to no run in flight. */
+export function guardProcess(onStray: (thrown: unknown) => void): void {
+  blockExits();
+  blockSignals();
+  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has changed
+  const onThrown = (thrown: unknown): void => {
+    const step = current.getStore();
+    if (step === undefined || step.run.ended) onStray(thrown);
+    else step.run.fail(thrown, step.index);
+  };
+  // The capture callback, since unlike a listener it cannot be taken off by `removeAllListeners`.
+  process.setUncaughtExceptionCaptureCallback(onThrown);
+  process.on('unhandledRejection', onThrown);
+  defineGlobals();
+}
+
+/** Ending the process fails the run that asked for it, at once, and no other: they finish in this process, which takes no new ones. */
+function blockExits(): void {
+  const end = (what: string): never => {
+    const error = platformError('WorkerExit', `The code ended its process with ${what}`);
+    const step = current.getStore();
+    step?.run.fail(error, step.index);
+    throw error;
+  };
+  override('exit', (code) => end(`process.exit(${code ?? ''})`));
+  override('reallyExit', () => end('process.reallyExit()'));
+  override('abort', () => end('process.abort()'));
+  override('kill', (pid) => {
+    if (pid === process.pid) end('process.kill(process.pid)');
+    throw new Error('Code may not send signals to other processes');
+  });
+}
+
+/** The permission model does not cover signals and priorities, and the server may run as the same user. */
+function blockSignals(): void {
+  const setPriority = (): never => {
+    throw new Error('Code may not change priorities');
+  };
+  Object.defineProperty(os, 'setPriority', {
+    value: setPriority,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  for (const name of ['_kill', '_debugProcess', '_debugEnd', '_getActiveHandles']) override(name, undefined);
+}
+
+function override(name: string, value: ((argument?: unknown) => unknown) | undefined): void {
+  Object.defineProperty(process, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** `defineComponent` is the component API's; `require` is for CommonJS code, whose bundles ask for Node's modules through it. */
+function defineGlobals(): void {
+  const builtin = createRequire(import.meta.url);
+  const require = (name: unknown): unknown => {
+    if (typeof name === 'string' && isBuiltin(name)) return builtin(name);
+    throw new Error(`Only Node's own modules can be required here, not ${String(name)}`);
+  };
+  for (const [name, value] of Object.entries({ defineComponent: (component: unknown) => component, require })) {
+    Object.defineProperty(globalThis, name, { value, enumerable: false, configurable: true, writable: true });
+  }
+}

@@ -1,0 +1,243 @@
+// The level `jail`: the same process inside bubblewrap, in user, mount, pid, ipc, uts and network namespaces of its own.
+//
+// It sees Node's binary, the libraries that this very process has loaded, its own folder, and a /tmp of its own, which
+// is memory and no larger than `memory_mb`; everything but /tmp is read-only. It is process 1 of its pid namespace, so
+// that whatever it starts dies with it, and bwrap's report (a pipe of its own) tells which process of the machine it is.
+//
+//   server ──spawns──▶ bwrap, which waits ──▶ node (process 1 inside)
+//
+// Killed is the inner one: bwrap then ends by itself, and tells how that one ended. (Rejected: killing bwrap, which ends
+// the inner one as well. That hides how it had ended, and while bwrap still builds the jail it leaves one behind.)
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { seccompFilter } from '../seccomp/filter.ts';
+import { isMachine } from '../seccomp/syscalls.ts';
+import { inheritedDescriptors } from './descriptors.ts';
+import { isHardening, limitsOf, underLimits } from './hardening.ts';
+import {
+  type CodeUser,
+  type Ending,
+  environmentOf,
+  goesThroughServer,
+  type Inside,
+  type Isolation,
+  type IsolationSettings,
+  NO_WAY_OUT,
+  nodeArguments,
+  type OpenOutlet,
+  OUTLET,
+  openWayOut,
+  STDIO,
+  type Started,
+  type StartOptions,
+  type ToPrepare,
+  userFor,
+} from './isolation.ts';
+
+const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
+const NODE = '/usr/bin/node';
+/** `nobody`, as whom the process sees itself. */
+const NOBODY = '65534';
+/** Where bwrap is looked for, which is not for the server's environment to say. */
+const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
+/** The descriptors of the report and of the filter of system calls; bwrap closes them before it starts Node. */
+export const REPORT = 4;
+export const FILTER = 5;
+/** Of the process in its namespace. */
+const PID = 1;
+const BYTES_PER_MB = 1024 * 1024;
+
+/** What looking up names and checking certificates takes. */
+const NETWORK_FILES = [
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/gai.conf',
+  '/etc/ssl/certs',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust/extracted',
+  '/usr/share/ca-certificates',
+  '/usr/local/share/ca-certificates',
+];
+
+export class Jails implements Isolation {
+  readonly #settings: IsolationSettings;
+  readonly #system: readonly string[];
+  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor > FILTER);
+
+  readonly #hardens: boolean;
+  readonly #filter = jailFilter();
+  readonly #openOutlet: OpenOutlet | undefined;
+
+  /** `openOutlet`: for the network `public`, and for code of ours. */
+  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
+    if (settings.network === 'public' && openOutlet === undefined) throw new Error(NO_WAY_OUT);
+    this.#settings = settings;
+    this.#openOutlet = openOutlet;
+    this.#system = systemArguments(settings.network);
+    this.#hardens = isHardening(settings);
+  }
+
+  inside(): Inside {
+    return INSIDE;
+  }
+
+  userOf(ownerId: string): CodeUser | null {
+    return userFor(this.#settings, ownerId);
+  }
+
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
+    return openWayOut(this.#settings, this.#openOutlet, options);
+  }
+
+  start(options: StartOptions): Started {
+    const { dir, memoryMb, sourceId, isOurs, user } = options;
+    const { network } = this.#settings;
+    const place = { path: join(INSIDE.dir, OUTLET), hasOwnLoopback: network !== 'full' };
+    const outlet = goesThroughServer(this.#settings, isOurs) ? place : null;
+    const limits = limitsOf(this.#settings, isOurs);
+    const node = nodeArguments(INSIDE, options, {
+      close: this.#close,
+      user: null,
+      outlet,
+      parent: null,
+      limits: this.#hardens ? limits : null,
+    });
+    const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
+    const jail = [...this.#system, ...folderArguments(dir, memoryMb), ...env, ...filterArguments(this.#filter)];
+    const bwrap = ['bwrap', ...jail, '--', NODE, ...node];
+    const [command = '', ...args] = this.#hardens ? bwrap : underLimits(bwrap, limits);
+    const child = spawn(command, args, {
+      cwd: '/',
+      env: { PATH },
+      stdio: [...STDIO, 'pipe', this.#filter === null ? 'ignore' : 'pipe'],
+      ...(user === null ? {} : user),
+    });
+    if (this.#filter !== null) sendFilter(child, this.#filter);
+    return jailed(child);
+  }
+}
+
+/** bwrap reads it to its end, and installs it as the last thing before Node is started. */
+export function sendFilter(child: ChildProcess, filter: Uint8Array): void {
+  const pipe = (child.stdio as readonly unknown[])[FILTER] as Writable | null;
+  pipe?.on('error', () => {}); // it ended before it read that, and tells why
+  pipe?.end(filter);
+}
+
+/** For bwrap. */
+export function filterArguments(filter: Uint8Array | null): string[] {
+  return filter === null ? [] : ['--seccomp', String(FILTER)];
+}
+
+/** What a process in a jail may ask of the system; null on a machine whose calls are not known here. */
+export function jailFilter(stage: 'start' | 'bundling' = 'start'): Uint8Array | null {
+  return isMachine(process.arch) ? seccompFilter(process.arch, { stage, pid: PID }) : null;
+}
+
+/** Those of bwrap's arguments that are the same for all processes. */
+export function systemArguments(network: IsolationSettings['network']): string[] {
+  return [...namespaces(network), ...systemFiles(network)];
+}
+
+function namespaces(network: IsolationSettings['network']): string[] {
+  return [
+    ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--disable-userns'],
+    ...[
+      '--unshare-pid',
+      '--as-pid-1',
+      '--unshare-ipc',
+      '--unshare-uts',
+      '--hostname',
+      'errand',
+      '--unshare-cgroup-try',
+    ],
+    ...(network === 'full' ? [] : ['--unshare-net']),
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv', '--info-fd', String(REPORT)],
+  ];
+}
+
+function systemFiles(network: IsolationSettings['network']): string[] {
+  const bound = (flag: string, paths: readonly string[]): string[] => paths.flatMap((path) => [flag, path, path]);
+  return [
+    ...['--ro-bind', process.execPath, NODE],
+    ...bound('--ro-bind', loadedLibraries()),
+    ...(network === 'full' ? bound('--ro-bind-try', NETWORK_FILES) : []),
+    ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+  ];
+}
+
+/** What this process needed to start is what that one needs. */
+function loadedLibraries(): string[] {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean };
+  const { excludeNetwork } = report;
+  report.excludeNetwork = true; // it would look names up
+  const { sharedObjects } = report.getReport() as unknown as { sharedObjects: string[] };
+  report.excludeNetwork = excludeNetwork;
+  return sharedObjects.filter((path) => path.startsWith('/') && !path.endsWith('.node'));
+}
+
+/** For bwrap: the process's folder, to be read, and a /tmp in memory of so many MB. */
+export function folderArguments(dir: string, memoryMb: number): string[] {
+  return [
+    ...['--ro-bind', dir, INSIDE.dir],
+    ...['--size', String(memoryMb * BYTES_PER_MB), '--tmpfs', INSIDE.tmp],
+    ...['--remount-ro', '/', '--chdir', INSIDE.tmp],
+  ];
+}
+
+function jailed(child: ChildProcess): Started {
+  let inner: number | undefined;
+  let isReported = false;
+  let isKilled = false;
+  let said = '';
+  const killInner = (): void => {
+    if (child.exitCode !== null || child.signalCode !== null) return; // and the number may be another process's
+    if (inner === undefined) child.kill('SIGKILL');
+    else sendKill(inner);
+  };
+  const report = child.stdio[REPORT] as Readable | null;
+  const onReport = (): void => {
+    isReported = true;
+    inner = innerOf(said);
+    if (isKilled) killInner();
+  };
+  report?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  report?.on('end', onReport).on('error', onReport);
+  return {
+    process: child,
+    pid: () => inner,
+    // Before the report it is not known whom to kill.
+    kill: () => {
+      isKilled = true;
+      if (isReported || child.pid === undefined) killInner();
+    },
+    ending: endingInside,
+  };
+}
+
+/** bwrap ends with 128 and the number of the signal that ended its process. */
+function endingInside({ code, signal }: Ending): Ending {
+  const number = (code ?? 0) - 128;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name === undefined ? { code, signal } : { code: null, signal: name };
+}
+
+/** The report is bwrap's, and read before the code runs. */
+export function innerOf(report: string): number | undefined {
+  const found = /"child-pid":\s*(\d+)/.exec(report)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+function sendKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone by itself
+  }
+}

@@ -1,0 +1,83 @@
+// The same isolation, with each process in a cgroup of its own.
+
+import type { Readable } from 'node:stream';
+import { processMb } from '../pool/memory.ts';
+import type { Cgroup, Cgroups } from './cgroups.ts';
+import type {
+  CodeUser,
+  Ending,
+  Inside,
+  Isolation,
+  IsolationSettings,
+  Started,
+  StartOptions,
+  ToPrepare,
+} from './isolation.ts';
+import { REPORT } from './jail.ts';
+
+const BYTES_PER_MB = 1024 * 1024;
+/** The kernel's for its descriptors, and files that it reads. */
+export const BESIDE_MB = 64;
+
+export class LimitedByCgroups implements Isolation {
+  readonly #inner: Isolation;
+  readonly #cgroups: Cgroups;
+  readonly #hasTmpInMemory: boolean;
+
+  constructor(inner: Isolation, cgroups: Cgroups, { level }: Pick<IsolationSettings, 'level'>) {
+    this.#inner = inner;
+    this.#cgroups = cgroups;
+    this.#hasTmpInMemory = level === 'jail';
+  }
+
+  inside(dir: string): Inside {
+    return this.#inner.inside(dir);
+  }
+
+  userOf(ownerId: string): CodeUser | null {
+    return this.#inner.userOf(ownerId);
+  }
+
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
+    return this.#inner.prepare(options);
+  }
+
+  start(options: StartOptions): Started {
+    const { memoryMb } = options;
+    const tmpMb = this.#hasTmpInMemory ? memoryMb : 0;
+    const group = this.#cgroups.make({ memoryBytes: (processMb(memoryMb) + tmpMb + BESIDE_MB) * BYTES_PER_MB });
+    let started: Started;
+    try {
+      started = this.#inner.start(options);
+    } catch (error) {
+      group.remove();
+      throw error;
+    }
+    const { process } = started;
+    const add = (pid: number | undefined): void => {
+      if (pid !== undefined && !isAdded(group, pid)) started.kill();
+    };
+    add(process.pid);
+    // bwrap may have started the inner process before it was itself in the group.
+    (process.stdio[REPORT] as Readable | null | undefined)?.once('end', () => add(started.pid()));
+    let isOutOfMemory = false;
+    process.once('exit', () => {
+      isOutOfMemory = group.isOutOfMemory();
+    });
+    process.once('close', () => group.remove());
+    process.once('error', () => group.remove());
+    const ending = (given: Ending): Ending => ({ ...started.ending(given), isOutOfMemory });
+    const giveWay = (givesWay: boolean): boolean => group.giveWay(givesWay);
+    return { process, pid: () => started.pid(), kill: () => started.kill(), ending, giveWay };
+  }
+}
+
+/** A process without its limits does not go on. */
+function isAdded(group: Cgroup, pid: number): boolean {
+  try {
+    group.add(pid);
+    return true;
+  } catch {
+    return false;
+  }
+}

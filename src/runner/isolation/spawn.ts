@@ -1,0 +1,86 @@
+// The level `process`: a child process as Node starts it. What keeps the code in is Node's permission model, a filter of
+// system calls that the process sets up by itself before it loads code (child/harden.ts), and, where the server is root,
+// another user.
+//
+// It has the server's network. Code of ours makes its connections through the server all the same (child/outlet.ts), and
+// with the network `public` all code does that does not mean to go around it.
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { OutletPlace } from '../child/confine/confine.ts';
+import { inheritedDescriptors } from './descriptors.ts';
+import { isHardening, limitsOf, underLimits } from './hardening.ts';
+import {
+  type CodeUser,
+  environmentOf,
+  goesThroughServer,
+  type Inside,
+  type Isolation,
+  type IsolationSettings,
+  nodeArguments,
+  type OpenOutlet,
+  OUTLET,
+  openWayOut,
+  STDIO,
+  type Started,
+  type StartOptions,
+  type ToPrepare,
+  userFor,
+} from './isolation.ts';
+
+const PIPE = 3;
+/** What the system takes for a socket's path. */
+const MAX_PATH_BYTES = 100;
+
+export class PlainProcesses implements Isolation {
+  readonly #settings: IsolationSettings;
+  readonly #openOutlet: OpenOutlet | undefined;
+  readonly #hardens: boolean;
+  readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
+
+  /** Without `openOutlet` nothing starts whose connections go through the server. */
+  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
+    this.#settings = settings;
+    this.#openOutlet = openOutlet;
+    this.#hardens = isHardening(settings);
+  }
+
+  inside(dir: string): Inside {
+    return { dir, tmp: join(dir, 'tmp') };
+  }
+
+  userOf(ownerId: string): CodeUser | null {
+    return userFor(this.#settings, ownerId);
+  }
+
+  prepare(options: ToPrepare): Promise<{ close(): void }> {
+    return openWayOut(this.#settings, this.#openOutlet, options);
+  }
+
+  start(options: StartOptions): Started {
+    const inside = this.inside(options.dir);
+    const limits = limitsOf(this.#settings, options.isOurs);
+    const confinement = {
+      close: this.#close,
+      user: options.user,
+      outlet: goesThroughServer(this.#settings, options.isOurs) ? outletIn(options.dir) : null,
+      parent: process.pid,
+      limits: this.#hardens ? limits : null,
+    };
+    const node = [process.execPath, ...nodeArguments(inside, options, confinement)];
+    const [command = '', ...args] = this.#hardens ? node : underLimits(node, limits);
+    const env = environmentOf(inside, options.sourceId);
+    const child = spawn(command, args, { cwd: inside.tmp, env, stdio: [...STDIO] });
+    return {
+      process: child,
+      pid: () => child.pid,
+      kill: () => void child.kill('SIGKILL'),
+      ending: (ending) => ending,
+    };
+  }
+}
+
+function outletIn(dir: string): OutletPlace {
+  const path = join(dir, OUTLET);
+  return { path: Buffer.byteLength(path) > MAX_PATH_BYTES ? join('..', OUTLET) : path, hasOwnLoopback: false };
+}

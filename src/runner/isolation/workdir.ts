@@ -1,0 +1,160 @@
+// Each child process has a folder: its program and `code` (the bundles of the steps), which it may read, and `tmp`, which
+// it may also write. Where it runs as another user than the server, the folder is that user's group's to read and nobody
+// else's, and `tmp` is that user's.
+
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Deployment } from '../../domain/resource.ts';
+import type { StepFile } from '../child/protocol.ts';
+import { childCode } from './child-code.ts';
+import { CHILD_FILE, type CodeUser } from './isolation.ts';
+import { abandonedBeside, mark, unmark } from './servers-folders.ts';
+
+const OWNER = /^(\d+)-/;
+const READABLE = 0o644;
+
+export class Workdirs {
+  readonly #base: string;
+  readonly #user: CodeUser | null;
+  readonly #childCode: Promise<string>;
+
+  /** `user`: who the processes run as; null: the server's own. Throws when the folder is not the server's, or not within that user's reach. */
+  constructor(base: string, user: CodeUser | null = null) {
+    this.#user = user;
+    openBase(base, user);
+    // The permission model compares resolved paths.
+    this.#base = realpathSync(resolve(base));
+    if (user !== null) mark(this.#base);
+    this.#childCode = childCode();
+    this.#childCode.catch(() => {}); // it shows on whatever is started
+  }
+
+  /** The name tells whose it is. `user`: who the process runs as, another than the runner's where owners have users. */
+  async make(user: CodeUser | null = this.#user): Promise<string> {
+    const code = await this.#childCode;
+    if (this.#user !== null) openBase(this.#base, this.#user); // another server that used it may have ended
+    // Synchronous: some hundred microseconds, where each asynchronous call would cost the start a turn.
+    const dir = mkdtempSync(join(this.#base, `${process.pid}-`));
+    mkdirSync(join(dir, 'code'));
+    mkdirSync(join(dir, 'tmp'));
+    writeFileSync(join(dir, CHILD_FILE), code);
+    if (user !== null) handOver(dir, user);
+    return dir;
+  }
+
+  /** Writes the bundles, while the process is starting. `inside`: where the process sees the folder. */
+  async fill(dir: string, { steps }: Deployment, inside: string = dir): Promise<StepFile[]> {
+    const writing = steps.flatMap(({ namespace, bundle, sourceMap }) => {
+      const file = join(dir, 'code', `${namespace}.mjs`);
+      return [this.#write(file, bundle), this.#write(`${file}.map`, sourceMap)];
+    });
+    await Promise.all(writing);
+    return steps.map(({ id, namespace }) => {
+      const file = join(inside, 'code', `${namespace}.mjs`);
+      return { id, namespace, file, mapFile: `${file}.map` };
+    });
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    await writeFile(file, text);
+    if (this.#user !== null) await chmod(file, READABLE);
+  }
+
+  /** Remembers the process, for `sweep`. */
+  notePid(dir: string, pid: number): void {
+    writeFileSync(join(dir, 'pid'), String(pid));
+  }
+
+  async remove(dir: string): Promise<void> {
+    await rm(dir, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
+  }
+
+  /** Its own folder goes too, where nobody else would ever clear it away; not as long as another server uses it. */
+  close(): void {
+    if (this.#user === null) return;
+    unmark(this.#base);
+    try {
+      rmdirSync(this.#base);
+    } catch {
+      // it is not empty, or gone
+    }
+  }
+
+  /** Clears away what servers left that were killed: their folders, and a process in an endless loop, which cannot notice. */
+  async sweep(): Promise<void> {
+    for (const name of readdirSync(this.#base)) {
+      const owner = Number(OWNER.exec(name)?.[1] ?? process.pid);
+      if (owner === process.pid || isAlive(owner)) continue;
+      const dir = join(this.#base, name);
+      killLeftOver(dir);
+      await this.remove(dir);
+    }
+    if (this.#user === null) return;
+    for (const folder of abandonedBeside(this.#base, isAlive)) {
+      for (const name of readdirSync(folder)) killLeftOver(join(folder, name));
+      await this.remove(folder);
+    }
+  }
+}
+
+/**
+ * Other users may go through the folder and see no names in it. It may lie where everyone may make files, so it must be
+ * ours: in somebody else's folder that user could put other code in the place of what we write.
+ */
+function openBase(base: string, user: CodeUser | null): void {
+  mkdirSync(base, { recursive: true });
+  if (user === null) return;
+  const { uid, mode, isLink } = look(base);
+  if (isLink || uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to somebody else`);
+  chmodSync(base, 0o711);
+  for (let dir = realpathSync(base); dir !== dirname(dir); dir = dirname(dir)) {
+    if ((look(dir).mode & 0o001) !== 0) continue;
+    throw new Error(`user ${user.uid} may not go through ${dir}: TMPDIR may name another place`);
+  }
+}
+
+function look(path: string): { readonly uid: number; readonly mode: number; readonly isLink: boolean } {
+  const stats = lstatSync(path);
+  return { uid: stats.uid, mode: stats.mode, isLink: stats.isSymbolicLink() };
+}
+
+function handOver(dir: string, { uid, gid }: CodeUser): void {
+  for (const folder of [dir, join(dir, 'code')]) {
+    chownSync(folder, -1, gid);
+    chmodSync(folder, 0o750);
+  }
+  chmodSync(join(dir, CHILD_FILE), READABLE);
+  chmodSync(join(dir, 'tmp'), 0o700);
+  chownSync(join(dir, 'tmp'), uid, gid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Only where /proc shows that the number still means that process. */
+function killLeftOver(dir: string): void {
+  try {
+    const pid = Number(readFileSync(join(dir, 'pid'), 'utf8'));
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dir)) process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone already, or no /proc here
+  }
+}

@@ -1,0 +1,291 @@
+// The processes that run user code, and the runs that wait for one. Who comes next is decided by fair-slots.ts; here it is
+// done: whenever a process has no more runs, is gone, was found to sleep, or has had its turn, those that wait are looked
+// at, of owners with the fewest processes at work first.
+
+import { SECOND_MS } from '../../domain/limits.ts';
+import type { Quotas } from '../../domain/quota.ts';
+import type { Flight } from '../process/flight.ts';
+import type { Intake } from '../process/intake.ts';
+import type { RunRequest } from '../runner.ts';
+import { Backlog } from './backlog.ts';
+import { CPU_LOOK_MS, CPU_LOOK_SOON_MS, START_CPU_MS } from './cpu.ts';
+import type { CpuUse } from './cpu-use.ts';
+import { admit, type Bounds, countByOwner, type Held, isAwake, LOADED_MB, type Verdict } from './fair-slots.ts';
+import { greedy } from './priority.ts';
+import { Restarts } from './restarts.ts';
+import type { Placed } from './sharing.ts';
+import { type Group, Waiting } from './waiting.ts';
+
+/** What is asked of an owner here. */
+export interface RunQuotas extends Pick<Quotas, 'processes' | 'cpuSecondsPerMinute'> {
+  /** It has stored all that it may: no run begins. */
+  readonly isFull: boolean;
+}
+
+/** What is asked of a process here; see RunProcess. */
+export interface PlacedProcess extends Held {
+  isYielding: boolean;
+  readonly isFull: boolean;
+  readonly options: { readonly key: string };
+  fits(request: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean;
+  start(flight: Flight): void;
+  drain(): void;
+  retire(deploymentId: string): boolean;
+  lookAtCpu(): number;
+  /** Takes the CPU only as far as nobody else wants it; or no longer. */
+  giveWay(givesWay: boolean): void;
+}
+
+interface PlacesDeps<P> {
+  readonly bounds: Bounds;
+  readonly quotasOf: (ownerId: string) => RunQuotas;
+  readonly cpuUse: CpuUse;
+  readonly intake: Pick<Intake, 'isBehind' | 'hasOthers'>;
+  readonly create: (key: string, placed: Placed) => P;
+  /** Of a clock that is never set back. */
+  readonly nowMs: () => number;
+}
+
+/** An owner gives way as soon as it is found to take the CPU, and for the rest of such a time. */
+const PRIORITIZED_MS = CPU_LOOK_MS * (9 / 10);
+/** Of the processes that may work at a time, as many as may be started ahead of a first run; at least one. */
+const UNUSED_SHARE = 1 / 2;
+
+export class Places<P extends PlacedProcess> {
+  /** All that exist, also those that are ending. */
+  readonly all = new Set<P>();
+  readonly #deps: PlacesDeps<P>;
+  /** In which process a flight is; none: it waits. */
+  readonly #of = new Map<Flight, P>();
+  readonly #waiting = new Waiting();
+  readonly #backlog = new Backlog();
+  readonly #restarts = new Restarts();
+  /** By key: the one that takes the runs that have it. */
+  readonly #open = new Map<string, P>();
+  /** What each owner has used since priorities were set last. */
+  readonly #lately = new Map<string, number>();
+  /** The owners whose processes give way. */
+  #greedy: ReadonlySet<string> = new Set();
+  #prioritizedAt = 0;
+  #soon: NodeJS.Timeout | undefined;
+  #isServing = false;
+  #isClosed = false;
+
+  constructor(deps: PlacesDeps<P>) {
+    this.#deps = deps;
+  }
+
+  processOf(flight: Flight): P | undefined {
+    return this.#of.get(flight);
+  }
+
+  /** Starts the run, or has it wait. */
+  place(flight: Flight): void {
+    const open = flight.request.alone ? undefined : this.#open.get(flight.key);
+    if (open !== undefined && !open.isDraining) {
+      if (!open.fits(flight.request)) open.drain();
+      else if (this.#takesAtOnce(open)) {
+        if (open.isFull) this.#backlog.add(flight);
+        else this.#startIn(open, flight);
+        return;
+      }
+    }
+    this.#waiting.add(flight);
+    this.serve();
+  }
+
+  /** A run has ended, maybe in a process that others of its key wait for. */
+  ended(flight: Flight): void {
+    this.#of.delete(flight);
+    if (this.#isClosed || this.#open.get(flight.key)?.isFull) return;
+    const next = this.#backlog.take(flight.key);
+    if (next !== undefined) this.place(next);
+  }
+
+  /** False when it does not wait. */
+  remove(flight: Flight): boolean {
+    return this.#waiting.remove(flight) || this.#backlog.remove(flight);
+  }
+
+  /** The process ends for what its code has done, before any of its runs was over. */
+  endedEarly(process: P): void {
+    this.#restarts.endedEarly(process.options.key, this.#deps.nowMs());
+  }
+
+  gone(process: P): void {
+    this.all.delete(process);
+    const { key } = process.options;
+    if (this.#open.get(key) === process) this.#open.delete(key);
+    this.serve();
+  }
+
+  /** Starts what may begin by now. */
+  serve(): void {
+    if (this.#isServing || this.#isClosed) return;
+    this.#isServing = true;
+    while (this.#waiting.processes > 0 && this.#serveOne());
+    this.#isServing = false;
+    if (this.#waiting.processes === 0 || this.#soon !== undefined) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      this.lookAtCpu();
+      this.serve();
+    }, CPU_LOOK_SOON_MS);
+  }
+
+  /** `which`: those that have runs alone, which is enough to find a new owner that takes the CPU. */
+  lookAtCpu(which: 'all' | 'busy' = 'all'): void {
+    const nowMs = this.#deps.nowMs();
+    for (const process of this.all) {
+      const isLookedAt = which === 'all' || process.inFlight > 0;
+      this.#charge(process.ownerId, isLookedAt ? process.lookAtCpu() : 0, nowMs);
+    }
+    const isOver = nowMs - this.#prioritizedAt >= PRIORITIZED_MS;
+    const found = greedy(this.#lately);
+    this.#greedy = isOver ? found : new Set([...this.#greedy, ...found]);
+    for (const process of this.all) process.giveWay(this.#greedy.has(process.ownerId));
+    if (!isOver) return;
+    this.#prioritizedAt = nowMs;
+    this.#lately.clear();
+  }
+
+  /** For a process that no run waits for: it takes no place, and no memory, for which another one would have to leave. */
+  hasRoomFor(key: string, { deployment: { ownerId } }: Placed, alsoComing: number): boolean {
+    const { maxAwake, maxProcesses, poolMb } = this.#deps.bounds;
+    if (this.#isClosed || this.#open.has(key)) return false;
+    const all = [...this.all];
+    const unused = all.filter(({ isUnused }) => isUnused).length + alsoComing;
+    if (unused >= Math.max(1, Math.floor(maxAwake * UNUSED_SHARE))) return false;
+    const most = this.#deps.quotasOf(ownerId).processes ?? Number.POSITIVE_INFINITY;
+    if ((countByOwner(all).get(ownerId) ?? 0) >= most) return false;
+    const usedMb = all.reduce((sum, process) => sum + Math.max(process.usedMb, LOADED_MB), 0);
+    return all.length + alsoComing < maxProcesses && usedMb + LOADED_MB <= poolMb;
+  }
+
+  openFor(key: string, placed: Placed): P {
+    const process = this.#create(key, placed);
+    this.#open.set(key, process);
+    return process;
+  }
+
+  /** False when the deployment has no process. */
+  retire(deploymentId: string): boolean {
+    const before = this.#open.size;
+    for (const [key, process] of this.#open) if (process.retire(deploymentId)) this.#open.delete(key);
+    return this.#open.size < before;
+  }
+
+  /** Nothing is started any more. Returns what waited. */
+  close(): readonly Flight[] {
+    this.#isClosed = true;
+    clearTimeout(this.#soon);
+    return [...this.#waiting.takeAll(), ...this.#backlog.takeAll()];
+  }
+
+  /** Whether no other has to be asked: it works already, or all that there are may work. */
+  #takesAtOnce(open: P): boolean {
+    if (this.#isOver(open.ownerId)) return false;
+    if (open.inFlight > 0) return !open.isYielding;
+    return this.#waiting.processes === 0 && this.all.size <= this.#deps.bounds.maxAwake;
+  }
+
+  #serveOne(): boolean {
+    const all = [...this.all];
+    const awake = countByOwner(all.filter(isAwake));
+    const owners = this.#waiting.owners.toSorted((a, b) => (awake.get(a) ?? 0) - (awake.get(b) ?? 0));
+    let promised = 0;
+    for (const ownerId of owners) {
+      if (this.#isOver(ownerId)) continue;
+      for (const group of this.#nextOf(ownerId)) {
+        const verdict = this.#ask(all, group, promised);
+        if (verdict === null) continue;
+        if (verdict.waitsFor === null) {
+          this.#begin(group);
+          return true;
+        }
+        if (verdict.waitsFor === 'place') promised++;
+      }
+    }
+    return false;
+  }
+
+  /** Of an owner's groups, the first of all, and the first of those that need no new process. */
+  #nextOf(ownerId: string): Group[] {
+    const groups = [...this.#waiting.groupsOf(ownerId)].filter((group) => !this.#isPausing(group));
+    const [first] = groups;
+    const warm = groups.find((group) => this.#openOf(group) !== undefined);
+    return [first, warm === first ? undefined : warm].filter((group) => group !== undefined);
+  }
+
+  /** Beside other owners alone: else nobody has anything of it. */
+  #isPausing({ key, ownerId }: Group): boolean {
+    const { intake, nowMs } = this.#deps;
+    return key !== null && this.#restarts.isPausing(key, nowMs()) && intake.hasOthers(ownerId);
+  }
+
+  /** Null when it can but wait for its own process. */
+  #ask(all: readonly P[], group: Group, promised: number): Verdict<P> | null {
+    const { bounds, quotasOf } = this.#deps;
+    const { ownerId } = group;
+    const open = this.#openOf(group);
+    if (open !== undefined && open.inFlight > 0) {
+      // It was asked to yield, and none is left for whom it should.
+      if (open.isYielding && (this.#waiting.processes > 1 || all.filter(isAwake).length > bounds.maxAwake)) return null;
+      open.isYielding = false;
+      return { waitsFor: null, ends: null, yields: null, leaves: null };
+    }
+    const [warm, maxOwn, nowMs] = [open ?? null, quotasOf(ownerId).processes, this.#deps.nowMs()];
+    const waiting = this.#waiting.countOf(ownerId);
+    const verdict = admit(all, bounds, { ownerId, warm, maxOwn, waiting, promised, nowMs });
+    verdict.ends?.drain();
+    verdict.leaves?.drain();
+    if (verdict.yields !== null) verdict.yields.isYielding = true;
+    return verdict;
+  }
+
+  #openOf({ key, flights: [first] }: Group): P | undefined {
+    const open = key === null ? undefined : this.#open.get(key);
+    return open && first && !open.isDraining && open.fits(first.request) ? open : undefined;
+  }
+
+  #begin(group: Group): void {
+    const open = this.#openOf(group);
+    const [first, ...others] = this.#waiting.take(group);
+    if (first === undefined) return;
+    const { request, key } = first;
+    if (group.key === null) {
+      const process = this.#create(key, request);
+      this.#startIn(process, first);
+      process.drain();
+    } else {
+      this.#startIn(open ?? this.openFor(key, request), first);
+      for (const flight of others) this.place(flight);
+    }
+  }
+
+  /** It gives way from its beginning when its owner does. */
+  #create(key: string, placed: Placed): P {
+    const process = this.#deps.create(key, placed);
+    this.all.add(process);
+    this.#charge(process.ownerId, START_CPU_MS, this.#deps.nowMs());
+    if (this.#greedy.has(process.ownerId)) process.giveWay(true);
+    return process;
+  }
+
+  #charge(ownerId: string, usedMs: number, nowMs: number): void {
+    this.#deps.cpuUse.add(ownerId, usedMs, nowMs);
+    this.#lately.set(ownerId, (this.#lately.get(ownerId) ?? 0) + usedMs);
+  }
+
+  #startIn(process: P, flight: Flight): void {
+    this.#of.set(flight, process);
+    process.start(flight);
+  }
+
+  #isOver(ownerId: string): boolean {
+    const { cpuSecondsPerMinute, isFull } = this.#deps.quotasOf(ownerId);
+    if (isFull || this.#deps.intake.isBehind(ownerId)) return true;
+    if (cpuSecondsPerMinute === null) return false;
+    return this.#deps.cpuUse.usedMs(ownerId, this.#deps.nowMs()) >= cpuSecondsPerMinute * SECOND_MS;
+  }
+}

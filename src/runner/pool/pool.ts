@@ -1,0 +1,258 @@
+// The runner: what comes in, and what has become of it. One warm process per deployment, or for sources of the same code
+// (sharing.ts), started on first use or when it is deployed (warm-ups.ts); a process to itself for a run that is `alone`.
+// How many there are, and whose, is places.ts. A run that still waits when its time is up goes back untried.
+
+import { availableParallelism } from 'node:os';
+import type { Deployment } from '../../domain/resource.ts';
+import type { RunOutcome } from '../../domain/run/run.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { Cgroups } from '../isolation/cgroups.ts';
+import type { Isolation, IsolationSettings, OpenOutlet } from '../isolation/isolation.ts';
+import { Jails } from '../isolation/jail.ts';
+import { LimitedByCgroups } from '../isolation/limited.ts';
+import { PlainProcesses } from '../isolation/spawn.ts';
+import { tryOut } from '../isolation/trial.ts';
+import { Workdirs } from '../isolation/workdir.ts';
+import { DescribedBefore } from '../process/described.ts';
+import { Describer } from '../process/describer.ts';
+import { CANCELLED, Flight, RETURNED } from '../process/flight.ts';
+import { Intake } from '../process/intake.ts';
+import { RunProcess } from '../process/run-process.ts';
+import type { Ask, Described, Runner, RunnerStats, RunnerUse, RunRequest, Told } from '../runner.ts';
+import { CpuUse } from './cpu-use.ts';
+import { defaultPoolMb } from './memory.ts';
+import { Places, type RunQuotas } from './places.ts';
+import { Priorities } from './priority.ts';
+import { type Placed, Sharing } from './sharing.ts';
+import { WarmUps } from './warm-ups.ts';
+import { Watch } from './watch.ts';
+
+export interface RunnerOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** A folder of the runner's own; what a killed server left there is cleared away. */
+  readonly tmpDir: string;
+  readonly isolation: IsolationSettings;
+  /** Limits of the system, where it lets the server set them. */
+  readonly cgroups?: Cgroups | null;
+  /** Needed for code of ours, and where code reaches public addresses alone. */
+  readonly openOutlet?: OpenOutlet | undefined;
+  /** All processes, idle ones too. */
+  readonly maxProcesses?: number;
+  /** Those that work at a time. */
+  readonly maxAwake?: number;
+  /** What one owner may use; null: as much as there is. */
+  readonly quotasOf?: (ownerId: string) => RunQuotas;
+  /** What all processes may use together: beyond it, those leave that run nothing. */
+  readonly poolMb?: number;
+  /** A process that has had no run for so long is ended. */
+  readonly idleMs?: number;
+  /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
+  readonly graceMs?: number;
+  /** Code that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
+  readonly brokenMs?: number;
+  /** Of large messages of one owner, while others have something to do. */
+  readonly largeBytesPerSecond?: number;
+}
+
+/** At most: how many there really are is a matter of memory. Each has three descriptors of the server. */
+const MAX_PROCESSES = 256;
+/** Whatever the machine: most code waits for others most of its time. */
+const LEAST_AWAKE = 16;
+const AWAKE_PER_CORE = 4;
+const IDLE_MS = 5 * 60_000;
+const GRACE_MS = 300;
+const BROKEN_MS = 10_000;
+/** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
+const TURN_MS = 1000;
+const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null, isFull: false };
+
+export interface ProcessRunner extends Runner {
+  /** Starts a process that does nothing. Null when that works here, else why not and what to do about it. */
+  trial(): Promise<string | null>;
+}
+
+/** Throws when its folder is not the server's own, or not within reach of who the code runs as. */
+export function createRunner(options: RunnerOptions): ProcessRunner {
+  return new Pool(options);
+}
+
+type Env = Readonly<Record<string, string>>;
+
+class Pool implements ProcessRunner {
+  readonly #options: RunnerOptions & { readonly graceMs: number; readonly brokenMs: number };
+  readonly #workdirs: Workdirs;
+  readonly #isolation: Isolation;
+  readonly #describer: Describer;
+  readonly #described = new DescribedBefore();
+  readonly #flights = new Map<number, Flight>();
+  readonly #sharing = new Sharing();
+  readonly #cpuUse = new CpuUse();
+  readonly #priorities = new Priorities();
+  readonly #intake: Intake;
+  readonly #places: Places<RunProcess>;
+  readonly #watch: Watch;
+  readonly #warmUps = new WarmUps({
+    start: (key, placed) =>
+      this.#places.hasRoomFor(key, placed, this.#warmUps.waiting) ? this.#places.openFor(key, placed) : null,
+  });
+  #stopping = false;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(options: RunnerOptions) {
+    this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
+    this.#intake = new Intake({ nowMs: () => performance.now(), bytesPerSecond: options.largeBytesPerSecond });
+    const {
+      isolation,
+      tmpDir,
+      openOutlet,
+      maxProcesses = MAX_PROCESSES,
+      quotasOf = () => NO_QUOTAS,
+      cgroups,
+    } = options;
+    this.#workdirs = new Workdirs(tmpDir, isolation.user);
+    const kept =
+      isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation, openOutlet);
+    this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;
+    this.#describer = new Describer(this.#workdirs, this.#isolation);
+    const bounds = {
+      maxProcesses,
+      maxAwake: Math.min(
+        maxProcesses,
+        options.maxAwake ?? Math.max(LEAST_AWAKE, AWAKE_PER_CORE * availableParallelism()),
+      ),
+      poolMb: options.poolMb ?? defaultPoolMb(),
+      maxLoading: availableParallelism(),
+      turnMs: TURN_MS,
+    };
+    const cpuUse = this.#cpuUse;
+    const create = (key: string, placed: Placed): RunProcess => this.#createProcess(key, placed);
+    const intake = this.#intake;
+    this.#places = new Places({ bounds, quotasOf, cpuUse, intake, create, nowMs: () => performance.now() });
+    this.#watch = new Watch(this.#places, { ...bounds, idleMs: options.idleMs ?? IDLE_MS, describer: this.#describer });
+    this.#workdirs.sweep().catch((error: unknown) => {
+      options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
+    });
+  }
+
+  run(request: RunRequest): Promise<RunOutcome> {
+    if (this.#stopping) return Promise.resolve(RETURNED);
+    const { ownerId } = request.deployment;
+    return new Promise((resolve) => {
+      const flight = new Flight(request, this.#options.clock.nowMs(), (outcome) => {
+        this.#flights.delete(request.run);
+        this.#sharing.ended(flight, outcome);
+        resolve(outcome);
+        this.#places.ended(flight);
+        this.#intake.active(ownerId);
+      });
+      this.#intake.active(ownerId);
+      flight.key = this.#sharing.keyOf(request);
+      flight.aheadMs = aheadOfMachine(this.#options.clock);
+      this.#flights.set(request.run, flight);
+      flight.setTimer(request.timeoutMs, () => this.#stopFlight(flight, 'timeout'));
+      this.#places.place(flight);
+    });
+  }
+
+  describe(deployment: Deployment, env: Env = {}): Promise<Described> {
+    return this.#described.get(deployment, env, () => this.#describer.describe(deployment, env));
+  }
+
+  ask(deployment: Deployment, ask: Ask, env: Env = {}): Promise<Told> {
+    return this.#describer.ask(deployment, ask, env);
+  }
+
+  warm(deployment: Deployment, memoryMb: number, env: Env): void {
+    const placed = { deployment, memoryMb, env };
+    const key = this.#sharing.keyOf(placed);
+    if (this.#places.hasRoomFor(key, placed, this.#warmUps.waiting)) this.#warmUps.add(key, placed);
+  }
+
+  cancel(run: number): boolean {
+    const flight = this.#flights.get(run);
+    if (flight !== undefined) this.#stopFlight(flight, 'cancelled');
+    return flight !== undefined;
+  }
+
+  retire(deploymentId: string): boolean {
+    this.#warmUps.drop(deploymentId);
+    return this.#places.retire(deploymentId);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    this.#warmUps.dropAll();
+    const { all } = this.#places;
+    for (const flight of this.#places.close()) flight.end(RETURNED);
+    for (const process of all) process.drain();
+    this.#intake.close();
+    const cut = setTimeout(() => {
+      for (const process of all) process.abandon();
+    }, graceMs);
+    await Promise.all([this.#describer.stop(), this.#empty()]);
+    clearTimeout(cut);
+    this.#watch.stop();
+    this.#workdirs.close();
+  }
+
+  trial(): Promise<string | null> {
+    return tryOut({ workdirs: this.#workdirs, isolation: this.#isolation, settings: this.#options.isolation });
+  }
+
+  stats(): RunnerStats {
+    return { processes: this.#places.all.size, inFlight: this.#flights.size };
+  }
+
+  useOf(owner: string): RunnerUse {
+    const processes = [...this.#places.all].filter(({ ownerId }) => ownerId === owner).length;
+    return { processes, cpuMs: this.#cpuUse.usedMs(owner, performance.now()) };
+  }
+
+  #createProcess(key: string, { deployment, memoryMb, env }: Placed): RunProcess {
+    const { clock, log, graceMs, brokenMs } = this.#options;
+    const process: RunProcess = new RunProcess({
+      deployment,
+      key,
+      memoryMb,
+      env,
+      workdirs: this.#workdirs,
+      isolation: this.#isolation,
+      priorities: this.#priorities,
+      intake: this.#intake,
+      clock,
+      log,
+      graceMs,
+      brokenMs,
+      onFree: () => this.#places.serve(),
+      onEndedEarly: () => this.#places.endedEarly(process),
+      onGone: () => this.#onGone(process),
+    });
+    return process;
+  }
+
+  #onGone(process: RunProcess): void {
+    this.#places.gone(process);
+    if (this.#places.all.size > 0) return;
+    for (const done of this.#onEmpty.splice(0)) done();
+  }
+
+  #stopFlight(flight: Flight, why: 'timeout' | 'cancelled'): void {
+    const process = this.#places.processOf(flight);
+    if (process !== undefined) process.halt(flight, why);
+    else if (this.#places.remove(flight)) flight.end(why === 'timeout' ? RETURNED : CANCELLED);
+  }
+
+  #empty(): Promise<void> {
+    if (this.#places.all.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+}
+
+/** Less than this is the time that it takes to ask, and not another time. */
+const SAME_MS = 1000;
+
+function aheadOfMachine(clock: Clock): number {
+  const aheadMs = clock.nowMs() - Date.now();
+  return Math.abs(aheadMs) < SAME_MS ? 0 : aheadMs;
+}

@@ -1,0 +1,89 @@
+// Which runs share a process: those of one workflow's deployment, and those of an owner's sources that have the same code
+// and settings. Five thousand sources of one component that tick once a minute would else start 83 processes a second,
+// which is five cores' work. Each source has an instance of the code to itself (child/instances.ts).
+
+import { createHash } from 'node:crypto';
+import { originOf } from '../../domain/origin.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import type { RunOutcome } from '../../domain/run/run.ts';
+import type { Flight } from '../process/flight.ts';
+import type { RunRequest } from '../runner.ts';
+import { Recent } from './recent.ts';
+
+/** Sources of one code are spread over so many processes: more cores, and fewer that stand when one keeps the CPU. */
+const PROCESSES_PER_CODE = 4;
+/** Runs of sources in one process at a time: its memory is for all of them together. */
+export const SOURCES_AT_ONCE = 64;
+/** What the instances in one process may take, as part of its memory. */
+const INSTANCES_MEMORY = 1 / 4;
+/** About twice what an instance of a few lines takes, beside a multiple of its code. */
+const INSTANCE_BYTES = 32 * 1024;
+const BYTES_PER_CODE_CHAR = 8;
+const BYTES_PER_MB = 1024 * 1024;
+
+/** A source whose run has harmed those beside it has a process to itself for so long. */
+const APART_MS = 3_600_000;
+const MAX_APART = 10_000;
+const HARM: ReadonlySet<string> = new Set(['OutOfMemory', 'WorkerExit', 'WorkerLost']);
+
+export type Placed = Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>;
+
+export class Sharing {
+  readonly #hashes = new WeakMap<Deployment, string>();
+  readonly #apart = new Recent<number>({ max: MAX_APART });
+
+  /** Runs with the same one share a process. */
+  keyOf({ deployment, memoryMb, env }: Placed): string {
+    if (!isSource(deployment) || this.#isApart(deployment.id)) return deployment.id;
+    let code = this.#hashes.get(deployment);
+    if (code === undefined) {
+      const whose = isOurComponent(deployment) ? 'ours' : 'theirs'; // they reach different places
+      code = `${deployment.ownerId} ${whose} ${hashOf(deployment)} ${shardOf(deployment.runnableId)}`;
+      this.#hashes.set(deployment, code);
+    }
+    return `${code} ${memoryMb} ${JSON.stringify(env)}`;
+  }
+
+  /** What has become of a run. */
+  ended({ request: { deployment }, isSilent }: Pick<Flight, 'request' | 'isSilent'>, { end }: RunOutcome): void {
+    if (end.kind !== 'failed' || !isSource(deployment)) return;
+    if (isSilent || HARM.has(end.fault.code)) this.#apart.set(deployment.id, performance.now() + APART_MS);
+  }
+
+  #isApart(deploymentId: string): boolean {
+    return (this.#apart.get(deploymentId) ?? 0) > performance.now();
+  }
+}
+
+export function isSource({ runnableId }: Deployment): boolean {
+  return runnableId.startsWith('dc_');
+}
+
+/** Whether it is a source that was deployed by name from sources/: nothing else is given that mark (domain/origin.ts). */
+export function isOurComponent(deployment: Deployment): boolean {
+  const [step] = deployment.steps;
+  return isSource(deployment) && step !== undefined && originOf(step.code)?.kind === 'component';
+}
+
+/** How many sources of this code one process takes; at least one. */
+export function sourcesPerProcess({ steps }: Deployment, memoryMb: number): number {
+  const chars = steps.reduce((sum, { bundle }) => sum + bundle.length, 0);
+  const each = INSTANCE_BYTES + BYTES_PER_CODE_CHAR * chars;
+  return Math.max(1, Math.floor((memoryMb * BYTES_PER_MB * INSTANCES_MEMORY) / each));
+}
+
+function hashOf({ steps }: Deployment): string {
+  const parts = steps.map(({ namespace, bundle, sourceMap }) => [namespace, bundle, sourceMap]);
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+/** Always the same one for a source, which so keeps what its module remembers. */
+function shardOf(sourceId: string): number {
+  return createHash('sha256').update(sourceId).digest().readUInt32BE() % PROCESSES_PER_CODE;
+}
+
+export function sameEnv(a: Placed['env'], b: Placed['env']): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,340 @@
+// The server's end of a child process: starts it, speaks with it in frames, and says how it ended.
+//
+// What comes in is user code's to forge. Whatever it is, the worst that follows is the end of that process.
+
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from '../child/frames.ts';
+import type { InitMessage, RunMessage, ToChild } from '../child/protocol.ts';
+import type { Isolation, Started } from '../isolation/isolation.ts';
+import type { Workdirs } from '../isolation/workdir.ts';
+import { isOverMemory, usedMemoryMb } from '../pool/memory.ts';
+import type { Priorities } from '../pool/priority.ts';
+import { isOurComponent, isSource } from '../pool/sharing.ts';
+import { type Intake, LARGE_BYTES, type Turn } from './intake.ts';
+import { StderrTail } from './stderr-tail.ts';
+
+/**
+ * The largest honest frame: results, what is sent, an answer and a source's db, and JSON of what is around them. Of texts that
+ * are many or long, none is in the JSON (child/bulk.ts): it has the 64 KiB of those that are not, escaped, and what a run may
+ * have of lines, sends, exports and names.
+ */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+const FRAME_BOUNDS: FrameBounds = {
+  maxBytes: 4 * LIMITS.resultBytes + LIMITS.logBytes + 2 * 1024 * 1024 + MAX_JSON_BYTES,
+  maxJsonBytes: MAX_JSON_BYTES,
+  maxValues: 250_000,
+};
+/** Of answers that it does not read: beyond this it gets no next one. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** A process whose pipe is closed has so long to end by itself, and then how it ended is told. */
+const PIPE_CLOSED_MS = 100;
+/** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
+const READ_AT_ONCE = 32;
+/** How often a message that waits for its turn asks whether there is anybody to wait for. */
+const TURN_LOOK_MS = 500;
+
+export interface LinkOptions {
+  readonly workdirs: Workdirs;
+  readonly isolation: Isolation;
+  readonly deployment: Deployment;
+  readonly memoryMb: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly mode: InitMessage['mode'];
+  /** None: it never gives way. */
+  readonly priorities?: Priorities;
+  /** None: all that comes is read at once. */
+  readonly intake?: Intake;
+  readonly ask?: InitMessage['ask'];
+}
+
+export interface Death {
+  /** `memory`: it was ended, since it used more than it may. */
+  readonly kind: 'exit' | 'start' | 'garbage' | 'memory';
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly detail: string;
+}
+
+interface LinkEvents {
+  /** Throws to refuse the message, which ends the process. `take`: the message's bytes. */
+  readonly onMessage: (message: Readonly<Record<string, unknown>>, take: (bytes: unknown) => Buffer) => void;
+  /** Once, when the process is gone; its folder is being removed until `removed` settles. */
+  readonly onDeath: (death: Death, removed: Promise<void>) => void;
+}
+
+export class ChildLink {
+  /** Memory of its own, when it was last looked at. */
+  usedMb = 0;
+  readonly #options: LinkOptions;
+  readonly #events: LinkEvents;
+  readonly #writer: FrameWriter;
+  #started: Started | null = null;
+  #dir: string | null = null;
+  #prepared: { close(): void } | null = null;
+  /** Frames wait here until the code is written and the first message sent. */
+  #held: Buffer[] | null = [];
+  #pipe: Socket | undefined;
+  /** What has come in, and was not looked at yet: by frame. */
+  readonly #unread: Generator<void>[] = [];
+  /** Of the large message that is arriving. */
+  #turn: Turn | null = null;
+  #waitingForTurn: NodeJS.Timeout | undefined;
+  #isInHurry = false;
+  #stderr: StderrTail | null = null;
+  #garbage: string | null = null;
+  #isOverMemory = false;
+  #cutting: NodeJS.Timeout | undefined;
+  /** It lived on without its pipe. */
+  #isCut = false;
+  #killed = false;
+  #dead = false;
+  #givesWay = false;
+  /** The process that was told to give way. */
+  #low: number | null = null;
+
+  constructor(options: LinkOptions, events: LinkEvents) {
+    this.#options = options;
+    this.#events = events;
+    // One write per turn. Measured at 100 in flight, a trivial step: 60k runs/s.
+    this.#writer = new FrameWriter(
+      (frame) => this.#write(frame),
+      (flush) => setImmediate(flush),
+    );
+    this.#start().catch((error: unknown) => this.#fail(error));
+  }
+
+  get pid(): number | undefined {
+    return this.#started?.pid();
+  }
+
+  postRun(message: RunMessage, event: Uint8Array): void {
+    this.#writer.push(message, event);
+  }
+
+  /** `blob`: the bytes that the message owns. */
+  post(message: ToChild, blob: Uint8Array | null = null): void {
+    this.#writer.push(message, blob);
+  }
+
+  /** Resolves when it has read most of what it was sent, or is gone. */
+  async room(): Promise<void> {
+    const pipe = this.#started?.process.stdio?.[3] as Socket | undefined;
+    if (this.#dead || !pipe?.writableNeedDrain || pipe.writableLength < MAX_UNREAD_BYTES) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        pipe.off('drain', done);
+        pipe.off('close', done);
+        resolve();
+      };
+      pipe.on('drain', done);
+      pipe.on('close', done);
+    });
+  }
+
+  /** At once and for good; `onDeath` follows. */
+  kill(): void {
+    this.#killed = true;
+    this.#started?.kill();
+    this.hurry();
+  }
+
+  /** From now on all that comes is read at once: somebody waits for its end. */
+  hurry(): void {
+    this.#isInHurry = true;
+    if (this.#waitingForTurn === undefined) return;
+    clearTimeout(this.#waitingForTurn);
+    this.#waitingForTurn = undefined;
+    if (this.#turn) this.#options.intake?.giveUp(this.#turn);
+    this.#flow();
+  }
+
+  /** Ends it when it uses more memory than it may. True when it did, this once. */
+  endIfOverMemory(): boolean {
+    const { pid } = this;
+    if (this.#killed || pid === undefined) return false;
+    this.usedMb = usedMemoryMb(pid) ?? 0;
+    if (!isOverMemory(this.usedMb, this.#options.memoryMb)) return false;
+    this.#isOverMemory = true;
+    this.kill();
+    return true;
+  }
+
+  /** Takes the CPU only as far as nobody else wants it; or no longer. False where that may not be. */
+  giveWay(givesWay: boolean): boolean {
+    this.#givesWay = givesWay;
+    // Of bwrap's two processes the inner one is known later: until then it is as the one that starts it.
+    const pid = this.pid ?? this.#started?.process.pid;
+    const low = givesWay ? (pid ?? null) : null;
+    if (this.#killed || this.#started === null || pid === undefined || low === this.#low) return true;
+    const isDone = this.#started.giveWay?.(givesWay) || (this.#options.priorities?.set(pid, givesWay) ?? true);
+    if (isDone) this.#low = low;
+    return isDone;
+  }
+
+  async #start(): Promise<void> {
+    const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
+    // A process that runs sources knows whose code is running (child/instances.ts).
+    const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
+    const user = isolation.userOf(deployment.ownerId);
+    const dir = await workdirs.make(user);
+    this.#dir = dir;
+    const isOurs = isOurComponent(deployment);
+    this.#prepared = await isolation.prepare({ dir, isOurs, user });
+    if (this.#killed) throw new Error('it was ended before it was started');
+    const started = isolation.start({ dir, memoryMb, sourceId, isOurs, user });
+    this.#started = started;
+    this.giveWay(this.#givesWay);
+    const child = started.process;
+    child.on('error', (error) => this.#fail(error));
+    child.on('close', (code, signal) => this.#onClose(code, signal));
+    this.#listen(child);
+    if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
+    const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
+    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, ask });
+  }
+
+  #listen(child: ChildProcess): void {
+    for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // of a dead process: nothing new
+    if (child.stderr !== null) {
+      const tail = new StderrTail(child.stderr);
+      child.on('exit', () => tail.end());
+      this.#stderr = tail;
+    }
+    child.on('exit', () => this.hurry());
+    const reader = new FrameReader(FRAME_BOUNDS, (messages, blobs) => this.#onFrame(messages, blobs));
+    const pipe = child.stdio?.[3] as Socket | undefined;
+    this.#pipe = pipe;
+    pipe?.on('data', (chunk: Buffer) => {
+      if (this.#garbage !== null) return;
+      try {
+        reader.push(chunk);
+        if (this.#turn === null && reader.arriving > LARGE_BYTES) this.#takeTurn(reader.arriving);
+      } catch (error) {
+        this.#onGarbage(error);
+      }
+    });
+    // A pipe that the code has closed is as good as a dead process.
+    pipe?.on('close', () => {
+      if (!this.#killed && !this.#dead) this.#cutting = setTimeout(() => this.#cut(), PIPE_CLOSED_MS);
+    });
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    this.kill();
+  }
+
+  #onGarbage(error: unknown): void {
+    this.#garbage ??= String(error);
+    this.kill();
+  }
+
+  #onFrame(messages: unknown, blobs: Buffer): void {
+    // An empty one tells nothing, and could be sent for ever.
+    if (!Array.isArray(messages) || messages.length === 0) throw new TypeError('a frame without messages');
+    this.#turn = null;
+    this.#unread.push(this.#messagesOf(messages, blobs));
+    if (this.#unread.length === 1) this.#read();
+  }
+
+  /** Some at a time: a thousand runs that end at once hold nobody else up. */
+  #read(): void {
+    for (let count = 0; count < READ_AT_ONCE && this.#readOne(); count++);
+    if (this.#hasUnread()) setImmediate(() => this.#read());
+    this.#flow();
+  }
+
+  #hasUnread(): boolean {
+    return this.#unread.length > 0 && this.#garbage === null;
+  }
+
+  #takeTurn(bytes: number): void {
+    const { intake, deployment } = this.#options;
+    if (intake === undefined || this.#isInHurry) return;
+    const turn = intake.enter(deployment.ownerId, bytes);
+    this.#turn = turn;
+    const wait = (): void => {
+      const ms = intake.waitMs(turn);
+      this.#waitingForTurn = ms === 0 ? undefined : setTimeout(wait, Math.min(ms, TURN_LOOK_MS));
+      this.#flow();
+    };
+    wait();
+  }
+
+  /** Reads on, or has the process wait. */
+  #flow(): void {
+    if (this.#hasUnread() || this.#waitingForTurn !== undefined) this.#pipe?.pause();
+    else this.#pipe?.resume();
+  }
+
+  /** False when there is nothing more. */
+  #readOne(): boolean {
+    const [first] = this.#unread;
+    if (first === undefined || this.#garbage !== null) return false;
+    try {
+      if (first.next().done) this.#unread.shift();
+    } catch (error) {
+      this.#onGarbage(error);
+    }
+    return true;
+  }
+
+  /** Takes a message with each step. */
+  *#messagesOf(messages: readonly unknown[], blobs: Buffer): Generator<void> {
+    let at = 0;
+    const take = (bytes: unknown): Buffer => {
+      if (!Number.isSafeInteger(bytes) || (bytes as number) < 0 || at + (bytes as number) > blobs.length) {
+        throw new RangeError('a message without its bytes');
+      }
+      at += bytes as number;
+      return blobs.subarray(at - (bytes as number), at);
+    };
+    for (const message of messages) {
+      if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new TypeError('no message');
+      this.#events.onMessage(message as Record<string, unknown>, take);
+      yield;
+    }
+  }
+
+  #write(frame: Buffer): void {
+    if (this.#held !== null) this.#held.push(frame);
+    else (this.#started?.process.stdio?.[3] as Socket | undefined)?.write(frame);
+  }
+
+  #open(init: InitMessage): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const frame of [encodeFrame([init], []), ...held]) this.#write(frame);
+  }
+
+  #onClose(code: number | null, signal: string | null): void {
+    while (this.#readOne()); // its last words
+    const own = this.#garbage === null && !this.#isCut ? 'exit' : 'garbage';
+    const { isOutOfMemory = false, ...ending } = this.#started?.ending({ code, signal }) ?? { code, signal };
+    const kind = this.#isOverMemory || isOutOfMemory ? 'memory' : own;
+    this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr?.text ?? '' });
+  }
+
+  /** It could not be started. */
+  #fail(error: unknown): void {
+    this.kill();
+    this.#die({
+      kind: 'start',
+      code: null,
+      signal: null,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+  }
+
+  #die(death: Death): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    clearTimeout(this.#cutting);
+    clearTimeout(this.#waitingForTurn);
+    this.#prepared?.close();
+    this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
+  }
+}

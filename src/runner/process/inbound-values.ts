@@ -1,0 +1,43 @@
+// The values that messages of a child are made of. User code could have made them, so whatever is off throws.
+
+import { LIMITS } from '../../domain/limits.ts';
+import { checkCheaply } from './json-check.ts';
+
+export function text(value: unknown, maxChars: number): string {
+  if (typeof value !== 'string' || value.length > maxChars || !value.isWellFormed())
+    throw new TypeError('no such text');
+  return value;
+}
+
+/** It goes into the log and into answers as it is, so it must be JSON. */
+export function json(value: unknown, maxChars: number): string {
+  const given = text(value, maxChars);
+  checkCheaply(given);
+  return given;
+}
+
+/** JSON that others will read, and perhaps by recursion. */
+export function shallowJson(value: unknown, maxChars: number): string {
+  const given = text(value, maxChars);
+  checkCheaply(given, LIMITS.nestingDepth);
+  return given;
+}
+
+export function optional<T>(value: unknown, read: (value: unknown) => T): T | null {
+  return value === undefined || value === null ? null : read(value);
+}
+
+export function list(value: unknown, maxLength: number): unknown[] {
+  if (!Array.isArray(value) || value.length > maxLength) throw new TypeError('no such list');
+  return value;
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('no such object');
+  return value as Record<string, unknown>;
+}
+
+export function integer(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new TypeError('no such number');
+  return value as number;
+}

@@ -1,0 +1,238 @@
+// Reads what a child says of a run. User code shares its process and could forge it, so every member is checked, and
+// whatever is off throws, which costs the child its process.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { PropDefinition, PropDefinitions } from '../../domain/props.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import type { Fault, HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
+import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
+import type { WaitAsked } from '../../domain/run/wait.ts';
+import { isHeader } from '../child/api/answer.ts';
+import { RESERVED_CODES } from '../child/errors.ts';
+import type { ComponentShape, Question } from '../runner.ts';
+import { faultAt, haltedEnd } from './crash-blame.ts';
+import type { Flight, Room } from './flight.ts';
+import { readOutgoing } from './inbound-outgoing.ts';
+import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
+import { checkJson } from './json-check.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+interface EndContext {
+  readonly flight: Flight;
+  /** The answer's bytes, when the message has any. */
+  readonly body: Uint8Array | null;
+  readonly nowMs: number;
+}
+
+const STEP_STATES = ['succeeded', 'failed', 'exited'] as const;
+const WAITS: ReadonlySet<unknown> = new Set<WaitAsked['kind']>(['delay', 'suspend', 'rerun']);
+const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
+const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
+
+/** The outcome that an `end` message tells of, with what the flight knows already. */
+export function readEnd(message: Message, { flight, body, nowMs }: EndContext): RunOutcome {
+  const ofDone = flight.outgoing.length;
+  const parts = readParts(message, flight, body);
+  if (message.kind === 'succeeded') {
+    const exit =
+      message.exitReason === undefined ? {} : { exitReason: text(message.exitReason, LIMITS.descriptionChars) };
+    return { ...parts, end: { kind: 'succeeded', ...exit } };
+  }
+  if (message.kind === 'waiting') return { ...parts, end: { kind: 'waiting', wait: readWait(message.wait, flight) } };
+  if (message.kind === 'failed') {
+    const fault = readFault(message.fault, flight.request.deployment, flight.aheadMs);
+    return { ...parts, outgoingOfDone: ofDone, end: { kind: 'failed', fault } };
+  }
+  const end = haltedEnd(flight, flight.firstIndex + Math.max(0, parts.steps.length - 1), nowMs);
+  if (end === null) throw new TypeError('nobody halted this run');
+  if (end.kind === 'failed') return { ...parts, outgoingOfDone: ofDone, end };
+  return { ...parts, end, steps: parts.steps.filter((step) => step.state !== 'failed') };
+}
+
+/** A step has ended, and the run goes on. */
+export function readStepMessage(message: Message, flight: Flight): void {
+  flight.steps.push(readStep(message.step, flight));
+  readMade(message, flight);
+}
+
+function readParts(message: Message, flight: Flight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
+  if (message.step !== undefined) flight.steps.push(readStep(message.step, flight));
+  readMade(message, flight);
+  const { steps, logs, logBytesDropped, outgoing, summary } = flight;
+  return {
+    steps,
+    logs,
+    logBytesDropped,
+    outgoing,
+    outgoingOfDone: outgoing.length,
+    answer: message.answer === undefined ? null : readAnswer(message.answer, body),
+    summary,
+    dbWrites: message.dbWrites === undefined ? {} : readDbWrites(message.dbWrites),
+  };
+}
+
+function readMade({ logs, dropped, outgoing, summary }: Message, flight: Flight): void {
+  if (logs !== undefined) flight.logs.push(...readLogs(logs, flight));
+  if (dropped !== undefined) flight.logBytesDropped = integer(dropped);
+  if (outgoing !== undefined) flight.outgoing.push(...readOutgoing(outgoing, flight));
+  if (summary !== undefined) flight.summary = text(summary, LIMITS.descriptionChars);
+}
+
+/** `[kind, ms, context]`, asked for by the last of the steps. */
+function readWait(given: unknown, { request, steps, room }: Flight): WaitAsked {
+  const [kind, ms, context] = list(given, 3);
+  if (request.source !== null || steps.at(-1)?.state !== 'succeeded') throw new TypeError('nobody to wait');
+  if (!WAITS.has(kind)) throw new TypeError('no such wait');
+  const afterMs = integer(ms);
+  if (afterMs < 0 || afterMs > LIMITS.maxWaitMs) throw new RangeError('no such time');
+  const isPassedOn = kind === 'rerun' && context !== null;
+  return {
+    kind: kind as WaitAsked['kind'],
+    ms: afterMs,
+    context: isPassedOn ? shallowJson(context, room.results) : null,
+  };
+}
+
+/** `[index, state, startedAtMs, tookMs, returned, exports]`, of the step behind those that are known. */
+function readStep(given: unknown, flight: Flight): StepResult {
+  const { request, aheadMs, room } = flight;
+  const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
+  const step = request.deployment.steps[integer(index)];
+  const name = STEP_STATES[integer(state)];
+  const isNext = index === flight.firstIndex + flight.steps.length;
+  if (step === undefined || name === undefined || !isNext) throw new RangeError('no such step');
+  const returnValue = returned === null ? undefined : shallowJson(returned, room.results);
+  room.results -= returnValue?.length ?? 0;
+  return {
+    id: step.id,
+    namespace: step.namespace,
+    state: name,
+    startedAtMs: integer(startedAtMs) + aheadMs,
+    tookMs: integer(tookMs),
+    ...(returnValue === undefined ? {} : { returnValue }),
+    exports: exports === null ? {} : readExports(exports, room),
+  };
+}
+
+/** Why the deployment could not be loaded. */
+export function readBroken(given: unknown, deployment: Deployment): Fault {
+  return { ...readFault(given, deployment, 0), code: 'StartFailed' };
+}
+
+function readFault(given: unknown, deployment: Deployment, aheadMs: number): Fault {
+  const { step, code, msg, tsMs, stack } = record(given);
+  const said = text(code, LIMITS.codeChars);
+  return faultAt(deployment, integer(step), {
+    code: RESERVED_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
+    msg: text(msg, LIMITS.messageBytes),
+    tsMs: integer(tsMs) + aheadMs,
+    stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),
+  });
+}
+
+export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer {
+  const { status, headers } = record(given);
+  const code = integer(status);
+  if (code < 200 || code > 599 || body === null || body.byteLength > LIMITS.resultBytes)
+    throw new RangeError('no answer');
+  for (const [name, given] of Object.entries(record(headers))) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (!isHeader(name, text(value, LIMITS.resultBytes))) throw new RangeError('no header');
+    }
+  }
+  // A copy: the bytes are a window on everything that arrived with them.
+  return { status: code, headers: headers as HttpAnswer['headers'], body: new Uint8Array(body) };
+}
+
+/** What the code asks. `value`: its bytes. */
+export function readAsk(message: Message, value: Uint8Array | null): { id: number; question: Question; bytes: number } {
+  const args = json(message.args, LIMITS.askArgsChars);
+  const given = value === null || value.byteLength === 0 ? null : Buffer.from(value).toString();
+  const question = {
+    verb: text(message.verb, LIMITS.nameChars),
+    args: record(JSON.parse(args)),
+    value: given === null ? null : json(given, LIMITS.openAskBytes),
+  };
+  return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
+}
+
+/** Null when it is no text. */
+function begins(value: unknown, maxChars: number): string | null {
+  return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
+}
+
+function readExports(given: unknown, room: Room): Record<string, string> {
+  const exports = record(given);
+  room.exports -= Object.keys(exports).length;
+  if (room.exports < 0) throw new RangeError('too many exports');
+  for (const [name, value] of Object.entries(exports)) {
+    room.results -= name.length + shallowJson(value, room.results).length;
+  }
+  if (room.results < 0) throw new RangeError('exports are too long');
+  return exports as Record<string, string>;
+}
+
+function readLogs(given: unknown, { room, aheadMs }: Flight): LogLine[] {
+  return list(given, room.logs / LIMITS.logLineBytes).map((line) => {
+    const [tsMs, level, namespace, printed] = list(line, 4);
+    if (!LEVELS.has(level)) throw new TypeError('no such level');
+    room.logs -= LIMITS.logLineBytes;
+    const kept = text(printed, room.logs);
+    room.logs -= kept.length;
+    return {
+      tsMs: integer(tsMs) + aheadMs,
+      level: level as LogLine['level'],
+      namespace: text(namespace, LIMITS.namespaceChars),
+      text: kept,
+    };
+  });
+}
+
+function readDbWrites(given: unknown): Record<string, string | null> {
+  const writes = record(given);
+  const values = list(Object.values(writes), LIMITS.dbWritesPerRun);
+  for (const value of values) if (value !== null) json(value, LIMITS.resultBytes);
+  return writes as Record<string, string | null>;
+}
+
+export function readShape(given: unknown): ComponentShape {
+  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } =
+    record(given);
+  if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
+    throw new TypeError('no such type');
+  return {
+    type,
+    key: begins(key, LIMITS.nameChars),
+    name: optional(name, (value) => text(value, LIMITS.descriptionChars)),
+    description: begins(description, LIMITS.descriptionChars),
+    version: optional(version, (value) => text(value, LIMITS.nameChars)),
+    dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
+    props: readDefinitions(props),
+    hooks: list(hooks, 100).map((hook) => text(hook, LIMITS.nameChars)),
+    hasRun: hasRun === true,
+    hasAdditionalProps: hasAdditionalProps === true,
+    ...(workflow === undefined ? {} : { workflow }),
+  };
+}
+
+/** The answer to a question: its JSON text. */
+export function readTold(given: Uint8Array): Readonly<Record<string, unknown>> {
+  const told = text(Buffer.from(given).toString(), LIMITS.resultBytes);
+  checkJson(told, { values: LIMITS.toldValues });
+  const answer = record(JSON.parse(told));
+  return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
+}
+
+/** Of what they say beyond their type, nothing is believed: each is checked where it is used. */
+function readDefinitions(given: unknown): PropDefinitions {
+  const definitions = Object.entries(record(given));
+  if (definitions.length > LIMITS.propsPerComponent) throw new RangeError('too many props');
+  if (JSON.stringify(given).length > LIMITS.shapeBytes) throw new RangeError('too much is said of the props');
+  return Object.fromEntries(definitions.map(([name, definition]) => [name, readDefinition(definition)]));
+}
+
+function readDefinition(given: unknown): PropDefinition {
+  const { type, ...rest } = record(given);
+  return typeof type === 'string' ? { type, ...rest } : rest;
+}

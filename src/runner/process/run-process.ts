@@ -1,0 +1,317 @@
+// One warm child process of one deployment, or of sources that share it, and the runs in flight in it.
+//
+//   takes runs ──drain()──▶ draining ──last run ends──▶ killed ──▶ gone (onGone)
+//
+// It drains when it is retired, idle for long, needed for another deployment, or tainted: code of a run that has ended is
+// still going on in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
+
+import { LIMITS } from '../../domain/limits.ts';
+import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
+import type { Clock, Log } from '../../ports.ts';
+import { CpuLook } from '../pool/cpu.ts';
+import type { Held } from '../pool/fair-slots.ts';
+import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/sharing.ts';
+import type { RunRequest } from '../runner.ts';
+import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
+import { afterDeath, afterSilence } from './crash-blame.ts';
+import { type Flight, RETURNED } from './flight.ts';
+import { type Message, takeForFlight } from './flight-messages.ts';
+import { readBroken } from './inbound.ts';
+import { withBulk } from './inbound-bulk.ts';
+import { text } from './inbound-values.ts';
+import { MessageBudget } from './message-budget.ts';
+import { Strays } from './strays.ts';
+
+/** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
+const RETIRED_MS = 10_000;
+/** A process that lives for less has ended early. */
+const EARLY_MS = 5000;
+
+/** `deployment`: what it was started for; of sources that share it (sharing.ts), the first. */
+interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
+  /** Runs that have it share the process. */
+  readonly key: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long it may take to answer a halt. */
+  readonly graceMs: number;
+  /** How long it fails the runs of code that it could not load, before it is loaded anew. */
+  readonly brokenMs: number;
+  /** The last run in flight has ended, and it takes more; or it has loaded its code. */
+  readonly onFree: () => void;
+  /** It ends for what its code has done, soon and before any of its runs was over. */
+  readonly onEndedEarly: () => void;
+  /** It and its folder are gone. */
+  readonly onGone: (process: RunProcess) => void;
+}
+
+export class RunProcess implements Held {
+  readonly options: ProcessOptions;
+  readonly bornAt = performance.now();
+  /** When it last began or ended a run. */
+  lastUsedAt = performance.now();
+  /** Since when it has had runs without a pause; of one that has none, when it last began with the first of some. */
+  busySince = performance.now();
+  /** No new runs until those in flight have ended; the pool's to set. */
+  isYielding = false;
+  readonly ownerId: string;
+  readonly #cpu = new CpuLook();
+  readonly #link: ChildLink;
+  readonly #flights = new Map<number, Flight>();
+  /** By id: those whose code it may have loaded. */
+  readonly #deployments = new Set<string>();
+  readonly #maxDeployments: number;
+  #retiring: NodeJS.Timeout | undefined;
+  #givingUp: NodeJS.Timeout | undefined;
+  #draining = false;
+  #killed = false;
+  /** Why it could not load its code. */
+  #broken: Fault | null = null;
+  #runs = 0;
+  readonly #strays: Strays;
+  #isLoaded = false;
+  readonly #budget = new MessageBudget();
+  readonly #loading = Promise.withResolvers<boolean>();
+
+  constructor(options: ProcessOptions) {
+    this.options = options;
+    this.ownerId = options.deployment.ownerId;
+    const { deployment, memoryMb } = options;
+    const mode = isSource(deployment) ? 'source' : 'workflow';
+    this.#strays = new Strays((thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'));
+    this.#deployments.add(deployment.id);
+    this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
+    this.#link = new ChildLink(
+      { ...options, mode },
+      {
+        onMessage: (message, take) => this.#receive(message, take),
+        onDeath: (death, removed) => this.#onDeath(death, removed),
+      },
+    );
+  }
+
+  get inFlight(): number {
+    return this.#flights.size;
+  }
+
+  /** Settles when it has loaded its code; false: it could not, or is gone. */
+  get loaded(): Promise<boolean> {
+    return this.#loading.promise;
+  }
+
+  /** It was started ahead of its first run, which has not come. */
+  get isUnused(): boolean {
+    return this.#runs === 0;
+  }
+
+  get usedMb(): number {
+    return this.#link.usedMb;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  get isLoading(): boolean {
+    return !this.#isLoaded;
+  }
+
+  get isAsleep(): boolean {
+    return this.#cpu.isAsleep;
+  }
+
+  /** Whether it has as many runs as it takes at once. */
+  get isFull(): boolean {
+    return this.#flights.size >= SOURCES_AT_ONCE && isSource(this.options.deployment);
+  }
+
+  /** Settings may change without a new deployment, and there may be as many sources in it as it takes. */
+  fits({ deployment, memoryMb, env }: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean {
+    if (!this.#deployments.has(deployment.id) && this.#deployments.size >= this.#maxDeployments) return false;
+    return memoryMb === this.options.memoryMb && sameEnv(env, this.options.env);
+  }
+
+  start(flight: Flight): void {
+    const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = flight.request;
+    this.lastUsedAt = performance.now();
+    if (this.#flights.size === 0) this.busySince = this.lastUsedAt;
+    this.#cpu.runBegins();
+    this.#flights.set(run, flight);
+    this.#deployments.add(flight.request.deployment.id);
+    this.#runs++;
+    this.#strays.tell();
+    if (this.#broken !== null) {
+      this.#end(flight, this.#failed(this.#broken));
+      return;
+    }
+    const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
+    // A source cannot wait; and its key is nothing for those that it shares the process with.
+    const key = source === null ? resumeKey : '';
+    const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey: key };
+    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
+  }
+
+  /** Asks the run to end. Its code may go on in the background, so the process takes no more. */
+  halt(flight: Flight, why: 'timeout' | 'cancelled'): void {
+    if (flight.halted !== null) return;
+    flight.halted = why;
+    this.#draining = true;
+    this.#link.post({ t: 'halt', run: flight.request.run });
+    this.#link.hurry(); // it may have ended in its time, and wait to be read
+    flight.setTimer(this.options.graceMs, () => this.#condemn());
+  }
+
+  /**
+   * No more runs of this deployment; what its code has left behind ends with the process. True: at once. A process that
+   * others use lives for a while: whoever deletes a thousand sources would have it started anew after each.
+   */
+  retire(deploymentId: string): boolean {
+    if (!this.#deployments.has(deploymentId)) return false;
+    const leftMs = this.#deployments.size === 1 ? 0 : this.bornAt + RETIRED_MS - performance.now();
+    if (leftMs <= 0) this.drain();
+    else this.#retiring ??= setTimeout(() => this.drain(), leftMs).unref();
+    return leftMs <= 0;
+  }
+
+  /** No new runs; it ends when the last one in flight has. */
+  drain(): void {
+    this.#draining = true;
+    if (this.#flights.size === 0) this.#kill();
+  }
+
+  drainUnused(): void {
+    if (this.isUnused) this.drain();
+  }
+
+  /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
+  lookAtMemory(): void {
+    if (this.#link.endIfOverMemory()) this.#draining = true;
+  }
+
+  /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. Returns what it used. */
+  lookAtCpu(): number {
+    const { pid } = this.#link;
+    if (pid === undefined || this.#killed) return 0;
+    const { usedMs, isStray } = this.#cpu.take(pid, this.#flights.size > 0 || !this.#isLoaded);
+    if (isStray) this.drain();
+    return usedMs;
+  }
+
+  /** Where a priority cannot be raised again, it ends when it is idle. */
+  giveWay(givesWay: boolean): void {
+    if (!this.#killed && !this.#link.giveWay(givesWay) && this.#flights.size === 0) this.drain();
+  }
+
+  /** At shutdown: what is still in flight goes back untried. */
+  abandon(): void {
+    this.#draining = true;
+    for (const flight of [...this.#flights.values()]) this.#end(flight, RETURNED);
+    this.#kill();
+  }
+
+  #receive(message: Message, take: (bytes: unknown) => Buffer): void {
+    const body = message.bytes === undefined ? null : take(message.bytes);
+    const whole = withBulk(message, take);
+    const flight = this.#flights.get(message.run as number);
+    this.#budget.count(message.t, flight !== undefined);
+    if (message.t === 'loaded') this.#onLoaded(true);
+    else if (message.t === 'broken') this.#onBroken(message);
+    else if (message.t === 'stray') this.#strays.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
+    // Else it was answered for before its last words arrived.
+    else if (flight !== undefined) this.#receiveFor(flight, whole, body);
+  }
+
+  #receiveFor(flight: Flight, message: Message, body: Buffer | null): void {
+    const { clock, log } = this.options;
+    const outcome = takeForFlight(flight, { message, body }, { link: this.#link, clock, log });
+    if (outcome === null) return;
+    if (message.isSpoilt === true) this.#spoilt();
+    this.#end(flight, outcome);
+  }
+
+  #spoilt(): void {
+    this.#draining = true;
+    const isEarly = this.#runs === this.#flights.size && performance.now() - this.bornAt < EARLY_MS;
+    if (isEarly) this.options.onEndedEarly();
+  }
+
+  #onLoaded(isWell: boolean): void {
+    this.#isLoaded = true;
+    this.options.onFree();
+    this.#loading.resolve(isWell);
+  }
+
+  #onBroken(message: Message): void {
+    const { deployment } = this.options;
+    if (message.run !== undefined) {
+      const flight = this.#flights.get(message.run as number);
+      if (flight) this.#end(flight, this.#failed(readBroken(message.fault, flight.request.deployment)));
+      return;
+    }
+    const fault = readBroken(message.fault, deployment);
+    this.#broken = fault;
+    // It leaves by itself: a process that takes no runs and does not leave would keep its place from the others.
+    this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
+    for (const flight of [...this.#flights.values()]) this.#end(flight, this.#failed(fault));
+    this.#onLoaded(false);
+  }
+
+  #failed(fault: Fault): RunOutcome {
+    return { ...NO_OUTCOME, end: { kind: 'failed', fault: { ...fault, tsMs: this.options.clock.nowMs() } } };
+  }
+
+  #end(flight: Flight, outcome: RunOutcome): void {
+    this.#flights.delete(flight.request.run);
+    this.lastUsedAt = performance.now();
+    flight.end(outcome);
+    if (this.#flights.size > 0) return;
+    this.isYielding = false;
+    if (this.#draining) this.#kill();
+    else this.options.onFree();
+  }
+
+  /** It does not answer: all its runs are judged now, not when the operating system is done with it. */
+  #condemn(): void {
+    const all = [...this.#flights.values()];
+    const nowMs = this.options.clock.nowMs();
+    this.#kill();
+    for (const flight of all) {
+      flight.isSilent = flight.halted === 'timeout';
+      this.#end(flight, afterSilence(flight, all, nowMs));
+    }
+  }
+
+  #kill(): void {
+    this.#close();
+    this.#link.kill();
+  }
+
+  /** It takes no more, and nothing will end it any more. */
+  #close(): void {
+    clearTimeout(this.#retiring);
+    clearTimeout(this.#givingUp);
+    this.#draining = true;
+    this.#killed = true;
+  }
+
+  #onDeath(death: Death, removed: Promise<void>): void {
+    const expected = this.#killed || this.isUnused;
+    this.#close();
+    this.#loading.resolve(false);
+    if (!expected) this.#spoilt();
+    const all = [...this.#flights.values()];
+    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
+    for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
+    const { kind, code, signal } = death;
+    const counts = { runs: this.#runs, strays: this.#strays.count, lost: all.length };
+    const line = { ...this.#about(), ...counts, kind, code, signal };
+    if (expected) this.options.log.debug(line, 'runner.process_ended');
+    else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');
+    void removed.then(() => this.options.onGone(this));
+  }
+
+  #about(): object {
+    const [{ id, runnableId }, { size }] = [this.options.deployment, this.#deployments];
+    return { deployment_id: id, runnable_id: runnableId, ...(size > 1 && { sources: size }), pid: this.#link.pid };
+  }
+}

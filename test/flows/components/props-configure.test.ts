@@ -1,0 +1,160 @@
+// What a form asks of a component: options of a prop, page by page, and which props there are.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { action, createStep, SHOP } from '../../support/actions.ts';
+import type { Answer } from '../../support/client.ts';
+import { type Errand, startErrand } from '../../support/errand.ts';
+import { createOwner } from '../../support/owners.ts';
+import { createSource } from '../../support/sources.ts';
+
+const CODE = action(`
+  props: {
+    shop,
+    country: { type: 'string', options: ['no', 'se'] },
+    city: { propDefinition: [shop, 'city', (c) => ({ country: c.country })], withLabel: true },
+    item: { type: 'string', useQuery: true, async options({ page, prevContext, query, country }) {
+      const next = (prevContext.n ?? 0) + 1;
+      return { options: [country + ' ' + page + ' ' + (query ?? '-') + ' ' + this.key], context: { n: next } };
+    } },
+    key: { type: 'string', secret: true, default: 'no key' },
+    broken: { type: 'string', options() { throw new Error('the shop is closed'); } },
+    odd: { type: 'string', options: () => 7 },
+  },
+  run() {},
+`);
+
+function configure(errand: Errand, asked: object): Promise<Answer> {
+  return errand.client.request('POST', '/v1/components/configure', asked);
+}
+
+async function optionsOf(errand: Errand, asked: object): Promise<unknown> {
+  const answer = await configure(errand, asked);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json.data;
+}
+
+test('options are told page by page', async () => {
+  await using errand = await startErrand();
+  const asked = {
+    component_code: CODE,
+    prop_name: 'item',
+    configured_props: { country: { __lv: { label: 'N', value: 'no' } } },
+  };
+  const first = { options: ['no 0 - no key'], string_options: ['no 0 - no key'], context: { n: 1 } };
+  assert.deepEqual(await optionsOf(errand, asked), first);
+  const second = await optionsOf(errand, { ...asked, page: 1, prev_context: { n: 1 }, query: 'skis' });
+  assert.deepEqual(second, { options: ['no 1 skis no key'], string_options: ['no 1 skis no key'], context: { n: 2 } });
+});
+
+test('options of an app use the account', async () => {
+  await using errand = await startErrand();
+  const configured_props = { shop: { $auth: { token: 't' } }, country: 'no' };
+  assert.deepEqual(await optionsOf(errand, { component_code: CODE, prop_name: 'city', configured_props }), {
+    options: [{ label: 't in no', value: 'osl' }],
+    context: null,
+  });
+  assert.deepEqual(await optionsOf(errand, { component_code: CODE, prop_name: 'country' }), {
+    options: ['no', 'se'],
+    string_options: ['no', 'se'],
+    context: null,
+  });
+});
+
+test('a deployed component is configured further', async () => {
+  await using errand = await startErrand();
+  const configured_props = {
+    shop: { $auth: { token: 't' } },
+    country: 'se',
+    city: 'sto',
+    item: 'x',
+    broken: 'b',
+    odd: 'o',
+    key: 'k',
+  };
+  const workflow = await createStep(errand, CODE, configured_props);
+  const asked = { workflow_id: workflow.id, namespace: 'act', prop_name: 'item' };
+  assert.deepEqual(await optionsOf(errand, asked), {
+    options: ['se 0 - k'],
+    string_options: ['se 0 - k'],
+    context: { n: 1 },
+  });
+  const source = await createSource(
+    errand,
+    `${SHOP}export default { props: { shop, db: '$.service.db', http: '$.interface.http',
+      pick: { type: 'string', optional: true, options() { return [this.db.get('n') + this.http.endpoint + this.shop.where(1)]; } } },
+      hooks: { deploy() { this.db.set('n', 1); } }, run() {} };`,
+    { configured_props: { shop: { $auth: { token: 'from ' } } } },
+  );
+  const of = { source_id: source.id, prop_name: 'pick' };
+  const told = (await optionsOf(errand, of)) as { options: string[] };
+  assert.deepEqual(told.options, [`1${source.endpoint_url}from  in 1`]);
+});
+
+test('what options throw is told', async () => {
+  await using errand = await startErrand();
+  const broken = await configure(errand, { component_code: CODE, prop_name: 'broken' });
+  assert.equal(broken.status, 422, broken.text);
+  assert.match(broken.json.detail, /the shop is closed/);
+  assert.equal(broken.json.errors[0].parameter, 'configured_props.broken');
+  assert.match(broken.json.errors[0].message, /at .*options/, 'with its stack');
+  for (const prop_name of ['odd', 'none']) {
+    const answer = await configure(errand, { component_code: CODE, prop_name });
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.json.error, new RegExp(`"${prop_name}"`));
+  }
+  const code = await configure(errand, { component_code: '\nexport default {;', prop_name: 'x' });
+  assert.deepEqual([code.status, code.json.errors[0].parameter, code.json.errors[0].line], [422, 'component_code', 2]);
+});
+
+test('which component it is must be said', async () => {
+  await using errand = await startErrand();
+  const wrong: [object, number][] = [
+    [{ prop_name: 'x' }, 400],
+    [{ prop_name: 'x', component_code: CODE, source_id: 'dc_x' }, 400],
+    [{ component_code: CODE }, 400],
+    [{ component_code: CODE, prop_name: 'item', page: -1 }, 400],
+    [{ component_code: CODE, prop_name: 'item', prev_context: 'x' }, 400],
+    [{ source_id: 'dc_none', prop_name: 'x' }, 404],
+    [{ workflow_id: 'p_none', prop_name: 'x' }, 404],
+  ];
+  for (const [asked, status] of wrong) {
+    const answer = await configure(errand, asked);
+    assert.equal(answer.status, status, `${JSON.stringify(asked)}: ${answer.text}`);
+  }
+});
+
+test('props are told with those added', async () => {
+  await using errand = await startErrand();
+  const component_code = action(`
+    props: { shop, kind: { type: 'string', label: 'Kind', reloadProps: true } },
+    async additionalProps(previous) {
+      if (this.kind === undefined) return {};
+      return { ...previous, [this.kind]: { type: 'integer', label: Object.keys(previous).join() } };
+    },
+    run() {},
+  `);
+  const asked = (configured_props?: object): Promise<{ configurable_props: object[] }> =>
+    errand.client.post('/v1/components/props', { component_code, ...(configured_props && { configured_props }) });
+  const shop = { type: 'app', app: 'shop', usesAuth: true, name: 'shop' };
+  const kind = { type: 'string', label: 'Kind', reloadProps: true, name: 'kind' };
+  assert.deepEqual((await asked()).configurable_props, [shop, kind]);
+  const rows = { type: 'integer', label: 'shop,kind', name: 'rows' };
+  assert.deepEqual((await asked({ kind: 'rows' })).configurable_props, [shop, kind, rows]);
+});
+
+test("another owner's source is not there to ask", async () => {
+  await using errand = await startErrand();
+  const other = await createOwner(errand);
+  const source = await createSource(
+    errand,
+    `export default { props: { p: { type: 'string', optional: true } }, run() {} };`,
+  );
+  for (const path of ['configure', 'props']) {
+    const asked = { source_id: source.id, ...(path === 'configure' ? { prop_name: 'p' } : {}) };
+    const answer = await other.client.request('POST', `/v1/components/${path}`, asked);
+    assert.equal(answer.status, 404, answer.text);
+    const own = await errand.client.request('POST', `/v1/components/${path}`, asked);
+    assert.equal(own.status, 200, own.text);
+  }
+});

@@ -1,0 +1,211 @@
+// What a source remembers: its db and its dedupe memory, which commit with what it emits.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Errand } from '../../support/errand.ts';
+import { startErrand } from '../../support/errand.ts';
+import { createSource, emissions, eventsOf, post } from '../../support/sources.ts';
+
+const emitting = (dedupe: string): string => `export default {
+  ${dedupe === '' ? '' : `dedupe: '${dedupe}',`}
+  props: { http: '$.interface.http' },
+  run(event) { for (const meta of event.body) this.$emit(meta, meta); },
+};`;
+
+/** Posts ids, waits for the run, and returns the ids of all emissions, oldest first. */
+async function idsAfter(errand: Errand, source: { id: string }, ids: unknown[]): Promise<unknown[]> {
+  await post(
+    source,
+    ids.map((id) => ({ id })),
+  );
+  await errand.settled();
+  const page = await errand.client.get(`/v1/sources/${source.id}/event_summaries?expand=event`);
+  return eventsOf(page.data).map((event) => event.id);
+}
+
+test('the db is synchronous and survives a restart', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(
+    errand,
+    `export default {
+      props: { http: '$.interface.http', db: '$.service.db' },
+      run() {
+        const before = this.db.get('seen');
+        this.db.set('seen', [...(before ?? []), { n: (before?.length ?? 0) + 1, nested: { is: [null, true, 'é'] } }]);
+        this.$emit({ before: before === undefined ? 'undefined' : before, after: this.db.get('seen').length });
+      },
+    };`,
+  );
+  await post(source, {});
+  await emissions(errand, source.id, 1);
+  await errand.restart();
+  await post(await errand.client.get(`/v1/sources/${source.id}`).then((a) => a.data), {});
+  assert.deepEqual(eventsOf(await emissions(errand, source.id, 2)), [
+    { before: 'undefined', after: 1 },
+    { before: [{ n: 1, nested: { is: [null, true, 'é'] } }], after: 2 },
+  ]);
+});
+
+test('setting undefined clears a db key', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(
+    errand,
+    `export default {
+      props: { http: '$.interface.http', db: '$.service.db' },
+      run(event) {
+        if (event.body.set !== undefined) this.db.set('k', event.body.set);
+        if (event.body.clear) this.db.set('k', undefined);
+        this.$emit({ k: String(JSON.stringify(this.db.get('k'))) });
+      },
+    };`,
+  );
+  for (const body of [{ set: 0 }, {}, { clear: true }, {}]) {
+    await post(source, body);
+    await errand.settled();
+  }
+  const events = eventsOf(await emissions(errand, source.id, 4));
+  assert.deepEqual(
+    events.map((event) => event.k),
+    ['0', '0', 'undefined', 'undefined'],
+  );
+});
+
+test('a failed run leaves db and dedupe alone', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(
+    errand,
+    `export default {
+      dedupe: 'unique',
+      props: { http: '$.interface.http', db: '$.service.db' },
+      run(event) {
+        const count = (this.db.get('count') ?? 0) + 1;
+        this.db.set('count', count);
+        this.$emit({ count }, { id: 'the-same' });
+        if (event.body.fail) throw new Error('after all that');
+      },
+    };`,
+  );
+  await post(source, { fail: true });
+  await errand.errors(source.id, 1);
+  await post(source, { fail: false });
+  assert.deepEqual(eventsOf(await emissions(errand, source.id, 1)), [{ count: 1 }]);
+});
+
+test('two sources of one code share no db', async () => {
+  await using errand = await startErrand();
+  const code = `export default {
+    props: { http: '$.interface.http', db: '$.service.db' },
+    run() { const n = (this.db.get('n') ?? 0) + 1; this.db.set('n', n); this.$emit({ n }); },
+  };`;
+  const [a, b] = [await createSource(errand, code), await createSource(errand, code)];
+  for (const source of [a, a, b]) {
+    await post(source, {});
+    await errand.settled();
+  }
+  assert.deepEqual(eventsOf(await emissions(errand, a.id, 2)), [{ n: 1 }, { n: 2 }]);
+  assert.deepEqual(eventsOf(await emissions(errand, b.id, 1)), [{ n: 1 }]);
+});
+
+test('unique drops repeated ids across a restart', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  assert.deepEqual(await idsAfter(errand, source, ['a', 'b', 'a']), ['a', 'b']);
+  await errand.restart();
+  const again = (await errand.client.get(`/v1/sources/${source.id}`)).data;
+  assert.deepEqual(await idsAfter(errand, again, ['b', 'c', 'a']), ['a', 'b', 'c']);
+});
+
+test('unique remembers the last hundred ids', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  await idsAfter(errand, source, ['first', 'second']);
+  await idsAfter(
+    errand,
+    source,
+    Array.from({ length: 99 }, (_, n) => n),
+  );
+  await post(source, [{ id: 'second' }, { id: 'first' }]);
+  await errand.settled();
+  const { data } = await errand.client.get(`/v1/sources/${source.id}/event_summaries?expand=event&limit=1`);
+  assert.deepEqual(eventsOf(data), [{ id: 'first' }], 'the first fell out of the last 100, the second did not');
+});
+
+test('ids that are numbers and strings are alike', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  const ids = await idsAfter(errand, source, [1, 2, 1, 0, 0]);
+  assert.deepEqual(ids, [1, 2, 0]);
+});
+
+test('greatest lets only larger numbers through', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('greatest'));
+  assert.deepEqual(await idsAfter(errand, source, [5, 9, 7]), [5, 9]);
+  await errand.restart();
+  const again = (await errand.client.get(`/v1/sources/${source.id}`)).data;
+  assert.deepEqual(await idsAfter(errand, again, [9, 8, 10, 100, 11]), [5, 9, 10, 100]);
+});
+
+test('last lets through what follows the last', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('last'));
+  assert.deepEqual(await idsAfter(errand, source, ['a', 'b']), ['a', 'b']);
+  assert.deepEqual(await idsAfter(errand, source, ['a', 'b', 'c']), ['a', 'b', 'c']);
+  assert.deepEqual(await idsAfter(errand, source, ['x', 'y']), ['a', 'b', 'c', 'x', 'y']);
+});
+
+test('emissions are sorted by ts before dedupe', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  await post(source, [
+    { id: 1, ts: 3000, was: 'emitted first' },
+    { id: 1, ts: 1000, was: 'older' },
+    { id: 2, ts: 2000 },
+  ]);
+  const events = eventsOf(await emissions(errand, source.id, 2));
+  assert.deepEqual(
+    events.map((event) => event.was),
+    ['older', undefined],
+    'of two with one id the older stays',
+  );
+});
+
+test('without dedupe the same id comes twice', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting(''));
+  assert.deepEqual(await idsAfter(errand, source, ['a', 'a']), ['a', 'a']);
+});
+
+test('a missing id under dedupe is an error', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  await post(source, [{ summary: 'no id' }]);
+  const [record] = await errand.errors(source.id, 1);
+  assert.match(record.event.error.msg, /\bid\b/);
+  assert.match(record.event.error.msg, /dedupe|unique/);
+  const logs = await errand.client.get(`/v1/sources/${source.id}/logs`);
+  assert.ok(
+    logs.data.some((line: { text: string }) => /\bid\b/.test(line.text)),
+    `the log tells of it: ${JSON.stringify(logs.data)}`,
+  );
+});
+
+test('a suppressed duplicate shows in the log', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, emitting('unique'));
+  await idsAfter(errand, source, ['a', 'a', 'a']);
+  const { data } = await errand.client.get(`/v1/sources/${source.id}/logs`);
+  const line = data.find((l: { text: string }) => /duplicate|dedupe/i.test(l.text));
+  assert.ok(line, `two suppressed duplicates are counted and visible: ${JSON.stringify(data)}`);
+  assert.match(line.text, /2/);
+  const run = (await errand.client.get(`/v1/runs/${line.run_id}`)).data;
+  assert.equal(run.suppressed, 2);
+});
+
+test('an unknown dedupe strategy is refused', async () => {
+  await using errand = await startErrand();
+  const answer = await errand.client.request('POST', '/v1/sources', { component_code: emitting('sometimes') });
+  assert.equal(answer.status, 422, answer.text);
+  assert.match(answer.text, /sometimes/);
+  assert.match(answer.text, /unique/);
+});

@@ -1,0 +1,119 @@
+// `errand deploy` of source components: bundled on the caller's machine, and known by their paths.
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createClient, type Json } from '../../support/client.ts';
+import { API_KEY, type Errand, startErrand } from '../../support/errand.ts';
+import { assertProblem } from '../../support/problem.ts';
+import { emissions, post } from '../../support/sources.ts';
+import { answering, createWorkflowFiles } from '../../support/workflow-files.ts';
+import { type Called, call as command } from '../../unit/store/command.ts';
+
+function deploy(errand: Errand, path: string, ...more: string[]): Promise<Called> {
+  return command(['deploy', path, '--url', errand.url, ...more], { ERRAND_API_KEY: API_KEY });
+}
+
+function printed({ stdout }: Called): Json[] {
+  return JSON.parse(`[${stdout.replaceAll('}\n{', '},{')}]`);
+}
+
+const FILES = {
+  'shop/shop.app.mjs': `export default { type: 'app', app: 'shop', methods: {} };`,
+  'shop/common/base.mjs': `export default { props: { http: '$.interface.http' } };`,
+  'shop/actions/refund.mjs': `export default { key: 'refund', type: 'action', run() {} };`,
+  'shop/sources/order.mjs': `import base from '../common/base.mjs';
+import nine from 'nine@^9.0.0';
+export default {
+  ...base, key: 'order', name: 'Orders',
+  run({ body }) { if (body === 'throw') throw new Error('no'); this.$emit({ nine: nine(), body }); },
+};
+`,
+  'flow.ts': answering('Flow', '1'),
+  'node_modules/nine/package.json': '{"version":"9.1.0"}',
+  'node_modules/nine/index.js': 'module.exports = () => 9;',
+};
+
+const SECRET = `export default { key: 'k', props: { http: '$.interface.http', token: { type: 'string', secret: true } }, run() { this.$emit(this.token.length); } };`;
+
+test('a folder’s sources are deployed, and again', async () => {
+  await using errand = await startErrand();
+  await using folder = await createWorkflowFiles(FILES);
+  const first = await deploy(errand, folder.path);
+  assert.equal(first.stderr, '');
+  const [flow, order, ...others] = printed(first);
+  assert.deepEqual([flow.path, order.path, order.result, others], ['flow.ts', 'shop/sources/order.mjs', 'made', []]);
+  const source = { id: order.source_id, endpoint_url: order.endpoint };
+  await post(source, { n: 1 });
+  await post(source, '"throw"');
+  assert.deepEqual((await emissions(errand, source.id, 1))[0].event, { nine: 9, body: { n: 1 } });
+  const [error] = await errand.errors(source.id, 1);
+  assert.match(error?.event.error.stack, /shop\/sources\/order\.mjs:5:/);
+  await errand.restart();
+  assert.equal(printed(await deploy(errand, folder.path))[1].result, 'same');
+  await folder.write({ 'node_modules/nine/index.js': 'module.exports = () => 99;' });
+  const changed = printed(await deploy(errand, folder.path))[1];
+  assert.deepEqual([changed.result, changed.source_id], ['changed', source.id]);
+  assert.equal(new URL(changed.endpoint).pathname, new URL(source.endpoint_url).pathname);
+  await post({ endpoint_url: changed.endpoint }, { n: 2 });
+  assert.equal((await emissions(errand, source.id, 2))[0].event.nine, 99);
+  assert.equal((await errand.client.get('/v1/sources')).data.length, 1);
+});
+
+test('props are given with a source, and stay', async () => {
+  await using errand = await startErrand();
+  await using folder = await createWorkflowFiles({ 'secret.mjs': SECRET });
+  const file = join(folder.path, 'secret.mjs');
+  const missing = await deploy(errand, file);
+  assert.deepEqual([missing.status, missing.stdout], [1, '']);
+  assert.match(missing.stderr, /secret\.mjs: the server answered 422: prop "token"/);
+  await writeFile(join(folder.path, 'props.json'), '{"token": "hunter2"}');
+  const [made] = printed(await deploy(errand, file, '--props', `@${join(folder.path, 'props.json')}`));
+  await folder.write({ 'secret.mjs': SECRET.replace('.length', '.length + 1') });
+  const again = await deploy(errand, file);
+  assert.equal(printed(again)[0].result, 'changed');
+  assert.doesNotMatch(again.stdout + again.stderr, /hunter2/);
+  await post({ endpoint_url: made.endpoint }, {});
+  assert.equal((await emissions(errand, made.source_id, 1))[0].event, 8);
+  for (const props of ['7', '{', '@nowhere.json', '[]']) {
+    assert.match((await deploy(errand, file, '--props', props)).stderr, /--props is no JSON object/);
+  }
+  assert.match((await deploy(errand, folder.path, '--props', '{}')).stderr, /--props is for one file/);
+});
+
+test('what cannot be a source is told', async () => {
+  await using errand = await startErrand();
+  await using folder = await createWorkflowFiles({
+    'app.mjs': `export default { type: 'app' };`,
+    'lacks.mjs': `import 'gone@1'; export default { key: 'a' };`,
+    'other.mjs': `import 'nine@^8'; export default { key: 'a' };`,
+    'throws.mjs': `null.x; export default { key: 'a' };`,
+    'node_modules/nine/package.json': '{"version":"9.1.0"}',
+    'node_modules/nine/index.js': '',
+  });
+  const told = async (path: string): Promise<string> => (await deploy(errand, join(folder.path, path))).stderr;
+  assert.match(await told('app.mjs'), /the component is of type app/);
+  assert.match(await told('lacks.mjs'), /lacks\.mjs:1:8: .*"gone.*npm install gone/);
+  assert.match(await told('throws.mjs'), /the server answered 422: .*Cannot read properties of null/);
+  const whole = await deploy(errand, folder.path);
+  assert.equal(whole.status, 1);
+  assert.doesNotMatch(whole.stderr, /app\.mjs/);
+  assert.equal((await errand.client.get('/v1/sources')).data.length, 0);
+});
+
+test('each owner has a source of that path', async () => {
+  await using errand = await startErrand();
+  const bundle = 'export default { key: "k", props: { http: "$.interface.http" } };';
+  const body = { path: 'a.mjs', source: bundle, bundle, source_map: '{}' };
+  const other = await errand.client.post('/v1/owners', { name: 'Other' });
+  const theirs = createClient(errand.url, other.api_key);
+  const [ours, their] = [await errand.client.put('/v1/source_files', body), await theirs.put('/v1/source_files', body)];
+  assert.deepEqual([ours.result, their.result], ['made', 'made']);
+  assert.notEqual(ours.source.id, their.source.id);
+  assertProblem(await theirs.request('GET', `/v1/sources/${ours.source.id}`), 404);
+  assertProblem(await errand.client.request('PUT', '/v1/source_files', { ...body, path: '/a' }), 400);
+  assertProblem(await errand.client.request('PUT', '/v1/source_files', { ...body, bundle: 'oops(' }), 422);
+  await errand.client.delete(`/v1/sources/${ours.source.id}`);
+  assert.equal((await errand.client.put('/v1/source_files', body)).result, 'made');
+});

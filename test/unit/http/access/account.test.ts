@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ApiKey, OWNER_SCOPES, type Scope } from '../../../../src/domain/keys.ts';
+import { idOf, OTHER_ID, OWNER_ID, sha256, T0_MS } from '../fake-store.ts';
+import { type Harness, KEY, startServer } from '../harness.ts';
+
+const OWNER = {
+  id: OWNER_ID,
+  name: 'Ada',
+  email: 'a@b.c',
+  globalErrorWorkflowId: idOf('p_', 1),
+  digestWindowMs: 60_000,
+  createdAtMs: T0_MS,
+  updatedAtMs: T0_MS,
+};
+
+function key(scopes: readonly Scope[], more: Partial<ApiKey> = {}): ApiKey {
+  return {
+    id: idOf('key_', 9),
+    ownerId: OWNER_ID,
+    label: 'l',
+    scopes,
+    createdAtMs: T0_MS,
+    revokedAtMs: null,
+    expiresAtMs: null,
+    createdBy: null,
+    lastUsedAtMs: null,
+    ...more,
+  };
+}
+
+async function started(
+  t: Parameters<typeof startServer>[0],
+  scopes: readonly Scope[] = OWNER_SCOPES,
+): Promise<Harness> {
+  const harness = await startServer(t, {
+    actions: {
+      updateOwner: () => OWNER,
+      createKey: (_owner: string, { scopes: asked }: { scopes: Scope[] }) => ({
+        key: key(asked),
+        apiKey: 'the-new-key',
+      }),
+      revokeKey: () => key(['read'], { revokedAtMs: T0_MS + 1000 }),
+      createOwner: () => ({ owner: { ...OWNER, id: OTHER_ID }, key: key(['read']), apiKey: 'their-key' }),
+    },
+  });
+  harness.data.keys.set(sha256(KEY), key(scopes, { id: idOf('key_', 1) }));
+  return harness;
+}
+
+test('you are the owner of the key', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('GET', '/v1/users/me');
+  assert.deepEqual(json.data, {
+    id: OWNER_ID,
+    name: 'Ada',
+    email: null,
+    global_error_workflow_id: null,
+    digest_window_ms: 86_400_000,
+    created_at: 1_782_000_000,
+    updated_at: 1_782_000_000,
+  });
+});
+
+test('you may change who you are', async (t) => {
+  const { call, calls } = await started(t);
+  const body = { email: 'a@b.c', global_error_workflow_id: idOf('p_', 1), digest_window_ms: 60_000 };
+  const { json } = await call('PUT', '/v1/users/me', { json: body });
+  assert.equal(json.data.global_error_workflow_id, idOf('p_', 1));
+  const input = { name: undefined, email: 'a@b.c', globalErrorWorkflowId: idOf('p_', 1), digestWindowMs: 60_000 };
+  assert.deepEqual(calls[0]?.args, [OWNER_ID, input]);
+  for (const wrong of [
+    { email: 'nonsense' },
+    { email: 'a@b.c\r\nBcc: x@y.z' },
+    { digest_window_ms: 1 },
+    { name: '' },
+  ]) {
+    assert.equal((await call('PUT', '/v1/users/me', { json: wrong })).status, 400);
+  }
+});
+
+test('keys are listed without their secrets', async (t) => {
+  const { call, data } = await started(t);
+  data.keys.set('hash', key(['read'], { id: idOf('key_', 5), revokedAtMs: T0_MS }));
+  const { json, text } = await call('GET', '/v1/keys');
+  assert.deepEqual(
+    json.data.map(({ id }: { id: string }) => id),
+    [idOf('key_', 5), idOf('key_', 1)],
+  );
+  assert.deepEqual([json.data[0].revoked_at, json.data[1].revoked_at], [1_782_000_000, null]);
+  assert.doesNotMatch(text, /hash|api_key/);
+  const older = await call('GET', `/v1/keys?after=${idOf('key_', 5)}`);
+  assert.deepEqual(
+    older.json.data.map(({ id }: { id: string }) => id),
+    [idOf('key_', 1)],
+  );
+});
+
+test('a new key is shown once', async (t) => {
+  const { call, calls } = await started(t);
+  const { json } = await call('POST', '/v1/keys', { json: { label: 'ci', scopes: ['read'] } });
+  assert.equal(json.data.api_key, 'the-new-key');
+  assert.deepEqual(json.data.scopes, ['read']);
+  await call('POST', '/v1/keys?label=ci&scopes=read,write');
+  await call('POST', '/v1/keys?label=ci');
+  await call('POST', '/v1/keys', { json: { label: 'ci', scopes: ['keys', 'account'], expires_at: 1_782_000_060 } });
+  const plain = { label: 'ci', scopes: ['read', 'write'], expiresAtMs: null };
+  assert.deepEqual(
+    calls.slice(1).map(({ args }) => args[1]),
+    [plain, plain, { label: 'ci', scopes: ['keys', 'account'], expiresAtMs: 1_782_000_060_000 }],
+  );
+  const wrong = [{}, { label: '' }, { scopes: [] }, { scopes: ['root'] }, { scopes: ['read', 'read'] }];
+  const times = ['soon', 1.5, -1, 1e15, 1_782_000_060_000].map((time) => ({ expires_at: time }));
+  for (const body of [...wrong, ...times]) {
+    const { status, text } = await call('POST', '/v1/keys', {
+      json: { ...(body === wrong[0] ? {} : { label: 'x' }), ...body },
+    });
+    assert.equal(status, 400, `${JSON.stringify(body)}: ${text}`);
+  }
+});
+
+test('keys and the account need scopes of their own', async (t) => {
+  const { call, calls, data } = await started(t, ['read', 'write']);
+  const asked = [
+    ['GET', '/v1/keys', 'keys'],
+    ['POST', '/v1/keys?label=x', 'keys'],
+    ['DELETE', `/v1/keys/${idOf('key_', 9)}`, 'keys'],
+    ['PUT', '/v1/users/me?email=x@y.z', 'account'],
+    ['GET', '/v1/audit', 'account'],
+    ['GET', '/v1/owners', 'admin'],
+  ] as const;
+  for (const [method, path, scope] of asked) {
+    const { status, json } = await call(method, path);
+    assert.deepEqual([status, json.error], [403, `This needs the scope "${scope}", but the key "l" has read, write`]);
+  }
+  assert.deepEqual(calls, []);
+  data.keys.set(sha256(KEY), key(['keys']));
+  assert.equal((await call('GET', '/v1/keys')).status, 200, 'and need no other');
+  assert.equal((await call('GET', '/v1/workflows')).status, 403);
+});
+
+test('an expired key is told when it expired', async (t) => {
+  const { call, data } = await started(t);
+  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS + 1 }));
+  assert.equal((await call('GET', '/v1/ledger')).status, 200);
+  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS }));
+  const { status, headers, json } = await call('GET', '/v1/ledger');
+  assert.deepEqual([status, headers.get('www-authenticate')], [401, 'Bearer']);
+  assert.equal(json.detail, 'This API key expired at 2026-06-21T00:00:00.000Z; use another one');
+  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS, revokedAtMs: T0_MS }));
+  assert.match((await call('GET', '/v1/ledger')).json.detail, /unknown or was revoked/);
+});
+
+test('the use of a key is written once a minute', async (t) => {
+  const touched: [string, number][] = [];
+  let nowMs = T0_MS;
+  const { call, data } = await startServer(t, {
+    store: {
+      clock: { nowMs: () => nowMs, latestMs: () => nowMs },
+      touchKey: async (id, atMs) => {
+        touched.push([id, atMs]);
+        throw new Error('storage is away: nobody waits for this');
+      },
+    },
+  });
+  const used = () => call('GET', '/v1/ledger');
+  for (const one of await Promise.all([used(), used(), used()])) assert.equal(one.status, 200);
+  const { id } = [...data.keys.values()][0] as ApiKey;
+  assert.deepEqual(touched, [[id, T0_MS]]);
+  nowMs += 59_999;
+  await used();
+  assert.equal(touched.length, 1);
+  nowMs += 1;
+  await used();
+  assert.deepEqual(touched[1], [id, nowMs]);
+  // Another process has written it.
+  data.keys.set(sha256(KEY), key(['read'], { id, lastUsedAtMs: nowMs + 30_000 }));
+  nowMs += 70_000;
+  await used();
+  assert.equal(touched.length, 2);
+  await call('GET', '/v1/ledger', { key: 'unknown' });
+  assert.equal(touched.length, 2);
+});
+
+test('a revoked key is answered with its time', async (t) => {
+  const { call, calls } = await started(t);
+  const { json } = await call('DELETE', `/v1/keys/${idOf('key_', 9)}`);
+  assert.equal(json.data.revoked_at, 1_782_000_001);
+  assert.deepEqual(calls[0]?.args, [OWNER_ID, idOf('key_', 9), key(OWNER_SCOPES, { id: idOf('key_', 1) })]);
+});
+
+test('owners are made by admins only', async (t) => {
+  const { call, calls, data } = await started(t);
+  const create = () => call('POST', '/v1/owners', { json: { name: 'Bob' } });
+  const createKey = () => call('POST', `/v1/owners/${OTHER_ID}/keys`, { json: { label: 'x', scopes: ['read'] } });
+  assert.deepEqual([(await create()).status, (await createKey()).status], [403, 403]);
+  data.keys.set(sha256(KEY), key(['admin']));
+  const { json } = await create();
+  assert.deepEqual([json.data.id, json.data.api_key, json.data.key.id], [OTHER_ID, 'their-key', idOf('key_', 9)]);
+  assert.equal((await createKey()).json.data.api_key, 'the-new-key');
+  assert.deepEqual(calls[0]?.args, [{ name: 'Bob', email: null, by: key(['admin']) }]);
+  assert.deepEqual(calls[1]?.args, [OTHER_ID, { label: 'x', scopes: ['read'], expiresAtMs: null }, key(['admin'])]);
+});
+
+test('the ledger adds up its totals', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('GET', '/v1/ledger');
+  assert.deepEqual(json.data.errors, { captured: 4 });
+  assert.deepEqual([json.data.emissions, json.data.runs.total, json.data.deliveries.total], [10, 10, 6]);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiKey } from '../../../../src/domain/keys.ts';
+import { OWNER_ID, sha256 } from '../fake-store.ts';
+import { connect, startServer } from '../harness.ts';
+
+const OPEN = { key: null } as const;
+
+test('health needs no key', async (t) => {
+  const { call } = await startServer(t);
+  for (const path of ['/healthz', '/readyz']) {
+    const { status, json, headers } = await call('GET', path, OPEN);
+    assert.deepEqual([status, json], [200, { status: 'ok' }]);
+    assert.match(headers.get('x-request-id') ?? '', /^req_/);
+  }
+  assert.equal((await call('HEAD', '/healthz', OPEN)).status, 200);
+});
+
+test('storage that fails is not ready', async (t) => {
+  for (const check of [() => Promise.resolve(false), () => Promise.reject(new Error('down'))]) {
+    const { call, logged } = await startServer(t, { store: { check } });
+    const { status, headers } = await call('GET', '/readyz', OPEN);
+    assert.deepEqual([status, headers.get('retry-after')], [503, '1']);
+    assert.equal((await call('GET', '/healthz', OPEN)).status, 200);
+    assert.deepEqual(logged, []);
+  }
+});
+
+test('a process that cannot bundle is degraded', async (t) => {
+  const { call } = await startServer(t, { canBundle: () => false });
+  const { status, json } = await call('GET', '/readyz', OPEN);
+  assert.deepEqual([status, json], [200, { status: 'degraded', bundling: 'failing' }]);
+});
+
+test('metrics need a key with the scope admin', async (t) => {
+  const { call, data } = await startServer(t);
+  const proxied: Record<string, string>[] = [{}, { 'x-forwarded-for': '127.0.0.1' }, { forwarded: 'for=127.0.0.1' }];
+  for (const headers of proxied) {
+    assert.equal((await call('GET', '/metrics', { ...OPEN, headers })).status, 401, 'also from this machine');
+    assert.equal((await call('GET', '/metrics', { headers })).status, 403, 'of all owners');
+  }
+  const key = [...data.keys.values()].find(({ ownerId }) => ownerId === OWNER_ID) as ApiKey;
+  data.keys.set(sha256('an-admin-key'), { ...key, scopes: ['admin'] });
+  const { status, text, headers } = await call('GET', '/metrics', { key: 'an-admin-key' });
+  assert.deepEqual([status, text], [200, 'up 1\n']);
+  assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+});
+
+test('metrics have an address of their own', async (t) => {
+  const { metricsPort } = await startServer(t, { withMetrics: true });
+  const asked = async (method: string, path: string, line = `host: x`) => {
+    const raw = connect(t, metricsPort);
+    raw.send(`${method} ${path} HTTP/1.1\r\n${line}\r\ncontent-length: 0\r\n\r\n`);
+    const answer = await raw.answer(method !== 'HEAD');
+    raw.close();
+    assert.match(answer.head, /x-request-id: req_/);
+    assert.match(answer.head, /x-content-type-options: nosniff/);
+    return answer;
+  };
+  const { status, body, head } = await asked('GET', '/metrics');
+  assert.deepEqual([status, body], [200, 'up 1\n']);
+  assert.match(head, /content-type: text\/plain; version=0\.0\.4/);
+  for (const [method, path, line, refused] of [
+    ['HEAD', '/metrics?x=1', 'host: x', 200],
+    ['POST', '/metrics', 'host: x', 405],
+    ['GET', '/metrics', 'host: x\r\nhost: y', 400],
+    ['GET', '/v1/users/me', 'host: x', 404],
+    ['GET', '/e/key1', 'host: x', 404],
+    ['GET', '/healthz', 'host: x', 404],
+    ['GET', '/%6detrics', 'host: x', 404],
+  ] as const) {
+    assert.equal((await asked(method, path, line)).status, refused, `${method} ${path}`);
+  }
+});

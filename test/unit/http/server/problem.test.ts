@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { FAULTS, type FaultCode, Refusal } from '../../../../src/domain/fault.ts';
+import { FAULT_MEANINGS } from '../../../../src/http/docs/faults.ts';
+import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { trigger } from '../fake-store.ts';
+import { connect, startServer } from '../harness.ts';
+
+const NO_METRICS = { text: () => Promise.reject(new Error('no fake for text')), refused: () => {} };
+const CODES = Object.keys(FAULTS) as FaultCode[];
+
+test('the documented table equals the faults', async () => {
+  const text = await readFile(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+?) \| (.+) \|$/gm)].map((row) => row.slice(1));
+  const wanted = CODES.map((code) => [code, String(FAULTS[code].status), FAULTS[code].title, FAULT_MEANINGS[code]]);
+  assert.deepEqual(rows, wanted);
+});
+
+test('every fault has a whole problem', () => {
+  for (const code of CODES) {
+    const { status, headers, body } = problemFrom(new Refusal(code, 'why'), 'req_1');
+    assert.equal(status, FAULTS[code].status);
+    const { title } = FAULTS[code];
+    assert.deepEqual(JSON.parse(body), { type: `/docs/errors#${code}`, title, status, detail: 'why', error: 'why' });
+    assert.match(headers['content-type'] ?? '', /^application\/problem\+json/);
+    assert.equal(headers['x-request-id'], 'req_1');
+    assert.equal(headers['retry-after'] !== undefined, status === 429 || status === 503, code);
+    assert.equal(headers['www-authenticate'] !== undefined, status === 401, code);
+  }
+});
+
+test('parameter faults keep file, line and column', () => {
+  const errors = [{ parameter: 'steps[0].code', message: 'Unexpected "}"', file: 'charge.ts', line: 3, column: 7 }];
+  const { body } = problemFrom(new Refusal('code_invalid', 'no', { errors }), 'r');
+  assert.deepEqual(JSON.parse(body).errors, errors);
+});
+
+test('only known errors speak to callers', () => {
+  assert.equal(refusalOf(new StoreUnavailable('disk'))?.code, 'unavailable');
+  const fastifyError = Object.assign(new Error('too big'), { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 });
+  assert.equal(refusalOf(fastifyError)?.code, 'too_large');
+  assert.equal(
+    refusalOf(Object.assign(new Error('x'), { code: 'FST_ERR_BAD_URL', statusCode: 400 }))?.code,
+    'malformed',
+  );
+  const strangers = [new Error('x'), 'text', null, undefined, Object.assign(new Error('x'), { statusCode: 404 })];
+  const bugs = [Object.assign(new Error('x'), { code: 'FST_ERR_HOOK', statusCode: 500 }), { statusCode: 400 }];
+  for (const error of [...strangers, ...bugs]) assert.equal(refusalOf(error), null);
+});
+
+test('an unknown error is logged whole', () => {
+  const lines: object[] = [];
+  const ignore = () => {};
+  const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => void lines.push(fields) };
+  const error = new TypeError('inner thing');
+  const { status, body } = problemOf(error, 'req_9', { log, metrics: NO_METRICS });
+  assert.equal(status, 500);
+  assert.doesNotMatch(body, /inner thing|TypeError/);
+  assert.deepEqual(lines, [{ request_id: 'req_9', err: error }]);
+});
+
+test('an unknown route answers 404', async (t) => {
+  const { call } = await startServer(t);
+  const { status, json, headers } = await call('GET', '/nothing/here?x=1', { key: null });
+  assert.equal(status, 404);
+  assert.match(json.error, /nothing at \/nothing\/here;/);
+  assert.match(headers.get('x-request-id') ?? '', /^req_/);
+});
+
+test('a wrong method answers 405 with Allow', async (t) => {
+  const { call } = await startServer(t);
+  for (const [method, path, allow] of [
+    ['PATCH', '/v1/webhooks/wh_x', 'DELETE, GET, HEAD, PUT'],
+    ['DELETE', '/v1/workflows', 'GET, HEAD, POST'],
+    ['POST', '/v1/workflows/p_x/$errors/event_summaries', 'GET, HEAD'],
+    ['OPTIONS', '/healthz', 'GET, HEAD'],
+  ] as const) {
+    const { status, headers } = await call(method, path);
+    assert.deepEqual([status, headers.get('allow')], [405, allow]);
+  }
+});
+
+test('what is not built yet is absent', async (t) => {
+  const { call } = await startServer(t);
+  assert.equal((await call('POST', '/v1/workflows/p_x/test', { json: {} })).status, 404);
+  assert.equal((await call('GET', '/v1/emitters/p_x/events')).status, 404);
+});
+
+test('a path that cannot be decoded answers 400', async (t) => {
+  const { call } = await startServer(t);
+  const { status, json } = await call('GET', '/v1/webhooks/%ff');
+  assert.equal(status, 400);
+  assert.match(json.type, /#malformed$/);
+});
+
+test('a write that may have happened is not denied', () => {
+  class Unknown extends StoreUnavailable {
+    override readonly mayBeWritten = true;
+  }
+  assert.match(refusalOf(new StoreUnavailable('disk'))?.message ?? '', /nothing was written/);
+  assert.match(refusalOf(new Unknown('cut'))?.message ?? '', /may have happened/);
+});
+
+test('every refusal is counted, whoever answers it', async (t) => {
+  const { call, port, data, refused } = await startServer(t);
+  const endpoint = trigger(1, { tokenHash: 'x' });
+  data.triggers.push(endpoint);
+  const counted = async (what: () => Promise<unknown>): Promise<FaultCode[]> => {
+    refused.length = 0;
+    await what();
+    return [...refused];
+  };
+  const open = { key: null };
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows', open)), ['unauthenticated'], 'no key');
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows', { key: 'of-nobody' })), ['unauthenticated']);
+  assert.deepEqual(await counted(() => call('GET', '/v1/nothing', open)), ['unauthenticated'], 'no route');
+  assert.deepEqual(await counted(() => call('POST', `/e/${endpoint.key}`, open)), ['unauthenticated'], 'no token');
+  assert.deepEqual(await counted(() => call('GET', '/metrics')), ['forbidden']);
+  assert.deepEqual(await counted(() => call('GET', '/nothing', open)), ['not_found']);
+  assert.deepEqual(await counted(() => call('DELETE', '/v1/workflows')), ['method_not_allowed']);
+  assert.deepEqual(await counted(() => call('GET', '/r/nothing', open)), ['not_found']);
+  const broken = connect(t, port);
+  broken.send('no request\r\n\r\n');
+  assert.deepEqual(await counted(() => broken.answer()), ['malformed']);
+  assert.deepEqual(await counted(() => call('GET', '/v1/workflows')), [], 'nor what is answered');
+});

@@ -1,0 +1,85 @@
+// What is remembered of bundles and descriptions, and until when.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createBundler } from '../../../../src/runner/bundling/bundler.ts';
+import { Recent } from '../../../../src/runner/pool/recent.ts';
+import { DescribedBefore } from '../../../../src/runner/process/described.ts';
+import type { Described } from '../../../../src/runner/runner.ts';
+import { deploymentOf } from '../kit.ts';
+
+async function packages(t: TestContext): Promise<string> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'errand-bundler-')));
+  t.after(() => rm(dir, { recursive: true }));
+  await mkdir(join(dir, 'node_modules/one'), { recursive: true });
+  await writeFile(join(dir, 'node_modules/one/index.js'), 'module.exports = "first";');
+  return dir;
+}
+
+test('the same code is bundled once', async (t) => {
+  const { bundle } = createBundler({ packagesDir: await packages(t) });
+  const source = { namespace: 'a', code: 'import one from "one"; export default one;' };
+  const [first, atOnce] = await Promise.all([bundle(source), bundle({ ...source })]);
+  assert.equal(first, atOnce);
+  assert.equal(await bundle({ ...source }), first);
+  assert.notEqual(await bundle({ ...source, namespace: 'b' }), first);
+});
+
+test('a package that has changed is bundled anew', async (t) => {
+  const packagesDir = await packages(t);
+  const { bundle } = createBundler({ packagesDir });
+  const source = { namespace: 'a', code: 'import one from "one"; export default one;' };
+  const first = await bundle(source);
+  await writeFile(join(packagesDir, 'node_modules/one/index.js'), 'module.exports = "another";');
+  const second = await bundle(source);
+  assert.ok(first.ok && second.ok && second.bundle.includes('another'));
+  await writeFile(join(packagesDir, 'node_modules/.package-lock.json'), '{}');
+  assert.notEqual(await bundle(source), second);
+});
+
+test('what failed is tried again', async (t) => {
+  const packagesDir = await packages(t);
+  const { bundle } = createBundler({ packagesDir });
+  const source = { namespace: 'a', code: 'import two from "two"; export default two;' };
+  assert.equal((await bundle(source)).ok, false);
+  await mkdir(join(packagesDir, 'node_modules/two'));
+  await writeFile(join(packagesDir, 'node_modules/two/index.js'), 'module.exports = 2;');
+  assert.equal((await bundle(source)).ok, true);
+});
+
+test('one code is described once', async () => {
+  const before = new DescribedBefore();
+  const answers: Described[] = [];
+  const ask = async (ok: boolean): Promise<Described> => {
+    const described = (ok ? { ok, shape: {} } : { ok, message: '', stack: '' }) as Described;
+    answers.push(described);
+    return described;
+  };
+  const deployment = await deploymentOf('export default {}', 'dc_1');
+  const same = { ...deployment, id: 'd_2', runnableId: 'dc_2' };
+  await Promise.all([deployment, same, same].map((one) => before.get(one, {}, () => ask(true))));
+  assert.equal(answers.length, 1);
+  await before.get(same, { A: '1' }, () => ask(true));
+  await before.get(await deploymentOf('export default { a: 1 }'), {}, () => ask(false));
+  await before.get(await deploymentOf('export default { a: 1 }'), {}, () => ask(false));
+  assert.equal(answers.length, 4);
+});
+
+test('the oldest is forgotten first', () => {
+  const recent = new Recent<string>({ max: 3, maxWeight: 10, weigh: (text) => text.length });
+  for (const [key, value] of Object.entries({ a: '1', b: '2', c: '3' })) recent.set(key, value);
+  recent.get('a');
+  recent.set('d', '4');
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => recent.get(key)),
+    ['1', undefined, '3', '4'],
+  );
+  recent.set('e', 'nine long');
+  assert.deepEqual(
+    ['a', 'c', 'd', 'e'].map((key) => recent.get(key)),
+    [undefined, undefined, '4', 'nine long'],
+  );
+});

@@ -1,0 +1,58 @@
+// Memory outside of the JavaScript heap, which no flag of Node bounds.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { isOverMemory, usedMemoryMb } from '../../../../src/runner/pool/memory.ts';
+import { deploymentOf, faultOf, kit, returned, signal, until } from '../kit.ts';
+
+const skip = !existsSync('/proc/self/status') && 'needs /proc';
+const FILL = 'const kept = []; for (;;) kept.push(Buffer.alloc(8_000_000, 1));';
+
+test('Buffers beyond the limit are OutOfMemory', { skip }, async (t) => {
+  const { run, logged } = kit(t);
+  const fault = faultOf(await run(`export default () => { ${FILL} }`, { memoryMb: 64 }));
+  assert.equal(fault.code, 'OutOfMemory');
+  assert.match(fault.msg, /64 MB/);
+  const died = logged.find(({ name }) => name === 'runner.process_died');
+  assert.equal(died?.fields.kind, 'memory');
+});
+
+test('of several runs none is blamed for memory', { skip }, async (t) => {
+  const { run } = kit(t);
+  const deployment = await deploymentOf(`export default async ({ steps, $ }) => {
+    await $.respond({ immediate: true });
+    if (steps.trigger.event.idle) await new Promise(() => {});
+    ${FILL}
+  }`);
+  const { came, onAnswer } = signal();
+  const idle = run(deployment, { memoryMb: 64, onAnswer, event: Buffer.from('{"idle":true}') });
+  await came;
+  const outcomes = await Promise.all([idle, run(deployment, { memoryMb: 64 })]);
+  assert.deepEqual(
+    outcomes.map(({ end }) => end.kind),
+    ['bystander', 'bystander'],
+  );
+});
+
+test('an idle process over its limit is ended', { skip }, async (t) => {
+  const { run, runner, logged } = kit(t);
+  // Not before the run's end has been written out, which is one turn later.
+  const later = `setImmediate(() => setImmediate(() => { ${FILL} }))`;
+  assert.equal(returned(await run(`export default () => { ${later}; return 1 }`, { memoryMb: 64 })), 1);
+  await until(() => runner.stats().processes === 0);
+  const [died] = logged.filter(({ name }) => name === 'runner.process_died');
+  assert.deepEqual([died?.fields.kind, died?.fields.lost], ['memory', 0]);
+});
+
+test('code that fills memory cannot be deployed', { skip }, async (t) => {
+  const { runner } = kit(t);
+  const described = await runner.describe(await deploymentOf(`${FILL} export default {}`));
+  assert.match(described.ok ? '' : described.message, /more than \d+ MB of memory/);
+});
+
+test('what is not there uses nothing known', { skip }, () => {
+  assert.equal(usedMemoryMb(2 ** 30), null);
+  assert.ok((usedMemoryMb(process.pid) ?? 0) > 1);
+  assert.deepEqual([isOverMemory(1000, 100_000), isOverMemory(1000, 100)], [false, true]);
+});

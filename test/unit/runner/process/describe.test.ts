@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { deploymentOf, kit } from '../kit.ts';
+
+test('a source says what it is', async (t) => {
+  const deployment = await deploymentOf(`export default {
+    name: 'New items', version: '0.1.2', key: 'k', dedupe: 'unique',
+    props: {
+      db: '$.service.db',
+      timer: { type: '$.interface.timer', default: { intervalSeconds: 60 } },
+      item: { type: 'string', async options() { return [] }, min: 1 },
+    },
+    methods: { a() {} }, hooks: { deploy() {}, activate: async () => {}, nothing: 1 },
+    run() {},
+  }`);
+  assert.deepEqual(await kit(t).runner.describe(deployment), {
+    ok: true,
+    shape: {
+      type: 'source',
+      key: 'k',
+      name: 'New items',
+      description: null,
+      version: '0.1.2',
+      dedupe: 'unique',
+      props: {
+        db: { type: '$.service.db' },
+        timer: { type: '$.interface.timer', default: { intervalSeconds: 60 } },
+        item: { type: 'string', min: 1, remoteOptions: true },
+      },
+      hooks: ['deploy', 'activate'],
+      hasRun: true,
+      hasAdditionalProps: false,
+    },
+  });
+});
+
+test('functions, actions and apps are told apart', async (t) => {
+  const { runner } = kit(t);
+  const types = ['() => 1', '{ type: "action", run() {} }', '{ type: "app" }', '{ props: {} }'];
+  const shapes = await Promise.all(
+    types.map(async (code) => runner.describe(await deploymentOf(`export default ${code}`))),
+  );
+  assert.deepEqual(
+    shapes.map((shape) => shape.ok && [shape.shape.type, shape.shape.hasRun]),
+    [
+      ['function', true],
+      ['action', true],
+      ['app', false],
+      ['source', false],
+    ],
+  );
+});
+
+test('circular props are cut, not fatal', async (t) => {
+  const described = await kit(t).runner.describe(
+    await deploymentOf(`const app = { type: 'app', n: 1n, fn() {} }; app.self = app;
+    export default { props: { app, both: [app, app] } }`),
+  );
+  assert.ok(described.ok);
+  assert.deepEqual(described.shape.props, {
+    app: { type: 'app', n: '1' },
+    both: {},
+  });
+});
+
+test('only the first step is loaded', async (t) => {
+  const deployment = await deploymentOf(['export default () => 1', 'throw new Error("second"); export default 1']);
+  assert.equal((await kit(t).runner.describe(deployment)).ok, true);
+});
+
+test('code that cannot be loaded is reported', async (t) => {
+  const described = await kit(t).runner.describe(await deploymentOf('\nthrow new Error("at load"); export default {}'));
+  assert.deepEqual(described, { ok: false, message: 'at load', stack: '    at one.ts:2:7' });
+});
+
+test('code that kills the process is reported', async (t) => {
+  const { runner } = kit(t);
+  const garbage = await runner.describe(
+    await deploymentOf('import fs from "fs"; fs.closeSync(3); await new Promise(() => {}); export default {}'),
+  );
+  assert.ok(!garbage.ok);
+  assert.match(garbage.message, /ended while loading/);
+});
+
+test('nothing of it stays behind', async (t) => {
+  const { runner, tmpDir } = kit(t);
+  await runner.describe(await deploymentOf('export default {}'));
+  assert.deepEqual([readdirSync(tmpDir), runner.stats()], [[], { processes: 0, inFlight: 0 }]);
+});
