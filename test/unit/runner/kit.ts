@@ -1,7 +1,7 @@
 // A runner of a test's own, and short ways to ask it.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,4 +161,9 @@ export async function until(holds: () => boolean): Promise<void> {
     // A turn and no longer; as fast as it can, it would take the CPU from what it waits for.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
+}
+
+/** Returns what processes have in the runner's folder: all but the mark of the server that uses it. */
+export function foldersOf(tmpDir: string): string[] {
+  return readdirSync(tmpDir).filter((name) => !name.includes('-server-'));
 }

@@ -48,7 +48,7 @@ test('descriptors that the server inherited are found', { skip: !existsSync('/pr
   const file = join(folder(t), 'secret');
   writeFileSync(file, 'secret');
   const found = ran(
-    `import { inheritedDescriptors } from '${HERE}/../../../src/runner/isolation/descriptors.ts';
+    `import { inheritedDescriptors } from '${HERE}/../../../../src/runner/isolation/descriptors.ts';
     console.log(JSON.stringify(inheritedDescriptors()))`,
     { file },
   );
@@ -59,7 +59,7 @@ test('and closed before code is loaded', (t) => {
   const file = join(folder(t), 'secret');
   writeFileSync(file, 'secret');
   const seen = ran(
-    `import fs from 'node:fs'; import { confine } from '${HERE}/../../../src/runner/child/confine/confine.ts';
+    `import fs from 'node:fs'; import { confine } from '${HERE}/../../../../src/runner/child/confine/confine.ts';
     const text = () => { try { const bytes = Buffer.alloc(6); fs.readSync(40, bytes, 0, 6, 0); return bytes.toString() } catch { return null } };
     const before = text(); confine(); console.log(JSON.stringify([before, text(), process.argv.length]))`,
     { file, argument: { close: [40, 200], user: null } },
@@ -71,7 +71,7 @@ test('as another user it reaches nothing of ours', { skip }, (t) => {
   const dir = folder(t);
   writeFileSync(join(dir, 'api-key'), 'secret', { mode: 0o644 });
   const seen = ran(
-    `import fs from 'node:fs'; import os from 'node:os'; import { confine } from '${HERE}/../../../src/runner/child/confine/confine.ts';
+    `import fs from 'node:fs'; import os from 'node:os'; import { confine } from '${HERE}/../../../../src/runner/child/confine/confine.ts';
     confine();
     const tried = (attempt) => { try { attempt(); return 'done' } catch (e) { return e.code } };
     console.log(JSON.stringify({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
-import { deploymentOf, faultOf, kit, requestOf, returned, signal, until } from '../kit.ts';
+import { deploymentOf, faultOf, foldersOf, kit, requestOf, returned, signal, until } from '../kit.ts';
 
 const PID = 'export default () => process.pid';
 const HANG = 'export default async ({ $ }) => { await $.respond({ immediate: true }); await new Promise(() => {}) }';
@@ -145,7 +145,7 @@ test('idle processes end with their folders', async (t) => {
   const { run, runner, tmpDir } = kit(t, { idleMs: 20 });
   await run(PID);
   await until(() => runner.stats().processes === 0);
-  assert.deepEqual(readdirSync(tmpDir), []);
+  assert.deepEqual(foldersOf(tmpDir), []);
 });
 
 test('a process that could not load its code gives up its place', { timeout: 10_000 }, async (t) => {

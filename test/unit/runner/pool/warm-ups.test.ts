@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { deploymentOf, faultOf, type Kit, kit, returned, until } from '../kit.ts';
+import { deploymentOf, faultOf, foldersOf, type Kit, kit, returned, until } from '../kit.ts';
 
 const PID = 'export default () => process.pid';
 /** Is never done with loading. */
@@ -110,8 +110,7 @@ test('an unused process leaves when it is idle', async (t) => {
   runner.warm(await deploymentOf(PID), 256, {});
   assert.equal(runner.stats().processes, 1);
   await until(() => runner.stats().processes === 0);
-  const folders = readdirSync(tmpDir).filter((name) => !name.includes('-server-'));
-  assert.deepEqual(folders, [], 'nothing but the mark of the server that uses the folder');
+  assert.deepEqual(foldersOf(tmpDir), []);
 });
 
 test('stopping drops what is being warmed', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { deploymentOf, kit } from '../kit.ts';
+import { deploymentOf, foldersOf, kit } from '../kit.ts';
 
 test('a source says what it is', async (t) => {
   const deployment = await deploymentOf(`export default {
@@ -86,5 +85,5 @@ test('code that kills the process is reported', async (t) => {
 test('nothing of it stays behind', async (t) => {
   const { runner, tmpDir } = kit(t);
   await runner.describe(await deploymentOf('export default {}'));
-  assert.deepEqual([readdirSync(tmpDir), runner.stats()], [[], { processes: 0, inFlight: 0 }]);
+  assert.deepEqual([foldersOf(tmpDir), runner.stats()], [[], { processes: 0, inFlight: 0 }]);
 });
