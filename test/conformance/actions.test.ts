@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Acme, startAcme } from '../support/acme.ts';
 import { createStep, runStep } from '../support/actions.ts';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
+import { type Acme, startAcme } from '../support/sources/acme.ts';
 import { until } from '../support/wait.ts';
 
 /** The run of a step, once it is over. */

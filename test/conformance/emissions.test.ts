@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createSource, emissions, post, trySource } from '../support/sources.ts';
+import { createSource, emissions, post, trySource } from '../support/sources/sources.ts';
 import { listen, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 import { pass } from '../support/waits.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startGate } from '../support/gate.ts';
-import { createSource, emissions, trySource } from '../support/sources.ts';
+import { createSource, emissions, trySource } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 import { pass } from '../support/waits.ts';
 

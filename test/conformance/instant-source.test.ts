@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { type Acme, startAcme } from '../support/acme.ts';
 import type { Json } from '../support/client.ts';
 import { startGate } from '../support/gate.ts';
-import { emissions } from '../support/sources.ts';
+import { type Acme, startAcme } from '../support/sources/acme.ts';
+import { emissions } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 
 const PATH = 'acme/sources/new-task-instant/new-task-instant.mjs';

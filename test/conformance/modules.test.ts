@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createStep, runStep } from '../support/actions.ts';
-import { createComponents } from '../support/components.ts';
 import { startErrand } from '../support/errand.ts';
-import { createSource, emissions, post } from '../support/sources.ts';
+import { createComponents } from '../support/sources/components.ts';
+import { createSource, emissions, post } from '../support/sources/sources.ts';
 
 test('CommonJS components run', async () => {
   await using folder = await createComponents({

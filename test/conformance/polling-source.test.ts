@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startAcme } from '../support/acme.ts';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
-import { runNow } from '../support/own-sources.ts';
-import { createSource, emissions, post } from '../support/sources.ts';
+import { startAcme } from '../support/sources/acme.ts';
+import { runNow } from '../support/sources/own-sources.ts';
+import { createSource, emissions, post } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startAcme } from '../support/acme.ts';
 import { createStep, runStep, tryStep } from '../support/actions.ts';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { createFolder } from '../support/folder.ts';
 import { assertProblem } from '../support/problem.ts';
-import { createSource, emissions, post, trySource } from '../support/sources.ts';
+import { startAcme } from '../support/sources/acme.ts';
+import { createSource, emissions, post, trySource } from '../support/sources/sources.ts';
 
 const INSTANT = 'acme/sources/new-task-instant/new-task-instant.mjs';
 const GET_TASK = 'acme/actions/get-task/get-task.mjs';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Errand, startErrand } from '../support/errand.ts';
-import { createDice, nextTrouble, startFeed } from '../support/feed.ts';
-import { createOwn } from '../support/own-sources.ts';
+import { createDice, nextTrouble, startFeed } from '../support/sources/feed.ts';
+import { createOwn } from '../support/sources/own-sources.ts';
 import { listen, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 import { pass } from '../support/waits.ts';

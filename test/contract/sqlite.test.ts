@@ -12,8 +12,8 @@ import { test } from 'node:test';
 import type { Clock } from '../../src/ports.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { openInspectable } from '../../src/store/sqlite/open.ts';
-import { writeUntilKilled } from './crash.ts';
 import { type Harness, type Opened, strongRandom, TestClock, type Writer } from './fixtures.ts';
+import { writeUntilKilled } from './log/crash.ts';
 import { storeContract } from './store.ts';
 
 let nodes = 0;

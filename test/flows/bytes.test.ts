@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../support/client.ts';
+import { EXTREMES, hardJson } from '../support/data/hard-json.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
-import { EXTREMES, hardJson } from '../support/hard-json.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createSource, post } from '../support/sources.ts';
+import { createSource, post } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 import { createWebhook } from '../support/webhooks.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createSource, ECHO_SOURCE, emissions, post, trySource } from '../support/sources.ts';
+import { createSource, ECHO_SOURCE, emissions, post, trySource } from '../support/sources/sources.ts';
 import { createWebhook, deliveries, emitterWithWebhook } from '../support/webhooks.ts';
 
 const RUN_STATES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];

@@ -6,7 +6,7 @@ import { Errors } from 'typebox/schema';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createSource, ECHO_SOURCE, post } from '../support/sources.ts';
+import { createSource, ECHO_SOURCE, post } from '../support/sources/sources.ts';
 import { createWebhook, deliveries } from '../support/webhooks.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];

@@ -6,7 +6,7 @@ import type { Answer, Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createSource, ECHO_SOURCE, emissions, post } from '../support/sources.ts';
+import { createSource, ECHO_SOURCE, emissions, post } from '../support/sources/sources.ts';
 import { EMIT_BODY } from '../support/webhooks.ts';
 
 const THROW = `export default () => { throw new Error('it failed'); };`;

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBelongings, fill, type Operation, operationsOf, readAll } from '../support/belongings.ts';
 import type { Json } from '../support/client.ts';
+import { brokenSpellings, escapesOf, otherSpellings } from '../support/data/spellings.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner, withScopes } from '../support/owners.ts';
 import { type PipelinedAnswer, pipeline, type RawRequest } from '../support/pipeline.ts';
-import { brokenSpellings, escapesOf, otherSpellings } from '../support/spellings.ts';
 
 const REFUSED = [400, 401, 403, 404, 405];
 

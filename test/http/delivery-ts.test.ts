@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
-import { createSource, emissions, eventsOf, post } from '../support/sources.ts';
+import { createSource, emissions, eventsOf, post } from '../support/sources/sources.ts';
 import { listen, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createSource, post } from '../support/sources.ts';
+import { createSource, post } from '../support/sources/sources.ts';
 
 const FAIL = `export default ({ steps }) => { throw new Error('error ' + steps.trigger.event.body.n) }`;
 const ECHO = 'export default ({ steps }) => steps.trigger.event';

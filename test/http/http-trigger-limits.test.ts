@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { LIMITS } from '../../src/domain/limits.ts';
 import type { Json } from '../support/client.ts';
+import { type RawAnswer, sendRaw } from '../support/data/raw-http.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
-import { type RawAnswer, sendRaw } from '../support/raw-http.ts';
 
 const ECHO = 'export default ({ steps }) => steps.trigger.event.body.length';
 const TOO_DEEP = `The event is nested deeper than ${LIMITS.nestingDepth} levels`;

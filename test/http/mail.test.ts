@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
-import { startMailServer } from '../support/mail-server.ts';
 import { freePort } from '../support/port.ts';
+import { startMailServer } from '../support/sources/mail-server.ts';
 import { until } from '../support/wait.ts';
 
 const FAIL = `export default () => { throw new Error('no stock for order 7') }`;

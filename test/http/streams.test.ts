@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
-import { createSource, ECHO_SOURCE, emissions, post } from '../support/sources.ts';
+import { createSource, ECHO_SOURCE, emissions, post } from '../support/sources/sources.ts';
 import { type Listener, listen, Parser, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 

@@ -3,7 +3,7 @@
 import type { Client, Json } from './client.ts';
 import type { Errand } from './errand.ts';
 import { startReceiver } from './receiver.ts';
-import { createSource, ECHO_SOURCE, post } from './sources.ts';
+import { createSource, ECHO_SOURCE, post } from './sources/sources.ts';
 import { createWebhook, deliveries } from './webhooks.ts';
 
 const THROW = `export default () => { throw new Error('secret-of-a'); };`;

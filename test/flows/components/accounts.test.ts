@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
-import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 
 const TOKEN = 'xoxb-very-private-token';
 

@@ -5,10 +5,10 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Answer, Json } from '../../support/client.ts';
-import { createComponents } from '../../support/components.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { emissions, post } from '../../support/sources.ts';
+import { createComponents } from '../../support/sources/components.ts';
+import { emissions, post } from '../../support/sources/sources.ts';
 
 const FILES = {
   'components/shop/shop.app.mjs': `import rate from 'rates@^1'; export default { type: 'app', app: 'shop', methods: { rate: () => rate } };`,

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
-import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 
 const newStore = (errand: Errand, name = 'seen'): Promise<Json> => errand.client.post('/v1/data_stores', { name });
 

@@ -6,7 +6,7 @@ import { action, createStep, SHOP } from '../../support/actions.ts';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
-import { createSource } from '../../support/sources.ts';
+import { createSource } from '../../support/sources/sources.ts';
 
 const CODE = action(`
   props: {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { SHOP } from '../../support/actions.ts';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createSource, emissions, post, trySource } from '../../support/sources.ts';
+import { createSource, emissions, post, trySource } from '../../support/sources/sources.ts';
 
 const withProps = (props: string, more = ''): string => `${SHOP}export default {
   props: { http: '$.interface.http', ${props} }, ${more}

@@ -11,11 +11,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Client, createClient, type Json } from '../../support/client.ts';
+import { HOSTILE_CASES, type HostileCase } from '../../support/data/hostile-cases.ts';
 import { API_KEY } from '../../support/errand.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';
 import { createFolder, type Folder } from '../../support/folder.ts';
 import { startGate } from '../../support/gate.ts';
-import { HOSTILE_CASES, type HostileCase } from '../../support/hostile-cases.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
 import { until } from '../../support/wait.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createSource, ECHO_SOURCE, post } from '../../support/sources.ts';
+import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 const BROKEN = `export default () => { throw new Error('not fixed yet'); };`;

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, runNow, startAsked, tryOwn } from '../../support/own-sources.ts';
+import { createOwn, runNow, startAsked, tryOwn } from '../../support/sources/own-sources.ts';
 import { noJail } from '../../unit/runner/isolation/jail-kit.ts';
 
 const noJails = await noJail();

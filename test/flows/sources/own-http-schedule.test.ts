@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, runNow, tryOwn } from '../../support/own-sources.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { emissions } from '../../support/sources.ts';
+import { createOwn, runNow, tryOwn } from '../../support/sources/own-sources.ts';
+import { emissions } from '../../support/sources/sources.ts';
 
 test('our own components are listed', async () => {
   await using errand = await startErrand();

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ImapFlow } from 'imapflow';
 import type { Json } from '../../support/client.ts';
-import { type Dovecot, noDovecot, PASSWORD, startDovecot } from '../../support/dovecot.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, emitted, runNow, tryOwn } from '../../support/own-sources.ts';
 import { createOwner } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { type Dovecot, noDovecot, PASSWORD, startDovecot } from '../../support/sources/dovecot.ts';
+import { createOwn, emitted, runNow, tryOwn } from '../../support/sources/own-sources.ts';
 
 const skip = noDovecot;
 let dovecot: Dovecot;

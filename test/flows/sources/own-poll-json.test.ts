@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, emitted, runNow, startAsked, tryOwn } from '../../support/own-sources.ts';
+import { createOwn, emitted, runNow, startAsked, tryOwn } from '../../support/sources/own-sources.ts';
 
 const orders = (...all: number[]) => ({
   body: JSON.stringify({ data: { orders: all.map((id) => ({ key: { id } })) } }),

@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import postgres from 'postgres';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, emitted, runNow, tryOwn } from '../../support/own-sources.ts';
 import { createOwner } from '../../support/owners.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { otherPostgres } from '../../support/postgres/other.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { emissions } from '../../support/sources.ts';
+import { createOwn, emitted, runNow, tryOwn } from '../../support/sources/own-sources.ts';
+import { emissions } from '../../support/sources/sources.ts';
 
 interface Shop extends AsyncDisposable {
   readonly url: string;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, emitted, runNow, startAsked, tryOwn } from '../../support/own-sources.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { createOwn, emitted, runNow, startAsked, tryOwn } from '../../support/sources/own-sources.ts';
 
 interface Item {
   readonly guid: string;

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
+import { call, SIGNED } from '../../support/data/signed.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createOwn, tryOwn } from '../../support/own-sources.ts';
 import { createOwner } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { call, SIGNED } from '../../support/signed.ts';
-import { createSource, emissions } from '../../support/sources.ts';
+import { createOwn, tryOwn } from '../../support/sources/own-sources.ts';
+import { createSource, emissions } from '../../support/sources/sources.ts';
 
 const SECRET = 'github’s secret';
 const WHSEC = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -7,7 +7,7 @@ import { createClient, type Json } from '../../support/client.ts';
 import { API_KEY } from '../../support/errand.ts';
 import { createFolder } from '../../support/folder.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
-import { REGISTERING, type Registry, startRegistry } from '../../support/registry.ts';
+import { REGISTERING, type Registry, startRegistry } from '../../support/sources/registry.ts';
 import { until } from '../../support/wait.ts';
 
 async function start(dataDir: string) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 
 /** Tells a receiver which hook runs, with the label that it is configured with; fails where the label says so. */
 const TELLING = `export default {

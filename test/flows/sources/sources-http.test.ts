@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, ECHO_SOURCE, emissions, eventsOf, post } from '../../support/sources.ts';
+import { createSource, ECHO_SOURCE, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 test('a source with http gets an address', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, ECHO_SOURCE, emissions, eventsOf, post, trySource } from '../../support/sources.ts';
+import { createSource, ECHO_SOURCE, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 const HOOKED = `export default {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Errand } from '../../support/errand.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createSource, emissions, eventsOf, post } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 
 const emitting = (dedupe: string): string => `export default {
   ${dedupe === '' ? '' : `dedupe: '${dedupe}',`}

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createSource, emissions, post, trySource } from '../../support/sources.ts';
+import { createSource, emissions, post, trySource } from '../../support/sources/sources.ts';
 
 const withProps = (props: string): string => `export default {
   props: { http: '$.interface.http', ${props} },

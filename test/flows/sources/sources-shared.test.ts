@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
-import { createSource, emissions, eventsOf, post } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 
 const CODE = `let mine;
 export default {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, emissions, eventsOf } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 const TICK = `export default {

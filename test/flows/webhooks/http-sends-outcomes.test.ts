@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
+import { askedFor, requestsOf, wholeOf } from '../../support/data/requests.ts';
 import { startErrand } from '../../support/errand.ts';
 import { freePort } from '../../support/port.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { askedFor, requestsOf, wholeOf } from '../../support/requests.ts';
 import { until } from '../../support/wait.ts';
 import { attempted } from '../../support/webhooks.ts';
 

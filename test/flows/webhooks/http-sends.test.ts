@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
+import { askedFor, requestsOf, SEND_BODY, wholeOf } from '../../support/data/requests.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { askedFor, requestsOf, SEND_BODY, wholeOf } from '../../support/requests.ts';
 import { attempted } from '../../support/webhooks.ts';
 
 const SECRET = 'Bearer very-private';

@@ -9,9 +9,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import type { Answer, Json } from '../../support/client.ts';
+import { requestsOf, SEND_BODY, wholeOf } from '../../support/data/requests.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { freePort } from '../../support/port.ts';
-import { requestsOf, SEND_BODY, wholeOf } from '../../support/requests.ts';
 import { createWebhook, deliveries, EMIT_BODY } from '../../support/webhooks.ts';
 
 const CLOSED = { ERRAND_ALLOW_TARGETS: '' };

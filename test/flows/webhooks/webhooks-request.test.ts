@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { startErrand } from '../../support/errand.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
-import { emissionsPath } from '../../support/sources.ts';
+import { emissionsPath } from '../../support/sources/sources.ts';
 import { createWebhook, deliveries, EMIT_BODY, emitterWithWebhook } from '../../support/webhooks.ts';
 
 function standardHeaders(received: Received): Record<string, string> {

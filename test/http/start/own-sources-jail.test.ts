@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createComponents } from '../../support/components.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createOwn, emitted, startAsked, tryOwn } from '../../support/own-sources.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { otherPostgres } from '../../support/postgres/other.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { emissions } from '../../support/sources.ts';
+import { createComponents } from '../../support/sources/components.ts';
+import { createOwn, emitted, startAsked, tryOwn } from '../../support/sources/own-sources.ts';
+import { emissions } from '../../support/sources/sources.ts';
 import { noJail } from '../../unit/runner/isolation/jail-kit.ts';
 
 const skip = await noJail();

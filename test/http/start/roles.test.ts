@@ -7,11 +7,11 @@ import { dataPaths, type Role, readConfig } from '../../../src/server/config.ts'
 import { clock, random } from '../../../src/server/real-ports.ts';
 import { startService } from '../../../src/server/service.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
+import { call, SIGNED } from '../../support/data/signed.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';
 import { createFolder, type Folder } from '../../support/folder.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { call, SIGNED } from '../../support/signed.ts';
 import { until } from '../../support/wait.ts';
 
 const KEY = 'a-key-that-only-this-test-knows';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createSource, post } from '../../support/sources.ts';
+import { createSource, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 const DEPLOYS = 10;

@@ -5,7 +5,7 @@ import { describe, it, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { createSource, post, trySource } from '../../support/sources.ts';
+import { createSource, post, trySource } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
 const WINDOW_MS = 10 * 60_000;

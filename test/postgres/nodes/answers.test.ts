@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Errand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, emissions, eventsOf, trySource } from '../../support/sources.ts';
+import { createSource, emissions, eventsOf, trySource } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 import { API, answering, atGate, call, inState, PATIENT, RUN } from './callers.ts';
 import { seenFrom, startNodes } from './nodes.ts';

@@ -7,7 +7,7 @@ import type { Json } from '../../support/client.ts';
 import type { Errand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { createSource, emissions } from '../../support/sources.ts';
+import { createSource, emissions } from '../../support/sources/sources.ts';
 import { deliveries } from '../../support/webhooks.ts';
 import { seenFrom, startNodesAhead } from './nodes.ts';
 

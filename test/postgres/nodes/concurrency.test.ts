@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import type { Errand } from '../../support/errand.ts';
 import { type Gate, startGate } from '../../support/gate.ts';
-import { createSource, emissions, post } from '../../support/sources.ts';
+import { createSource, emissions, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 import { seenFrom, startNodes } from './nodes.ts';
 

@@ -3,8 +3,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOUR_MS } from '../../../src/domain/limits.ts';
+import { putOff, record } from '../../contract/deliveries/sending.ts';
 import { all, anAttempt, at, defined, http, none, only, succeeded } from '../../contract/fixtures.ts';
-import { putOff, record } from '../../contract/sending.ts';
 import type { Stage } from '../../contract/stage.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { storesOn } from './stores.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import postgres from 'postgres';
 import { at, emit, none, parsed, succeeded } from '../../contract/fixtures.ts';
 import type { Json } from '../../support/client.ts';
-import { createSource, ECHO_SOURCE, post } from '../../support/sources.ts';
+import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { listen, streamPath } from '../../support/stream.ts';
 import { until } from '../../support/wait.ts';
 import { seenFrom, startNodes } from './nodes.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import type { Errand } from '../../support/errand.ts';
-import { createSource, emissions } from '../../support/sources.ts';
+import { createSource, emissions } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 import { seenFrom, startNodes } from './nodes.ts';
 

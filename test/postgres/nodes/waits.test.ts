@@ -8,7 +8,6 @@ import type { ClaimedRun, RunOutcome } from '../../../src/domain/run/run.ts';
 import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Admission, Finished, Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
-import { assertLedgerAddsUp } from '../../contract/counting.ts';
 import {
   all,
   aStep,
@@ -22,6 +21,7 @@ import {
   timesInTurn,
   waits,
 } from '../../contract/fixtures.ts';
+import { assertLedgerAddsUp } from '../../contract/log/counting.ts';
 import { until } from '../../support/wait.ts';
 import { type Stores, storesOn } from './stores.ts';
 

@@ -9,7 +9,7 @@ import { Refusal } from '../../../src/domain/fault.ts';
 import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { REGISTERING, startRegistry } from '../../support/registry.ts';
+import { REGISTERING, startRegistry } from '../../support/sources/registry.ts';
 import { until } from '../../support/wait.ts';
 
 const CHANGE = { ownerId: 'u_1', sourceId: 'dc_1', kind: 'update' } as const;

@@ -9,7 +9,7 @@ import { NO_QUOTAS } from '../../../src/domain/quota.ts';
 import { carriedFrom } from '../../../src/domain/run/checkpoint.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { auditRecordOn } from '../../contract/audit.ts';
+import { auditRecordOn } from '../../contract/config/audit.ts';
 import {
   all,
   aStep,

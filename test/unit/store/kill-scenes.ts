@@ -4,9 +4,9 @@
 import { DAY_MS } from '../../../src/domain/limits.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { exhaustAll, FAILED, pendingFor, putOff, record } from '../../contract/deliveries/sending.ts';
 import { all, at, CountingIds, defined, START_MS, strongRandom, TestClock } from '../../contract/fixtures.ts';
 import { Maker, type WebhookChanges } from '../../contract/maker.ts';
-import { exhaustAll, FAILED, pendingFor, putOff, record } from '../../contract/sending.ts';
 import { Stage } from '../../contract/stage.ts';
 
 /** Who is who in a prepared store. */

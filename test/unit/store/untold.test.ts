@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createFolder } from '../../support/folder.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { emptyDatabase } from './place.ts';
-import { onPostgres, onSqlite } from './sealed.ts';
+import { onPostgres, onSqlite } from './seal/sealed.ts';
 import { DATABASE_PASSWORD, provokeAll, type Told } from './untold.ts';
 
 /** Where which of the secrets is told. */

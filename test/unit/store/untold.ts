@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { type Answer, type Client, createClient, type Json } from '../../support/client.ts';
 import { createErrandOn } from '../../support/flows.ts';
-import { startMailServer } from '../../support/mail-server.ts';
 import { spawnErrand } from '../../support/process.ts';
+import { startMailServer } from '../../support/sources/mail-server.ts';
 import { until } from '../../support/wait.ts';
 import { call } from './command.ts';
-import { API_KEY, OTHER, refusalOf, SETTING } from './sealed.ts';
+import { API_KEY, OTHER, refusalOf, SETTING } from './seal/sealed.ts';
 
 export const DATABASE_PASSWORD = 'database-password-8c1f';
 const MAIL_PASSWORD = 'mail-password-5d2e';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { webhookMiddleware } from '../../../src/verifier/express.ts';
 import type { ReceivedWebhook, ReceiverOptions } from '../../../src/verifier/receiver.ts';
-import { sendRaw } from '../../support/raw-http.ts';
+import { sendRaw } from '../../support/data/raw-http.ts';
 import { ASYMMETRIC, deliver, FORGED, HARD, OPTIONS, PUBLIC_KEY, serve } from './kit.ts';
 
 interface Arrangement {

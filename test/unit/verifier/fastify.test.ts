@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fastify } from 'fastify';
 import { webhookOf, webhookPreParsing } from '../../../src/verifier/fastify.ts';
 import type { ReceivedWebhook, ReceiverOptions } from '../../../src/verifier/receiver.ts';
-import { sendRaw } from '../../support/raw-http.ts';
+import { sendRaw } from '../../support/data/raw-http.ts';
 import { ASYMMETRIC, deliver, FORGED, HARD, OPTIONS, PUBLIC_KEY } from './kit.ts';
 
 async function receiverOf(options: Partial<ReceiverOptions> = {}) {

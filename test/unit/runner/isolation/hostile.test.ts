@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
-import { HOSTILE_CASES, type HostileCase } from '../../../support/hostile-cases.ts';
+import { HOSTILE_CASES, type HostileCase } from '../../../support/data/hostile-cases.ts';
 import { faultOf, kit, returned, signal, until } from '../kit.ts';
 
 const MIB = 1024 * 1024;

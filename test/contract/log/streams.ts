@@ -1,0 +1,225 @@
+// The log read forwards: whoever reads from end to end meets each emission once, in order.
+
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ERRORS } from '../../../src/domain/emission.ts';
+import { LIMITS } from '../../../src/domain/limits.ts';
+import type { EmissionRecord } from '../../../src/store/contract/records.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { all, at, emit, type Harness, json, only, parsed, shareOf, succeeded, times } from '../fixtures.ts';
+import { numbered, STUBBORN, Stage } from '../stage.ts';
+
+/** The end, when what was emitted so far lies before it. */
+function endOf(stage: Stage): Promise<number> {
+  stage.clock.advance(1);
+  return stage.store.logEnd();
+}
+
+interface From {
+  readonly emitterId: string;
+  readonly name?: string;
+  readonly after: number;
+}
+
+async function readAll(stage: Stage, { emitterId, name = '', after }: From, upTo?: number): Promise<EmissionRecord[]> {
+  const channel = { ownerId: stage.owner.id, emitterId, name };
+  const end = upTo ?? (await endOf(stage));
+  const records: EmissionRecord[] = [];
+  for (;;) {
+    const step = await stage.store.emissionsAfter(channel, { after: records.at(-1)?.entry ?? after, upTo: end }, true);
+    if (step.length === 0) return records;
+    records.push(...step);
+  }
+}
+
+const entriesOf = (records: readonly EmissionRecord[]): number[] => records.map(({ entry }) => entry);
+
+export function streamsContract(harness: Harness): void {
+  describe('the log read forwards', () => {
+    it('begins at its end', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      await stage.append(emitterId);
+      const after = await endOf(stage);
+      deepEqual(await readAll(stage, { emitterId, after }), []);
+      const { entry } = await stage.append(emitterId);
+      ok(entry > after);
+      deepEqual(entriesOf(await readAll(stage, { emitterId, after })), [entry]);
+    });
+
+    it('gives whole records, oldest first', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      const first = await stage.append(emitterId, { body: STUBBORN, summary: 'one', itemId: 'a', itemTs: 7 });
+      const second = await stage.append(emitterId, { body: numbered(2) });
+      const records = await readAll(stage, { emitterId, after });
+      deepEqual(entriesOf(records), [first.entry, second.entry]);
+      const record = at(records, 0);
+      deepEqual(Buffer.from(record.body as Uint8Array), Buffer.from(STUBBORN));
+      const { emitId, name, summary, itemId, itemTs, code } = record;
+      deepEqual(
+        { emitId, name, summary, itemId, itemTs, code },
+        { emitId: first.emitId, name: '', summary: 'one', itemId: 'a', itemTs: 7, code: null },
+      );
+    });
+
+    it('leaves out the bodies when asked to', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      await stage.append(emitterId);
+      const channel = { ownerId: stage.owner.id, emitterId, name: '' };
+      const stretch = { after, upTo: await endOf(stage) };
+      equal(only(await stage.store.emissionsAfter(channel, stretch, false)).body, null);
+    });
+
+    it('goes no further than it is asked to', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      const first = await stage.append(emitterId);
+      const upTo = await endOf(stage);
+      await stage.append(emitterId);
+      deepEqual(entriesOf(await readAll(stage, { emitterId, after }, upTo)), [first.entry]);
+    });
+
+    it('takes channels as subscriptions do', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const emitterId = source.id;
+      const after = await endOf(stage);
+      const plain = await stage.append(emitterId);
+      const paid = await stage.append(emitterId, { name: 'paid' });
+      const again = await stage.append(emitterId, { name: 'a' });
+      const plainAgain = await stage.append(emitterId);
+      const failure = await stage.failure(source);
+      const read = async (name: string) => entriesOf(await readAll(stage, { emitterId, name, after }));
+      deepEqual(await read(''), [plain.entry, plainAgain.entry]);
+      deepEqual(await read('paid'), [paid.entry]);
+      deepEqual(await read('*'), [plain.entry, paid.entry, again.entry, plainAgain.entry]);
+      deepEqual(await read(ERRORS), [failure]);
+      deepEqual(await read('none'), []);
+    });
+
+    it('reads many in steps, none twice', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const after = await endOf(stage);
+      const count = LIMITS.streamRecords + 7;
+      const outgoing = times(count, (n) => emit(n % 3 === 0 ? 'third' : '', { n }));
+      await stage.end(await stage.started(source), succeeded({ outgoing }), all());
+      const records = await readAll(stage, { emitterId: source.id, name: '*', after });
+      deepEqual(
+        records.map(({ body }) => parsed(body)),
+        times(count, (n) => ({ n })),
+      );
+      const channel = { ownerId: stage.owner.id, emitterId: source.id, name: '*' };
+      const step = await stage.store.emissionsAfter(channel, { after, upTo: at(records, -1).entry }, true);
+      equal(step.length, LIMITS.streamRecords);
+    });
+
+    it('reads large ones in small steps', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const after = await endOf(stage);
+      const large = 'x'.repeat(LIMITS.streamBytes * 0.6);
+      const outgoing = times(5, (n) => emit(n === 4 ? 'other' : '', { n, large }));
+      await stage.end(await stage.started(source), succeeded({ outgoing }), all());
+      const channel = { ownerId: stage.owner.id, emitterId: source.id, name: '*' };
+      const stretch = { after, upTo: await endOf(stage) };
+      equal((await stage.store.emissionsAfter(channel, stretch, true)).length, 2);
+      equal((await readAll(stage, { emitterId: source.id, name: '*', after })).length, 5);
+    });
+
+    it('keeps what was hidden to itself', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      await stage.append(emitterId);
+      await stage.store.deleteSourceEvents(stage.owner.id, emitterId);
+      const { entry } = await stage.append(emitterId);
+      deepEqual(entriesOf(await readAll(stage, { emitterId, after })), [entry]);
+    });
+
+    it('is nothing to another owner', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      await stage.append(emitterId);
+      const upTo = await endOf(stage);
+      for (const name of ['', '*']) {
+        const channel = { ownerId: other.owner.id, emitterId, name };
+        deepEqual(await stage.store.emissionsAfter(channel, { after, upTo }, true), []);
+        equal((await readAll(stage, { emitterId, name, after }, upTo)).length, 1);
+      }
+    });
+
+    it('names who has emitted', async () => {
+      await using stage = await Stage.open(harness);
+      const [a, b, c] = [await stage.source(), await stage.source(), await stage.source()];
+      await stage.append(a.id);
+      const after = await endOf(stage);
+      await stage.append(b.id);
+      await stage.append(c.id, { name: 'paid' });
+      const upTo = await endOf(stage);
+      await stage.append(a.id);
+      const emitters = await stage.store.emittersAfter({ after, upTo });
+      deepEqual([emitters.has(a.id), emitters.has(b.id), emitters.has(c.id)], [false, true, true]);
+    });
+
+    it('goes on behind its end after a restart', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      await stage.append(emitterId);
+      const middle = await endOf(stage);
+      await stage.reopen();
+      const { entry } = await stage.append(emitterId);
+      ok(entry > middle);
+      ok((await endOf(stage)) >= entry);
+      equal((await readAll(stage, { emitterId, after })).length, 2);
+    });
+
+    it('tells when something was emitted', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const told = heard(stage.store);
+      await stage.append(emitterId);
+      await told;
+    });
+
+    it('misses none of those that come at once', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const count = shareOf(harness, 200);
+      let cursor = await endOf(stage);
+      const read: number[] = [];
+      const appending = Promise.all(times(count, (n) => stage.append(emitterId, { body: json({ n }) })));
+      let isOver = false;
+      const over = appending.finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        const end = await endOf(stage);
+        read.push(...entriesOf(await readAll(stage, { emitterId, after: cursor }, end)));
+        cursor = end;
+        // SQLite reads without ever waiting, and would let nothing be written meanwhile.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const appended = await over;
+      read.push(...entriesOf(await readAll(stage, { emitterId, after: cursor })));
+      deepEqual(
+        read,
+        appended.map(({ entry }) => entry).sort((a, b) => a - b),
+      );
+    });
+  });
+}
+
+const heard = (store: Store): Promise<void> =>
+  new Promise((emissions) => {
+    const [runs, deliveries, schedules, answers] = times(4, () => () => undefined) as [() => void, ...(() => void)[]];
+    store.listen({ runs, deliveries, schedules, answers, emissions } as Parameters<Store['listen']>[0]);
+  });

@@ -1,0 +1,94 @@
+// A new run that goes on where another one failed.
+
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RUN } from '../../../src/domain/emission.ts';
+import type { Workflow } from '../../../src/domain/resource.ts';
+import { carriedFrom } from '../../../src/domain/run/checkpoint.ts';
+import type { Admission, Appended } from '../../../src/store/contract/store.ts';
+import { all, aStep, defined, type Harness, none, only, succeeded, waits } from '../fixtures.ts';
+import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
+import { Stage } from '../stage.ts';
+
+const CARRIED = carriedFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
+
+async function goOn(stage: Stage, workflow: Workflow, hands: Admission = none()): Promise<Appended> {
+  const event = stage.make.emission(stage.owner.id, { name: RUN, onlyListenerId: workflow.id, replay: true });
+  const appended = await stage.store.append(event, hands, { goingOn: { carried: CARRIED, attempt: 4 } });
+  stage.appended.add(appended.entry);
+  return appended;
+}
+
+async function stepsOf(stage: Stage, run: number): Promise<unknown[]> {
+  const { detail } = defined(await stage.store.getRun(stage.owner.id, run));
+  return (JSON.parse(defined(detail)) as { steps: { namespace: string }[] }).steps.map(({ namespace }) => namespace);
+}
+
+export function goingOnContract(harness: Harness): void {
+  describe('a run that goes on for another', () => {
+    it('begins behind what that has done', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      const { claims, firstRun } = await goOn(stage, workflow, all());
+      const run = only(claims.runs);
+      deepEqual([run.run, run.attempt, run.carried, run.resumed], [firstRun, 4, CARRIED, null]);
+      deepEqual(await stepsOf(stage, run.run), ['fetch', 'map']);
+      await stage.end(run, succeeded({ steps: [aStep('store')] }));
+      deepEqual(await stepsOf(stage, run.run), ['fetch', 'map', 'store']);
+      equal((await stage.store.getRun(stage.owner.id, run.run))?.attempt, 4);
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('does so also when it queued', async () => {
+      await using stage = await Stage.open(harness);
+      const { workflow, write } = await stage.hooked();
+      const { firstRun } = await goOn(stage, workflow);
+      const changed = { ...workflow, deploymentId: stage.ids.next('d_') };
+      await stage.store.updateWorkflow({ ...write, workflow: changed, deployment: stage.make.deployment(changed) });
+      deepEqual(await stepsOf(stage, defined(firstRun)), ['fetch', 'map']);
+      await stage.reopen();
+      const run = only(await stage.claim());
+      deepEqual([run.run, run.attempt, run.carried], [firstRun, 4, CARRIED]);
+      equal(run.runnable.deploymentId, workflow.deploymentId);
+    });
+
+    it('begins there again when it is lost', async () => {
+      await using stage = await Stage.open(harness);
+      const { claims } = await goOn(stage, await stage.workflow(), all());
+      await stage.store.releaseRuns(claims.runs);
+      const again = only(await stage.claim());
+      deepEqual([again.attempt, again.carried], [4, CARRIED]);
+      await stage.reopen();
+      await stage.store.rescue(none());
+      const third = only(await stage.claim());
+      deepEqual([third.attempt, third.carried], [5, CARRIED]);
+    });
+
+    it('waits as every other one', async () => {
+      await using stage = await Stage.open(harness);
+      const { claims } = await goOn(stage, await stage.workflow(), all());
+      const run = only(claims.runs);
+      equal(await stage.store.resumeRun({ run: run.run, waits: 1 }, 'resume', '{}'), 'taken');
+      await stage.end(run, waits({}, { steps: [aStep('ask')] }));
+      const again = only(await stage.claim());
+      const { waits: n, steps } = JSON.parse(defined(again.carried)) as { waits: number; steps: unknown[] };
+      deepEqual([n, steps.length, again.resumed], [1, 3, '{}']);
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('fails with what it has behind it', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow({ settings: { queueLimit: 1 } });
+      await stage.appendFor(workflow.id);
+      const { firstRun, firstRunRefused } = await goOn(stage, workflow);
+      equal(firstRunRefused, true);
+      const record = defined(await stage.store.getRun(stage.owner.id, defined(firstRun)));
+      deepEqual([record.state, record.errorCode, record.attempt], ['failed', 'QueueFull', 4]);
+      deepEqual(await stepsOf(stage, record.run), ['fetch', 'map']);
+      // Its error causes a run that begins at its first step.
+      equal(only(await stage.claim(1, stage.global.id)).carried, null);
+      await assertLedgerAddsUp(stage);
+      await assertOneErrorPerFailure(stage);
+    });
+  });
+}

@@ -1,0 +1,93 @@
+// What becomes of checkpoints that cannot be made in their thread, or fail.
+
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Connection } from '../../../../src/store/sqlite/database.ts';
+import { Checkpointer } from '../../../../src/store/sqlite/wal/checkpointer.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { until } from '../../../support/wait.ts';
+
+/** A WAL that is long, and a checkpointer whose thread finds no database: it dies at once. */
+async function makePlace() {
+  const folder = await createFolder();
+  const writer = new Connection(join(folder.path, 'a.db'), false);
+  writer.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (a)');
+  const grow = (): void => {
+    writer.run('INSERT INTO t VALUES (zeroblob(10000000))');
+  };
+  grow();
+  const heard = { failures: [] as Error[], holds: 0, warnings: [] as string[] };
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (_: object, name: string) => void heard.warnings.push(name),
+    error: () => undefined,
+  };
+  const checkpointer = new Checkpointer({
+    path: join(folder.path, 'no folder', 'a.db'),
+    writer,
+    log,
+    onFailedSync: (error) => void heard.failures.push(error),
+    holdCommits: () => {
+      heard.holds++;
+      return () => void heard.holds--;
+    },
+  });
+  return {
+    ...{ writer, checkpointer, heard, grow },
+    async [Symbol.asyncDispose]() {
+      await checkpointer.stop();
+      writer.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const positionOf = (writer: Connection) => writer.get('PRAGMA wal_checkpoint(NOOP)') ?? {};
+
+/** The writer's own checkpoints end so. */
+function failWith(writer: Connection, errcode: number): void {
+  const get = writer.get.bind(writer);
+  writer.get = (sql, ...values) => {
+    if (sql.includes('PASSIVE')) throw Object.assign(new Error('disk I/O error'), { errcode });
+    return get(sql, ...values);
+  };
+}
+
+test('without a thread the writer copies the WAL', async () => {
+  await using place = await makePlace();
+  const { writer, checkpointer, heard } = place;
+  checkpointer.committed();
+  await until('the WAL is copied', () => {
+    const { log, checkpointed } = positionOf(writer);
+    return log === checkpointed;
+  });
+  await until('commits go on', () => heard.holds === 0);
+  deepEqual(heard.failures, []);
+});
+
+test('a checkpoint whose sync fails is told', async () => {
+  await using place = await makePlace();
+  const { writer, checkpointer, heard } = place;
+  failWith(writer, 1034);
+  checkpointer.committed();
+  await until('the failure is told', () => heard.failures.length === 1);
+  match(heard.failures[0]?.message ?? '', /disk I\/O error/);
+  equal(heard.holds, 0);
+});
+
+test('a checkpoint that fails for want of room is tried again', async () => {
+  await using place = await makePlace();
+  const { writer, checkpointer, heard, grow } = place;
+  failWith(writer, 13);
+  checkpointer.committed();
+  await until('it was tried', () => heard.warnings.length === 1);
+  checkpointer.committed();
+  grow();
+  await until('it is tried again when the WAL has grown', () => {
+    checkpointer.committed();
+    return heard.warnings.length === 2;
+  });
+  deepEqual(heard.failures, []);
+});
