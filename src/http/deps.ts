@@ -75,7 +75,7 @@ export interface OwnerQuotas {
 export interface Metrics {
   /** Prometheus text, of the whole process. */
   text(): Promise<{ contentType: string; body: string }>;
-  /** Counts a request that was answered with this refusal, the caller who sent it. */
+  /** Counts a request that was answered with this refusal, for every sender. */
   refused(code: FaultCode): void;
 }
 
