@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -135,7 +135,9 @@ async function checkPath(dir: string, path: string, parameter: string): Promise<
 }
 
 async function whatIsThere(dir: string, path: string): Promise<string> {
-  const all = (await readdir(dir, { recursive: true })).map((file) => file.replaceAll(sep, '/'));
+  // With types, links to folders are not followed: they may lead out, in circles, and to what changes while it is read.
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
+  const all = entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll(sep, '/'));
   const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
   const near = nearest(files, path);
   const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;

@@ -227,7 +227,7 @@ test('an empty folder switches nothing off', async () => {
   await using started = await start(files);
   const { errand, folder } = started;
   for (const path of Object.keys(files)) await folder.remove(path);
-  await until('it is told', () => errand.logged.some(({ name }) => /is empty: nothing is switched off$/.test(name)));
+  await until('it is told', () => errand.logged.some(({ name }) => /is empty: no workflow is disabled$/.test(name)));
   await errand.restart();
   assert.equal(await call(await started.named('A')), '200 1');
   await folder.write({ 'b.ts': files['b.ts'] });
