@@ -116,7 +116,8 @@ async function listKeys(): Promise<string[]> {
 }
 
 async function dirOf(componentsDir: string | null, parameter: string): Promise<string> {
-  if (componentsDir === null) refuse(parameter, 'this server has no folder of components: set ERRAND_COMPONENTS_DIR');
+  if (componentsDir === null)
+    refuse(parameter, 'names a file, and this server has no folder of components: set ERRAND_COMPONENTS_DIR');
   return await realpath(componentsDir).catch((error: Error) => {
     throw new Error(`the folder of components cannot be read: ${error.message}`);
   });

@@ -94,11 +94,13 @@ export class Pool {
   }
 }
 
+/** Reads once more over a new connection, unless the first try has waited for an answer for as long as a caller should. */
 async function again<T>(read: () => Promise<T>): Promise<T> {
+  const until = performance.now() + ANSWER_TIMEOUT_MS / 2;
   try {
     return await read();
   } catch (error) {
-    if (!isConnectionError((error as Error).cause)) throw error;
+    if (!isConnectionError((error as Error).cause) || performance.now() > until) throw error;
     return read();
   }
 }
