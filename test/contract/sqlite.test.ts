@@ -4,71 +4,30 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Clock } from '../../src/ports.ts';
 import type { Store } from '../../src/store/contract/store.ts';
-import { openInspectable } from '../../src/store/sqlite/open.ts';
-import { type Harness, type Opened, strongRandom, TestClock, type Writer } from './fixtures.ts';
+import { newFolder, openSqlite, openSqliteIn, removeFolder, type SqliteStoreOptions } from '../support/sqlite-store.ts';
+import { type Harness, TestClock, type Writer } from './fixtures.ts';
 import { writeUntilKilled } from './log/crash.ts';
 import { storeContract } from './store.ts';
-
-let nodes = 0;
 
 /** Every statement that the store prepared during the suite. */
 const prepared = new Set<string>();
 
-function openIn(directory: string, clock: Clock): Promise<Store> {
-  nodes++;
-  const options = { path: join(directory, 'errand.db'), clock, random: strongRandom, nodeId: `node-${nodes}` };
-  const { store, statements } = openInspectable(options);
-  const { close } = store;
-  return Promise.resolve({
-    ...store,
-    close: () => {
-      for (const sql of statements()) prepared.add(sql);
-      return close();
-    },
-  });
-}
+const optionsOf = (clock: Clock): SqliteStoreOptions => ({
+  clock,
+  onClose: (statements) => {
+    for (const sql of statements) prepared.add(sql);
+  },
+});
 
-const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'errand-contract-'));
-/** Every byte of the files: the database, its WAL, whatever else lies there. */
-async function rawIn(directory: string): Promise<string> {
-  const names = await readdir(directory);
-  return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('\n');
-}
-
-const remove = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true });
-
-async function open({ clock }: { clock: Clock }): Promise<Opened> {
-  const directory = await newDirectory();
-  let store = await openIn(directory, clock);
-  return {
-    store,
-    async reopen() {
-      await store.close();
-      store = await openIn(directory, clock);
-      return store;
-    },
-    raw: () => rawIn(directory),
-    async execute(sql) {
-      const db = new DatabaseSync(join(directory, 'errand.db'));
-      db.exec(sql);
-      db.close();
-    },
-    async [Symbol.asyncDispose]() {
-      await store.close();
-      await remove(directory);
-    },
-  };
-}
+const open = ({ clock }: { clock: Clock }) => openSqlite(optionsOf(clock));
 
 async function startWriter(): Promise<Writer> {
-  const directory = await newDirectory();
+  const directory = await newFolder();
   // Without the test runner's own variables: the child is no test file.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = fork(import.meta.filename, ['writer', directory], {
@@ -84,31 +43,32 @@ async function startWriter(): Promise<Writer> {
     },
     kill: () => void child.kill('SIGKILL'),
     async open({ clock }) {
-      store = await openIn(directory, clock);
+      store = openSqliteIn(directory, optionsOf(clock));
       return store;
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await gone;
       await store?.close();
-      await remove(directory);
+      await removeFolder(directory);
     },
   };
 }
 
 const harness: Harness = { open, startWriter, effort: 1 };
 
-if (process.argv[2] === 'writer') await writeUntilKilled(await openIn(String(process.argv[3]), new TestClock()));
-else {
+if (process.argv[2] === 'writer') {
+  await writeUntilKilled(openSqliteIn(String(process.argv[3]), optionsOf(new TestClock())));
+} else {
   storeContract('sqlite', harness);
   test('no statement scans a table that grows', () => checkPlans());
 }
 
 /** Explains each statement that the whole contract made the store prepare. */
 async function checkPlans(): Promise<void> {
-  const directory = await newDirectory();
+  const directory = await newFolder();
   const path = join(directory, 'errand.db');
-  await (await openIn(directory, new TestClock())).close();
+  await openSqliteIn(directory, optionsOf(new TestClock())).close();
   const db = new DatabaseSync(path);
   const scans: string[] = [];
   for (const sql of prepared) {
@@ -126,7 +86,7 @@ async function checkPlans(): Promise<void> {
       scans.push(`${detail}: ${sql.replace(/\s+/g, ' ')}`);
   }
   db.close();
-  await remove(directory);
+  await removeFolder(directory);
   ok(prepared.size > 80, `only ${prepared.size} statements were prepared`);
   deepEqual(scans, []);
 }

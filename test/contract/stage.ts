@@ -72,7 +72,7 @@ export class Stage {
   }
 
   /** On a store that is open already, and closed by somebody else. */
-  static on(store: Store, clock: TestClock): Promise<Stage> {
+  static on(store: Store, clock: TestClock, ids: Ids = new CountingIds()): Promise<Stage> {
     const opened = {
       store,
       reopen: () => Promise.reject(new Error('not ours')),
@@ -80,7 +80,7 @@ export class Stage {
       execute: () => Promise.reject(new Error('not ours')),
       [Symbol.asyncDispose]: async () => {},
     };
-    return Stage.#with({ opened, store }, clock, new CountingIds());
+    return Stage.#with({ opened, store }, clock, ids);
   }
 
   static async #with(seat: { opened: Opened; store: Store }, clock: TestClock, ids: Ids): Promise<Stage> {
