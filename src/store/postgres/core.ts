@@ -1,23 +1,20 @@
-// What the store's files share, built once by open.ts.
+// What the store's files share, built once by open.ts. Verbs of the log also need its batch: LogCore in log/batch.ts.
 
 import type { Seal } from '../seal/seal.ts';
-import type { Turns } from './claims/claim-runs.ts';
 import type { Held } from './claims/held-leases.ts';
 import type { Node } from './claims/node.ts';
 import type { Shares } from './claims/retry-share.ts';
+import type { Turns } from './claims/turns.ts';
 import type { DatabaseClock } from './connection/clock.ts';
 import type { Notices } from './connection/notify.ts';
 import type { Pool } from './connection/pool.ts';
 import type { Lane } from './connection/transaction-connection.ts';
-import type { Batch } from './log/batch.ts';
 import type { Routes } from './log/routes.ts';
 import type { Sweep } from './maintenance/vacuum.ts';
 
 export interface Core {
   /** Reads. */
   readonly pool: Pool;
-  /** Writes of the log, many at a time. */
-  readonly batch: Batch;
   /** Claims by the ticks. */
   readonly claims: Lane;
   readonly turns: Turns;

@@ -6,11 +6,11 @@ import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
-import { FIRST_TURN } from './claims/claim-runs.ts';
 import { Held } from './claims/held-leases.ts';
 import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
 import { Shares } from './claims/retry-share.ts';
+import { FIRST_TURN } from './claims/turns.ts';
 import { configDatabase } from './config/config-database.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
 import { DatabaseClock } from './connection/clock.ts';
@@ -21,7 +21,7 @@ import { Lane } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { stepOperation } from './deliveries/operation-steps.ts';
-import { Batch } from './log/batch.ts';
+import { Batch, type LogCore } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
 import { laterVerbs } from './log/later-emissions.ts';
 import { logVerbs } from './log/log.ts';
@@ -95,17 +95,14 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     if (isBare) log.warn({}, BARE_KEY);
     const seal = createSeal(key);
     const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
-    const batch: Batch = new Batch(lanes.batch, () => core);
-    const held = new Held();
     const core: Core = {
       pool,
-      batch,
       claims,
       config,
       data,
       turns,
       shares: new Shares(),
-      held,
+      held: new Held(),
       routes: new Routes(seal),
       node,
       notices,
@@ -114,8 +111,9 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       storeTag,
       seal,
     };
+    const logCore = { ...core, batch: new Batch(lanes.batch, core) };
     const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
-    return { store: { ...storeOf(core, closeAll), ...counterVerbs(core, connection) }, statements };
+    return { store: { ...storeOf(logCore, closeAll), ...counterVerbs(core, connection) }, statements };
   } catch (error) {
     await node.leave().catch(() => undefined);
     await closeAll();
@@ -123,7 +121,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   }
 }
 
-function storeOf(core: Core, closeAll: () => Promise<void>): Omit<Store, keyof CounterStore> {
+function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyof CounterStore> {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.batch.close();

@@ -15,8 +15,8 @@ import { isFor, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
 import { toEmission } from '../rows.ts';
 import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
-import { inTurn, type Turn } from './claim-runs.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
+import { inTurn, type Turn } from './turns.ts';
 
 /** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;

@@ -1,12 +1,23 @@
 // What this process holds, by number. Only for the one case in which the database knows of leases that this process does
 // not: a commit whose answer was lost, and that nobody could tell of in time. What such a commit claimed is handed back.
 
+import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
 import type { Claims } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
-import type { Core } from '../core.ts';
-import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
+import type { Pool } from '../connection/pool.ts';
 import { leaseKey } from '../log/batch-needs.ts';
-import { releaseLeases } from '../runs/runs.ts';
+import type { Node } from './node.ts';
+
+interface Core {
+  readonly pool: Pool;
+  readonly node: Node;
+}
+
+interface Unknown {
+  readonly runs: readonly RunLease[];
+  readonly deliveries: readonly DeliveryLease[];
+}
 
 interface Lease {
   readonly number: number;
@@ -24,8 +35,8 @@ export class Held {
     for (const { delivery } of claims.deliveries) this.deliveries.add(delivery);
   }
 
-  /** Looks for leases of ours that nobody here knows of, and hands back those that were there at the last look too. */
-  async releaseUnknown(core: Core): Promise<void> {
+  /** Reads the leases of this node that this process does not know of; returns those that the last look found, too. */
+  async readUnknown(core: Core): Promise<Unknown> {
     const runs = await this.#unknown(core, { table: 'open_runs', key: 'run', state: 'running', known: this.runs });
     const deliveries = await this.#unknown(core, {
       table: 'open_deliveries',
@@ -35,17 +46,13 @@ export class Held {
     });
     const all = [...runs, ...deliveries].map(({ number, fence }) => leaseKey(number, fence));
     const isSure = ({ number, fence }: Lease): boolean => this.#suspects.has(leaseKey(number, fence));
-    const sureRuns = runs.filter(isSure);
-    const sureDeliveries = deliveries.filter(isSure);
-    if (sureRuns.length > 0)
-      await releaseLeases(
-        core,
-        sureRuns.map(({ number, fence }) => ({ run: number, fence })),
-      );
-    const leases = sureDeliveries.map(({ number, fence }) => ({ delivery: number, fence }));
-    if (leases.length > 0) await releaseDeliveryLeases(core, leases);
+    const unknown = {
+      runs: runs.filter(isSure).map(({ number, fence }) => ({ run: number, fence })),
+      deliveries: deliveries.filter(isSure).map(({ number, fence }) => ({ delivery: number, fence })),
+    };
     if (all.length === 0) core.node.mayHoldUnknown = false;
     this.#suspects = new Set(all);
+    return unknown;
   }
 
   async #unknown(

@@ -9,9 +9,11 @@ import { answerText, parseAnswer } from '../../rows/answers.ts';
 import { bytes, number, text } from '../../rows/cells.ts';
 import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
-import type { Core } from '../core.ts';
+import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
+import type { LogCore } from '../log/batch.ts';
+import { releaseLeases } from '../runs/runs.ts';
 
-export function nodeVerbs(core: Core): NodeStore {
+export function nodeVerbs(core: LogCore): NodeStore {
   return {
     beat: () => beat(core),
 
@@ -46,7 +48,7 @@ export function nodeVerbs(core: Core): NodeStore {
   };
 }
 
-async function beat(core: Core): Promise<Beat> {
+async function beat(core: LogCore): Promise<Beat> {
   if (!(await core.node.beat())) await core.node.register();
   const row = await core.pool.get(
     `SELECT (SELECT count(*) FROM nodes WHERE gone_at_ms IS NULL) AS alive,
@@ -58,8 +60,14 @@ async function beat(core: Core): Promise<Beat> {
   );
   core.notices.isAlone = row?.alive === 1;
   const cancel = ((row?.cancel as string | null | undefined) ?? '').split(',').filter(Boolean).map(Number);
-  if (core.node.mayHoldUnknown) await core.held.releaseUnknown(core);
+  if (core.node.mayHoldUnknown) await releaseUnknown(core);
   return { cancel, isRescueDue: core.node.isRescueDue(row?.is_late === true, row?.last_gone_at_ms as number | null) };
+}
+
+async function releaseUnknown(core: LogCore): Promise<void> {
+  const { runs, deliveries } = await core.held.readUnknown(core);
+  if (runs.length > 0) await releaseLeases(core, runs);
+  if (deliveries.length > 0) await releaseDeliveryLeases(core, deliveries);
 }
 
 function toAwaited(row: Row): Awaited {

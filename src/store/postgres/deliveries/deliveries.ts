@@ -5,13 +5,13 @@ import type { DeliveryStore } from '../../contract/store.ts';
 import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
 import { NO_SLOTS } from '../../log/finish-run.ts';
 import { claimDeliveries } from '../claims/claim-deliveries.ts';
-import type { Core } from '../core.ts';
+import type { LogCore } from '../log/batch.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { PlannedDeliveryPort } from './delivery-port.ts';
 import { deliveryReads } from './delivery-records.ts';
 import { resendDelivery } from './resend.ts';
 
-export function deliveryVerbs(core: Core): DeliveryStore {
+export function deliveryVerbs(core: LogCore): DeliveryStore {
   return {
     ...deliveryReads(core),
     claimDeliveries: (limit, admission) => claimDeliveries(core, limit, admission),
@@ -31,7 +31,7 @@ export function deliveryVerbs(core: Core): DeliveryStore {
 }
 
 /** Makes them due at once; leases that are ours no longer are passed over. */
-export function releaseLeases(core: Core, leases: readonly DeliveryLease[]): Promise<void> {
+export function releaseLeases(core: LogCore, leases: readonly DeliveryLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {
       for (const lease of leases) needs.attempt(lease);

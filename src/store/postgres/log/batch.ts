@@ -45,12 +45,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** What verbs of the log need: its batch, too. */
+export interface LogCore extends Core {
+  /** Writes of the log, many at a time. */
+  readonly batch: Batch;
+}
+
 /** Who asks whether storage is ready sends nothing until it is: later than this it is tried again. */
 const FAILING_MS = 10_000;
 
 export class Batch {
   readonly #lane: Lane;
-  readonly #core: () => Core;
+  readonly #core: Core;
   readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
   #working: Promise<void> | undefined;
   #closed = false;
@@ -58,7 +64,7 @@ export class Batch {
   /** When storage last failed to take a write, unless it has taken one since. */
   #failedAt: number | null = null;
 
-  constructor(lane: Lane, core: () => Core) {
+  constructor(lane: Lane, core: Core) {
     this.#lane = lane;
     this.#core = core;
   }
@@ -108,7 +114,7 @@ export class Batch {
   }
 
   async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
-    const core = this.#core();
+    const core = this.#core;
     const knownLines = new Map<string, LineNeed>();
     let pass: Pass | undefined;
     core.routes.trim();

@@ -8,11 +8,11 @@ import { checkTick } from '../../log/ticks.ts';
 import { writeEmission } from '../../log/write-emission.ts';
 import { toTrigger } from '../../rows/resource-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
-import type { Core } from '../core.ts';
+import type { LogCore } from './batch.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 import { prune } from './retention.ts';
 
-export function timeVerbs(core: Core): TimeStore {
+export function timeVerbs(core: LogCore): TimeStore {
   return {
     dueTriggers: async (limit) => {
       // The database says itself what is due: no tick comes before its time, whatever this node takes for the time.

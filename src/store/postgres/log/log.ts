@@ -2,13 +2,12 @@
 
 import type { Appended, LogStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
-import type { Core } from '../core.ts';
-import type { Verb } from './batch.ts';
+import type { LogCore, Verb } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
 import { logReads } from './log-records.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 
-export function logVerbs(core: Core): LogStore {
+export function logVerbs(core: LogCore): LogStore {
   return {
     ...logReads(core),
     append: (emission, admission, options) => {

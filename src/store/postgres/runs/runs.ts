@@ -7,13 +7,13 @@ import { rescueDeliveries } from '../../log/deliveries.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { rescueRuns } from '../../log/rescue-runs.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
-import type { Core } from '../core.ts';
 import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
+import type { LogCore } from '../log/batch.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { cancelRun } from './cancel.ts';
 import { runReads } from './run-records.ts';
 
-export function runVerbs(core: Core): RunStore {
+export function runVerbs(core: LogCore): RunStore {
   return {
     ...runReads(core),
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
@@ -53,7 +53,7 @@ export function runVerbs(core: Core): RunStore {
 }
 
 /** Queues them again, the attempt not counted; leases that are ours no longer are passed over. */
-export function releaseLeases(core: Core, leases: readonly RunLease[]): Promise<void> {
+export function releaseLeases(core: LogCore, leases: readonly RunLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {
       for (const lease of leases) needs.returnRun(lease);
