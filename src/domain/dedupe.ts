@@ -1,29 +1,69 @@
 // Which emissions of a run its source has emitted before. Pure: the store reads what the source remembers, this decides,
-// and the store writes what it remembers from now on, with the emissions.
+// and the store writes what it remembers from now on, with the emissions. Channels are judged apart: an id that was emitted
+// on one of them is new on another.
 
 import type { NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Dedupe } from './resource.ts';
 
-type Item = Pick<NewEmission, 'itemId'>;
+type Item = Pick<NewEmission, 'itemId' | 'name'>;
 
 export interface Judged<T> {
   /** Those that are no repeats, in their order. */
   readonly fresh: readonly T[];
-  /** The ids to remember from now on, newest last. */
+  /** The ids to remember from now on, newest last within each channel. */
   readonly remembered: readonly string[];
 }
 
-/** An id as the store remembers it. */
+/** Returns an id as the store remembers it. */
 export type Spelling = (itemId: string) => string;
+
+/** Between a channel's name and an id, in an entry of the memory. An entry of the default channel has none. */
+const SEPARATOR = '\u001f';
 
 /** `remembered`: as judged the last time. An emission without an id passes: where that is an error, it never comes here. */
 export function judge<T extends Item>(
   strategy: Dedupe,
-  of: { remembered: readonly string[]; emissions: readonly T[] },
+  { remembered, emissions }: { remembered: readonly string[]; emissions: readonly T[] },
   spell: Spelling = (itemId) => itemId,
 ): Judged<T> {
-  return STRATEGIES[strategy](of, spell);
+  const isOneChannel =
+    emissions.every(({ name }) => name === '') && !remembered.some((entry) => entry.includes(SEPARATOR));
+  const spellPlain: Spelling = (itemId) => withoutSeparator(spell(itemId));
+  if (isOneChannel) return STRATEGIES[strategy]({ remembered, emissions }, spellPlain);
+  const channels = new Map<string, { readonly remembered: string[]; readonly emissions: T[] }>();
+  const channelNamed = (prefix: string) => {
+    const known = channels.get(prefix) ?? { remembered: [], emissions: [] };
+    // The channels with the latest emissions come last.
+    channels.delete(prefix);
+    channels.set(prefix, known);
+    return known;
+  };
+  for (const entry of remembered) {
+    const prefix = entry.slice(0, entry.indexOf(SEPARATOR) + 1);
+    channelNamed(prefix).remembered.push(entry.slice(prefix.length));
+  }
+  for (const emission of emissions) channelNamed(prefixOf(emission.name, spell)).emissions.push(emission);
+  const fresh = new Set<T>();
+  const now: string[][] = [];
+  for (const [prefix, channel] of channels) {
+    const judged = STRATEGIES[strategy](channel, spellPlain);
+    for (const emission of judged.fresh) fresh.add(emission);
+    now.push(judged.remembered.map((id) => prefix + id));
+  }
+  return {
+    fresh: emissions.filter((emission) => fresh.has(emission)),
+    remembered: now.slice(-LIMITS.dedupeChannels).flat(),
+  };
+}
+
+/** Encoded: the name itself has no separator then, whatever it was. */
+function prefixOf(channel: string, spell: Spelling): string {
+  return channel === '' ? '' : spell(encodeURIComponent(channel.toWellFormed())) + SEPARATOR;
+}
+
+function withoutSeparator(id: string): string {
+  return id.includes(SEPARATOR) ? encodeURIComponent(id.toWellFormed()) : id;
 }
 
 type Strategy = <T extends Item>(

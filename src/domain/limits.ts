@@ -154,7 +154,10 @@ export const LIMITS = {
   toldValues: 250_000,
   /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
   nestingDepth: 256,
+  /** Of each channel of a source: the ids that `unique` compares with. */
   uniqueIds: 100,
+  /** Of one source: channels whose ids dedupe remembers, those with the latest emissions. */
+  dedupeChannels: 100,
   /** How far ahead a source may set `delivery_ts`. */
   laterMs: 366 * DAY_MS,
   /** Emissions whose time has come, emitted in one transaction. */

@@ -25,7 +25,8 @@ type Check = (value: unknown) => boolean;
 const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const JSON_TYPES: Readonly<Record<string, Check>> = {
-  string: (value) => typeof value === 'string',
+  // Many options of string props have numbers or booleans as their values, and code gets them as they are.
+  string: (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
   integer: (value) => Number.isSafeInteger(coerced('integer', value)),
   boolean: (value) => typeof value === 'boolean',
   object: isObject,
@@ -192,12 +193,18 @@ async function checkNamed(
 ): Promise<void> {
   if (definition.type === 'app') {
     const id = accountIdOf(value);
-    if (id === null || (await accounts.fieldsOf(place.ownerId, id)) !== undefined) return;
-    refuse(
-      place,
-      prop,
-      `prop "${prop}" names the account ${id}, which does not exist: create one with POST /v1/accounts`,
-    );
+    if (id === null) return;
+    const account = await accounts.find(place.ownerId, id);
+    if (account === undefined) {
+      refuse(
+        place,
+        prop,
+        `prop "${prop}" names the account ${id}, which does not exist: create one with POST /v1/accounts`,
+      );
+    }
+    const { app } = definition;
+    if (app === undefined || isSameApp(app, account.app)) return;
+    refuse(place, prop, `prop "${prop}" needs an account of the app ${app}; ${id} is an account of ${account.app}`);
   }
   if (definition.type === 'data_store') {
     const id = dataStoreIdOf(value) as string;
@@ -208,6 +215,12 @@ async function checkNamed(
       `prop "${prop}" names the data store ${id}, which does not exist: create one with POST /v1/data_stores`,
     );
   }
+}
+
+/** Compares names of apps as people type them: `google_sheets`, `Google Sheets` and `google-sheets` are one. */
+function isSameApp(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((name) => name.toLowerCase().replace(/[\s_-]+/g, ''));
+  return a === b;
 }
 
 /** Throws `Refusal` (422) that names the prop. */

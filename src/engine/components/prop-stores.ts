@@ -1,12 +1,13 @@
 // What props may name besides plain values: accounts of apps, and data stores. The parts that keep them plug in here.
 
+import type { Account } from '../../domain/data.ts';
 import type { PropValues } from '../../domain/props.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { accountIdOf } from '../resources/accounts.ts';
 
 export interface Accounts {
-  /** The fields that code sees as `$auth`; undefined when the owner has no such account. */
-  fieldsOf(ownerId: string, accountId: string): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Returns the account's app, and the fields that code sees as `$auth`; undefined when the owner has no such account. */
+  find(ownerId: string, accountId: string): Promise<Pick<Account, 'app' | 'fields'> | undefined>;
 }
 
 export interface DataStores {
@@ -20,7 +21,7 @@ export interface PropStores {
 
 export function propStoresOf(store: Pick<Store, 'getAccount' | 'getDataStore'>): PropStores {
   return {
-    accounts: { fieldsOf: async (ownerId, id) => (await store.getAccount(ownerId, id))?.fields },
+    accounts: { find: (ownerId, id) => store.getAccount(ownerId, id) },
     dataStores: { exists: async (ownerId, id) => (await store.getDataStore(ownerId, id)) !== undefined },
   };
 }
@@ -37,8 +38,8 @@ export async function accountsOf(
   const found: Record<string, Readonly<Record<string, unknown>>> = {};
   for (const [prop, value] of Object.entries(configured)) {
     const id = accountIdOf(value);
-    const fields = id === null ? undefined : await accounts.fieldsOf(ownerId, id);
-    if (fields !== undefined) found[prop] = fields;
+    const account = id === null ? undefined : await accounts.find(ownerId, id);
+    if (account !== undefined) found[prop] = account.fields;
   }
   return found;
 }

@@ -145,6 +145,18 @@ export function sourcesContract(harness: Harness): void {
       equal((await emitted(stage, b)).length, 1);
     });
 
+    it('are judged for each channel apart', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source({ dedupe: 'unique' });
+      const named = { ...item('a'), name: 'changed' };
+      await run(stage, source, { outgoing: [named] });
+      await stage.reopen();
+      await run(stage, source, { outgoing: [item('a'), named] });
+      equal((await emitted(stage, source)).length, 1);
+      equal((await emitted(stage, source, 'changed')).length, 1);
+      await assertLedgerAddsUp(stage);
+    });
+
     it('are remembered for the last hundred ids', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique' });

@@ -209,3 +209,38 @@ test('no field reaches the log', async () => {
   assert.ok(log.includes(source.id), 'this is where it would be');
   assert.ok(!log.includes(TOKEN));
 });
+
+test('an app whose code asks for no field of an account needs none', async () => {
+  await using errand = await startErrand();
+  const tools = (methods: string): string => `const tools = { type: 'app', app: 'helper_functions', methods: {
+      // this.$auth contains connected account data
+      authKeys() { console.log(Object.keys(this.$auth)); }, ${methods} } };
+    export default { props: { http: '$.interface.http', tools }, run() { this.$emit({ fields: Object.keys(this.tools.$auth) }); } };`;
+  const source = await createSource(errand, tools(''));
+  await post(source, {});
+  assert.deepEqual(eventsOf(await emissions(errand, source.id, 1)), [{ fields: [] }]);
+  for (const method of [
+    'key() { return this.$auth.api_key; }',
+    'key() { const { api_key } = this.$auth; return api_key; }',
+    "key() { return this.$auth['api_key']; }",
+    'key() { const { $auth } = this; return $auth?.api_key; }',
+  ]) {
+    const refused = await trySource(errand, tools(method));
+    assert.equal(refused.status, 422, method);
+    assert.match(refused.json.error, /"tools" \(app\) is required and was not configured/);
+  }
+});
+
+test('an account of another app is refused', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const wrong = await client.post('/v1/accounts', { app: 'github', fields: { oauth_access_token: TOKEN } });
+  const refused = await trySource(errand, SOURCE, naming(wrong));
+  assert.equal(refused.status, 422, refused.text);
+  assert.equal(refused.json.errors[0].parameter, 'configured_props.slack');
+  assert.match(refused.json.error, /needs an account of the app slack; apn_\w+ is an account of github/);
+  for (const app of ['slack', 'Slack', 'SLACK']) {
+    const right = await client.post('/v1/accounts', { app, fields: { oauth_access_token: TOKEN } });
+    await createSource(errand, SOURCE, naming(right));
+  }
+});

@@ -56,7 +56,8 @@ test('a wrong prop names its step', async () => {
   await using errand = await startErrand();
   const wrong: [given: object | undefined, prop: string, message: RegExp][] = [
     [undefined, 'shop', /required/],
-    [{ ...GIVEN, city: 5 }, 'city', /"city" is 5; a value of type string/],
+    [{ ...GIVEN, city: { id: 5 } }, 'city', /"city" is {"id":5}; a value of type string/],
+    [{ ...GIVEN, count: [5] }, 'count', /"count" is \[5\]; a value of type integer/],
     [{ ...GIVEN, count: 11 }, 'count', /at most 10/],
     [{ ...GIVEN, cuont: 1 }, 'cuont', /no prop "cuont"; it has [a-z, ]*count/],
     [{ ...GIVEN, shop: 'x' }, 'shop', /authProvisionId/],
@@ -117,9 +118,9 @@ test('a changed code keeps what was configured', async () => {
   await errand.client.put(path, { steps: [{ namespace: 'act', code }] });
   assert.deepEqual(await runStep(errand, workflow), ['osl', 'Norway', 3, 'k-1', 'hush-4711 in Norway']);
   const refused = await errand.client.request('PUT', path, {
-    steps: [{ namespace: 'act', code: code.replace("type: 'integer', min: 1", "type: 'string', min: 1") }],
+    steps: [{ namespace: 'act', code: code.replace("type: 'integer', min: 1", "type: 'object', min: 1") }],
   });
-  assertRefused(refused, 'steps.act.configured_props.count', /type string/);
+  assertRefused(refused, 'steps.act.configured_props.count', /type object/);
   // A secret that the code asks for no more is let go.
   const without = action(
     `props: { city: 'string', count: 'integer' }, run() { return [this.city, this.pass ?? null]; }`,

@@ -50,6 +50,24 @@ test('lists take each type of item', async () => {
   }
 });
 
+test('numbers and booleans are taken for strings, and stay what they are', async () => {
+  await using errand = await startErrand();
+  for (const value of [5, 0, -1.5, true, false, '5'])
+    assert.strictEqual(await codeSees(errand, `value: 'string'`, { value }), value);
+  assert.deepEqual(await codeSees(errand, `value: 'string[]'`, { value: [4, 'a', true] }), [4, 'a', true]);
+  const numbered = `value: { type: 'string', options: () => [{ label: 'L1', value: 4 }] }`;
+  assert.equal(await codeSees(errand, numbered, { value: { __lv: { label: 'L1', value: 4 } } }), 4);
+  for (const [type, value] of [
+    ['string', { a: 1 }],
+    ['string', ['a']],
+    ['string[]', [{}]],
+    ['string[]', [null]],
+    ['string[]', 4],
+  ]) {
+    assert.match(await refusalOf(errand, `value: '${type}'`, { value }), /a value of type string/);
+  }
+});
+
 test('a default of another type is the author’s', async () => {
   await using errand = await startErrand();
   for (const [type, standing] of [
@@ -87,7 +105,7 @@ test('chosen values arrive with and without labels', async () => {
   assert.equal(await codeSees(errand, `value: 'string'`, { value }), 'osl');
   const labelled = `value: { type: 'string', withLabel: true }`;
   assert.deepEqual(await codeSees(errand, labelled, { value }), { label: 'Oslo', value: 'osl' });
-  assert.match(await refusalOf(errand, labelled, { value: { __lv: { label: 'x', value: 5 } } }), /of type string/);
+  assert.match(await refusalOf(errand, labelled, { value: { __lv: { label: 'x', value: [5] } } }), /of type string/);
 });
 
 test('static stands, hidden waits, disabled is not there', async () => {

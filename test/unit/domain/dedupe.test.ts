@@ -4,9 +4,9 @@ import { changeOf, judge } from '../../../src/domain/dedupe.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Dedupe } from '../../../src/domain/resource.ts';
 
-type Item = { readonly itemId: string | null; readonly n: number };
+type Item = { readonly itemId: string | null; readonly name: string; readonly n: number };
 
-const items = (...ids: (string | null)[]): Item[] => ids.map((itemId, n) => ({ itemId, n }));
+const items = (...ids: (string | null)[]): Item[] => ids.map((itemId, n) => ({ itemId, name: '', n }));
 const idsOf = (fresh: readonly Item[]): (string | null)[] => fresh.map(({ itemId }) => itemId);
 const fresh = (strategy: Dedupe, remembered: readonly string[], ...ids: (string | null)[]) =>
   idsOf(judge(strategy, { remembered, emissions: items(...ids) }).fresh);
@@ -71,6 +71,54 @@ describe('last', () => {
   it('keeps its memory when nothing is new', () => {
     deepEqual(fresh('last', ['b'], 'a', 'b'), []);
     deepEqual(rememberedAfter('last', ['b'], 'a', 'b'), ['b']);
+  });
+});
+
+describe('channels', () => {
+  const STRATEGIES = ['unique', 'greatest', 'last'] as const;
+  const on = (...sent: [name: string, itemId: string][]): Item[] =>
+    sent.map(([name, itemId], n) => ({ itemId, name, n }));
+  const sentTwice = (strategy: Dedupe, first: Item[], second: Item[]) => {
+    const before = judge(strategy, { remembered: [], emissions: first });
+    return judge(strategy, { remembered: before.remembered, emissions: second });
+  };
+
+  it('are judged apart, within a run and across', () => {
+    for (const strategy of STRATEGIES) {
+      const { fresh: all, remembered } = judge(strategy, { remembered: [], emissions: on(['new', '7'], ['', '7']) });
+      deepEqual(idsOf(all), ['7', '7'], strategy);
+      for (const name of ['new', '']) {
+        deepEqual(judge(strategy, { remembered, emissions: on([name, '7']) }).fresh, [], `${strategy} ${name}`);
+      }
+      equal(judge(strategy, { remembered, emissions: on(['other', '7']) }).fresh.length, 1);
+    }
+  });
+
+  it('keep the order of what a run emitted', () => {
+    const { fresh: all } = sentTwice('unique', on(['b', '2']), on(['', '1'], ['b', '1'], ['b', '2'], ['', '2']));
+    deepEqual(
+      all.map(({ name, itemId }) => name + itemId),
+      ['1', 'b1', '2'],
+    );
+  });
+
+  it('remember a hundred ids each', () => {
+    const many = Array.from({ length: 100 }, (_, i): [string, string] => ['a', `id-${i}`]);
+    equal(sentTwice('unique', on(...many), on(['', 'id-0'], ['a', 'id-0'])).fresh.length, 1);
+    equal(sentTwice('unique', on(['', 'x']), on(...many, ['', 'x'])).fresh.length, 100);
+  });
+
+  it('are a hundred at most, those of the latest emissions', () => {
+    const names = Array.from({ length: 150 }, (_, i): [string, string] => [`c${i}`, '1']);
+    const { fresh: again, remembered } = sentTwice('last', on(...names), on(['c50', '1'], ['c49', '1']));
+    deepEqual(idsOf(again), ['1']);
+    equal(remembered.length, 100);
+  });
+
+  it('do not collide with an id that spells another channel', () => {
+    const { remembered } = judge('unique', { remembered: [], emissions: on(['a', '1']) });
+    equal(judge('unique', { remembered, emissions: on(['', remembered[0] as string]) }).fresh.length, 1);
+    equal(judge('unique', { remembered, emissions: on(['a\u001f', '1'], ['\ud800', '1']) }).fresh.length, 2);
   });
 });
 

@@ -58,7 +58,7 @@ function asJson(definition: LiveDefinition, component: Component): PropDefinitio
   };
 }
 
-/** Many apps need no account. Nothing in a component says so, but that none of its code ever asks for one's fields. */
+/** Many apps need no account. Nothing in a component says so, except that none of its code asks for a field of one. */
 function asksForAuth(app: AppLike, { methods, hooks, run, additionalProps, props }: Component): boolean {
   const own = [app.methods, app.propDefinitions, methods, hooks, props];
   return [run, additionalProps].some(saysAuth) || own.some((part) => hasAuth(part, 0));
@@ -72,8 +72,12 @@ function hasAuth(part: unknown, depth: number): boolean {
   );
 }
 
+/** What only lists the names of an account's fields, as the scaffold of every public app does, needs no account. */
+const LISTS_FIELDS = /\bObject\s*\.\s*(?:keys|values|entries)\(\s*[\w.]*\$auth\s*\)/g;
+
 function saysAuth(value: unknown): boolean {
-  return typeof value === 'function' && Function.prototype.toString.call(value).includes('$auth');
+  if (typeof value !== 'function') return false;
+  return Function.prototype.toString.call(value).replace(LISTS_FIELDS, '').includes('$auth');
 }
 
 /** A copy without functions and without what leads back to itself. */
