@@ -1,0 +1,66 @@
+// Each test file runs in exactly one part of `npm test`.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { argumentsOf, filesOf, ownFiles, type Part, repeatedFiles } from '../../parts.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PARTS: readonly Part[] = ['sqlite', 'slow', 'postgres'];
+
+const sorted = (files: readonly string[]): string[] => files.toSorted();
+
+test('each test file is of exactly one part', () => {
+  const all = filesOf(['test/**/*.test.ts']);
+  assert.ok(all.length > 300, `${all.length} files`);
+  assert.deepEqual(sorted([...PARTS, 'postgres:all' as const].flatMap(ownFiles)), all);
+});
+
+test('what is rare is named in full', () => {
+  assert.deepEqual(ownFiles('postgres:all'), [
+    'test/contract/postgres-15.test.ts',
+    'test/postgres/faults/rarer.test.ts',
+  ]);
+});
+
+test('what runs again runs on SQLite elsewhere', () => {
+  const elsewhere = [...ownFiles('sqlite'), ...ownFiles('slow')];
+  for (const part of ['postgres', 'postgres:all'] as const) {
+    const again = repeatedFiles(part);
+    assert.ok(again.length >= 7, part);
+    assert.deepEqual(
+      again.filter((file) => !elsewhere.includes(file)),
+      [],
+    );
+  }
+});
+
+test('no pattern of a part matches nothing', () => {
+  for (const file of ['attacks/attacks', 'demo/docs', 'package/package', 'prove/crash', 'unit/store/move/move']) {
+    assert.ok(ownFiles('slow').includes(`test/${file}.test.ts`), file);
+  }
+  for (const file of ['contract/postgres', 'contract/postgres-2', 'unit/support/postgres', 'postgres/churn']) {
+    assert.ok(ownFiles('postgres').includes(`test/${file}.test.ts`), file);
+  }
+  for (const file of ['http/errors', 'http/schedules', 'flows/ledger', 'flows/runs/replay', 'flows/runs/waits']) {
+    assert.ok(repeatedFiles('postgres').includes(`test/${file}.test.ts`), file);
+  }
+});
+
+test('npm test is all parts, each with a time limit', async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  assert.equal(scripts.test, PARTS.map((part) => `npm run test:${part}`).join(' && '));
+  for (const part of [...PARTS, 'postgres:all' as const]) {
+    assert.equal(scripts[`test:${part}`], `node test/run.ts ${part}`);
+    assert.ok(
+      argumentsOf(part).some((argument) => /^--test-timeout=\d+$/.test(argument)),
+      part,
+    );
+  }
+  for (const [name, script] of Object.entries(scripts)) {
+    if (/\bnode --test\b/.test(script)) assert.match(script, /--test-timeout=\d/, name);
+  }
+});
