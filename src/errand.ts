@@ -68,7 +68,7 @@ const deploying = {
   },
   bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
     const { bundleFile } = await import('./runner/bundling/bundle-file.ts');
-    const { placed } = await import('./runner/bundling/bundle-options.ts');
+    const { formatProblem } = await import('./runner/bundling/bundle-options.ts');
     const { bundleStep } = await import('./runner/bundling/bundle.ts');
     const dir = await realpath(file.dir);
     const bundled = await bundleFile({ ...file, dir });
@@ -77,7 +77,7 @@ const deploying = {
     const component = await bundleStep({ namespace: 'source', dir, path: file.path, isTrusted: true });
     if (component.ok) return { kind: 'source', bundle: component.bundle, sourceMap: component.sourceMap };
     const { problems } = bundled.kind === 'broken' ? bundled : component;
-    return { kind: 'broken', problems: problems.map(placed) };
+    return { kind: 'broken', problems: problems.map(formatProblem) };
   },
   print: deps.print,
   complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),

@@ -52,7 +52,7 @@ export const LIMITS = {
   /** What a component says of itself, and what it answers while it is being configured. */
   propsPerComponent: 1000,
   shapeBytes: 2 * 1024 * KIB,
-  askMs: 30 * SECOND_MS,
+  componentQueryMs: 30 * SECOND_MS,
   apiKeyChars: 24,
   /** How far `last_used_at` may lag behind: a key that is used all the time is written once in that time. */
   keyUsedMs: MINUTE_MS,
@@ -66,7 +66,7 @@ export const LIMITS = {
   // processes of code
   /** Open in one of them: what the kernel keeps for a descriptor (a socket's buffers) counts as no process's memory. */
   codeDescriptors: 512,
-  /** Where connections go through the server, each takes three of them (256: `outletConnections`). */
+  /** Where connections go through the server, each takes three of them (256: `egressConnections`). */
   codeDescriptorsThroughServer: 1024,
   /** Of one file. */
   codeFileBytes: 1024 * 1024 * KIB,
@@ -109,9 +109,9 @@ export const LIMITS = {
   /** Records deleted in one transaction, of stores that are gone or cleared and of those that have expired. */
   sweptRecords: 200,
   /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
-  openAsks: 16,
-  openAskBytes: 4 * 1024 * KIB,
-  askArgsChars: 8 * KIB,
+  openChildRequests: 16,
+  openChildRequestBytes: 4 * 1024 * KIB,
+  childRequestArgsChars: 8 * KIB,
 
   // events
   idempotencyKeyChars: 255,
@@ -151,7 +151,7 @@ export const LIMITS = {
   exportsPerRun: 10_000,
   dbWritesPerRun: 10_000,
   /** Of JSON that a component answers while it is being configured: the server parses that. */
-  toldValues: 250_000,
+  componentQueryValues: 250_000,
   /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
   nestingDepth: 256,
   /** Of each channel of a source: the ids that `unique` compares with. */
@@ -191,8 +191,8 @@ export const LIMITS = {
 
   // connections of code in a jail that reaches public addresses
   /** Of one process at a time. */
-  outletConnections: 256,
-  outletIdleMs: 5 * MINUTE_MS,
+  egressConnections: 256,
+  egressIdleMs: 5 * MINUTE_MS,
 
   // deliveries
   connectTimeoutMs: 10 * SECOND_MS,

@@ -37,7 +37,7 @@ export interface RunRequest {
    * Answers what the code asks while the run is in flight. Called in the order of asking, while earlier questions may still
    * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
    */
-  readonly ask?: (question: Question) => Promise<Reply>;
+  readonly onChildRequest?: (request: ChildRequest) => Promise<ChildReply>;
 }
 
 /** What a component's `this` is made of, beside its code. */
@@ -50,7 +50,7 @@ export interface PropsInput {
 }
 
 /** Of user code's making; only its shape was looked at. */
-export interface Question {
+export interface ChildRequest {
   readonly verb: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** JSON text, where the verb takes any value. */
@@ -58,7 +58,7 @@ export interface Question {
 }
 
 /** `json`: JSON text. `name` and `message`: of the error that the code gets. */
-export type Reply =
+export type ChildReply =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly name: string; readonly message: string };
 
@@ -91,12 +91,12 @@ export interface ComponentShape {
   readonly workflow?: unknown;
 }
 
-export type Described =
+export type DescribeResult =
   | { readonly ok: true; readonly shape: ComponentShape }
   | { readonly ok: false; readonly message: string; readonly stack: string };
 
 /** A question to a component that is being configured. */
-export type Ask = {
+export type ComponentQuery = {
   /** What is configured so far. */
   readonly props: PropsInput;
   /** As in SourceInput. */
@@ -114,7 +114,7 @@ export type Ask = {
     }
 );
 
-export type Told =
+export type ComponentQueryResult =
   | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string; readonly stack: string };
 
@@ -134,12 +134,16 @@ export interface RunnerUse {
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
   /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
-  describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<Described>;
-  /** Asks the first step of a deployment, in a process of its own. Never rejects; settles within LIMITS.askMs. */
-  ask(deployment: Deployment, ask: Ask, env?: Readonly<Record<string, string>>): Promise<Told>;
+  describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<DescribeResult>;
+  /** ChildRequests the first step of a deployment, in a process of its own. Never rejects; settles within LIMITS.componentQueryMs. */
+  queryComponent(
+    deployment: Deployment,
+    query: ComponentQuery,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<ComponentQueryResult>;
   /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
-  /** Asks a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */
+  /** ChildRequests a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */
   cancel(run: number): boolean;
   /** No new runs for this deployment's process; it ends when the last one in flight has. False when it has none. */
   retire(deploymentId: string): boolean;

@@ -38,7 +38,7 @@ export function ownCgroups(): Opened {
 /** Throws `ConfigError` when the folders cannot be made as they must be. */
 export function runnerOf(
   config: Config,
-  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openOutlet' | 'quotasOf'>,
+  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openEgress' | 'quotasOf'>,
 ): ProcessRunner {
   const isolation = isolationOf(config);
   try {

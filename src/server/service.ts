@@ -38,7 +38,7 @@ import type { ProcessRunner } from '../runner/pool/pool.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createGuardedClient } from '../webhook/client.ts';
-import { createOutlets } from '../webhook/outlet.ts';
+import { createEgress } from '../webhook/egress.ts';
 import { createPoster } from '../webhook/post.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
 import { type BundlingParts, createBundling } from './code-bundling.ts';
@@ -93,11 +93,11 @@ function buildParts(surroundings: Surroundings) {
   const dispatch = new Dispatch();
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, random, log });
-  const openOutlet = createOutlets({ addresses: surroundings.codeAddresses });
+  const openEgress = createEgress({ addresses: surroundings.codeAddresses });
   const runnerUse = (ownerId: string) => runner.useOf(ownerId);
   const quotas = new OwnerQuotas({ store, clock, random, log, runnerUse });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
-  const runner: ProcessRunner = runnerOf(config, { log, clock, openOutlet, quotasOf });
+  const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,

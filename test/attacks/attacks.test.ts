@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { IsolationSettings } from '../../src/runner/isolation/isolation.ts';
 import { createAddresses } from '../../src/webhook/address.ts';
-import { createOutlets } from '../../src/webhook/outlet.ts';
+import { createEgress } from '../../src/webhook/egress.ts';
 import { tableOf } from '../demo/markdown.ts';
 import { noJail } from '../unit/runner/isolation/jail-kit.ts';
 import { ISOLATION, type Kit, kit, returned } from '../unit/runner/kit.ts';
@@ -47,7 +47,7 @@ const SETTINGS = [
   { level: 'jail', network: 'none' },
   { level: 'jail', network: 'public' },
 ] as const;
-const openOutlet = createOutlets({ addresses: createAddresses({ allowTargets: [] }) });
+const openEgress = createEgress({ addresses: createAddresses({ allowTargets: [] }) });
 
 for (const { level, network } of SETTINGS) {
   const isolation: IsolationSettings = { ...ISOLATION, level, network };
@@ -55,7 +55,7 @@ for (const { level, network } of SETTINGS) {
     // The network is all that differs between the jails.
     for (const tried of network === 'public' ? NETWORK : ATTACKS) {
       test(`${tried.name}: ${tried[level]}`, async (t) => {
-        const made = kit(t, { isolation, openOutlet });
+        const made = kit(t, { isolation, openEgress });
         const world = await createWorld(t, made);
         assert.equal((await came(made, world, tried)) ? 'possible' : 'stopped', tried[level]);
       });

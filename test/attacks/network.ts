@@ -31,7 +31,7 @@ export const NETWORK: readonly Attack[] = [
     unhindered: false,
     attempt: `const ask = (text) => new Promise((resolve) => {
         let said = '';
-        const socket = net.connect(fs.existsSync('/errand') ? '/errand/outlet.sock' : '../outlet.sock', () => socket.write(text));
+        const socket = net.connect(fs.existsSync('/errand') ? '/errand/egress.sock' : '../egress.sock', () => socket.write(text));
         socket.on('data', (chunk) => { said += chunk; if (said.includes('\\r\\n\\r\\n')) socket.destroy() });
         socket.on('error', () => {}).on('close', () => resolve(said));
       });

@@ -109,10 +109,10 @@ export async function askAdditional(
   input: PropsInput,
 ): Promise<PropDefinitions> {
   const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);
-  const told = await runner.ask(deployment, { what: 'props', props: { ...input, accounts } }, env);
-  if (told.ok) return (told.answer.props ?? {}) as PropDefinitions;
-  throw new Refusal('impossible', `additionalProps threw: ${told.message}`, {
-    errors: [{ parameter: place.parameter, message: `${told.message}\n${told.stack}`.trim() }],
+  const result = await runner.queryComponent(deployment, { what: 'props', props: { ...input, accounts } }, env);
+  if (result.ok) return (result.answer.props ?? {}) as PropDefinitions;
+  throw new Refusal('impossible', `additionalProps threw: ${result.message}`, {
+    errors: [{ parameter: place.parameter, message: `${result.message}\n${result.stack}`.trim() }],
   });
 }
 

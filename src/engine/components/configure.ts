@@ -37,17 +37,17 @@ export function createConfigure(deps: ConfigureDeps) {
     const found = await find(ownerId, input);
     const props = await propsInput(propStores, ownerId, found);
     const more = found.sourceId === null ? {} : await surroundings(ownerId, found.sourceId);
-    const told = await runner.ask(
+    const result = await runner.queryComponent(
       found.deployment,
       { what: 'options', prop, page, prevContext: prevContext ?? {}, query, props, ...more },
       found.env,
     );
-    if (!told.ok) {
-      throw new Refusal('impossible', `the options of prop "${prop}" could not be loaded: ${told.message}`, {
-        errors: [{ parameter: `configured_props.${prop}`, message: `${told.message}\n${told.stack}`.trim() }],
+    if (!result.ok) {
+      throw new Refusal('impossible', `the options of prop "${prop}" could not be loaded: ${result.message}`, {
+        errors: [{ parameter: `configured_props.${prop}`, message: `${result.message}\n${result.stack}`.trim() }],
       });
     }
-    const { options, context } = told.answer;
+    const { options, context } = result.answer;
     if (Array.isArray(options)) return { options, context: context ?? null };
     const message = `the options of prop "${prop}" are no array`;
     throw new Refusal('impossible', message, { errors: [{ parameter: `configured_props.${prop}`, message }] });

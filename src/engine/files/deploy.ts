@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS, type Deployment, type Step } from '../../domain/resou
 import type { Clock, Ids } from '../../ports.ts';
 import { stepBundles } from '../../runner/bundling/bundle-file.ts';
 import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
-import type { Described, Runner } from '../../runner/runner.ts';
+import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { stepIdOf } from '../resources/step-ids.ts';
 import type { Workflows } from '../resources/workflows.ts';
@@ -112,7 +112,7 @@ export function createFileDeployer(deps: FileDeps) {
 class Refused extends Error {
   readonly frames: string;
 
-  constructor({ message, stack }: Extract<Described, { ok: false }>) {
+  constructor({ message, stack }: Extract<DescribeResult, { ok: false }>) {
     super(message);
     this.frames = stack;
   }

@@ -11,7 +11,7 @@ import { join, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Log, Random } from '../../ports.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
-import { placed } from '../../runner/bundling/bundle-options.ts';
+import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
 import { Loop } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
@@ -147,7 +147,7 @@ export class WorkflowFolder {
       this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
     };
     if (bundled.kind === 'broken') {
-      this.#refuse(path, bundled.problems.map(placed));
+      this.#refuse(path, bundled.problems.map(formatProblem));
       return know(null);
     }
     if (bundled.kind === 'module') {
@@ -158,7 +158,7 @@ export class WorkflowFolder {
     const deployed = await deployer.deployFile(ownerId, { key: path, source, bundle, sourceMap, env });
     if (this.#stopped) return;
     if (deployed.kind === 'refused') {
-      this.#refuse(path, [deployed.problem].map(placed));
+      this.#refuse(path, [deployed.problem].map(formatProblem));
       return know(null);
     }
     await know(inputs);

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import type { DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
-import { placed } from '../../runner/bundling/bundle-options.ts';
+import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import type { FileDeployer } from './deploy.ts';
 
 export interface UploadDeps {
@@ -34,7 +34,7 @@ export function createFileUploads({ deployer, getWorkflow }: UploadDeps) {
     if (deployed.refusal) throw deployed.refusal;
     const problem = { ...deployed.problem, file: deployed.problem.file.replace(UPLOADED, '') };
     const { text: message, ...place } = problem;
-    throw new Refusal('code_invalid', placed(problem), { errors: [{ parameter: 'bundle', message, ...place }] });
+    throw new Refusal('code_invalid', formatProblem(problem), { errors: [{ parameter: 'bundle', message, ...place }] });
   }
 
   return { deployFile };

@@ -1,23 +1,23 @@
-// What a run's code asks of data stores. User code shares the pipe on which it asks and could forge any question: so
+// What a run's code asks of data stores. User code shares the pipe on which it asks and could forge any request: so
 // each is bound to the run's owner and to the stores that its configured props name, and every argument is checked.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { isResourceId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { givenValue, type PropValues } from '../../domain/props.ts';
-import type { Question, Reply } from '../../runner/runner.ts';
+import type { ChildReply, ChildRequest } from '../../runner/runner.ts';
 import type { DataPlace } from '../../store/contract/data.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { dataStoreIdOf } from '../components/references.ts';
 import { whyFull } from '../resources/data-stores.ts';
 
-export interface DataAskDeps {
+export interface DataRequestDeps {
   readonly store: Store;
   /** There are records to delete. */
   readonly wakeSweep: () => void;
 }
 
-/** Why a question has no answer. */
+/** Why a request has no answer. */
 class Unanswerable extends Error {
   override readonly name: 'ConfigurationError' | 'DataStoreError';
 
@@ -28,7 +28,7 @@ class Unanswerable extends Error {
 }
 
 /** The answer, as JSON text. */
-type Verb = (deps: DataAskDeps, place: DataPlace, question: Question) => Promise<string>;
+type Verb = (deps: DataRequestDeps, place: DataPlace, request: ChildRequest) => Promise<string>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
   get: async ({ store }, place, { args }) => {
@@ -70,24 +70,24 @@ const READS: ReadonlySet<string> = new Set(['get', 'has', 'size', 'keys', 'entri
 
 /** For one run, of that owner's, whose props name these stores. Rejects for bugs alone. */
 export function answerData(
-  deps: DataAskDeps,
+  deps: DataRequestDeps,
   of: { ownerId: string; storeIds: () => ReadonlySet<string> },
-): (question: Question) => Promise<Reply> {
+): (request: ChildRequest) => Promise<ChildReply> {
   // Most runs ask nothing.
   let turns: Turns | undefined;
   let storeIds: ReadonlySet<string> | undefined;
-  return async (question) => {
+  return async (request) => {
     try {
-      const { store: storeId } = question.args;
-      const verb = Object.hasOwn(VERBS, question.verb) ? VERBS[question.verb] : undefined;
+      const { store: storeId } = request.args;
+      const verb = Object.hasOwn(VERBS, request.verb) ? VERBS[request.verb] : undefined;
       if (!verb || typeof storeId !== 'string') throw malformed();
       storeIds ??= of.storeIds();
       if (!storeIds.has(storeId)) {
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
-      const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, question);
+      const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, request);
       turns ??= new Turns();
-      return { ok: true, json: await turns.take(READS.has(question.verb), ask) };
+      return { ok: true, json: await turns.take(READS.has(request.verb), ask) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
     }
@@ -95,7 +95,7 @@ export function answerData(
 }
 
 /**
- * The order of a run's questions, as far as it can be seen: reads go on together, and so do writes, which the store does
+ * The order of a run's requests, as far as it can be seen: reads go on together, and so do writes, which the store does
  * in the order in which it is asked; between the two, one waits for the other. (Rejected: one at a time. A thousand
  * writes, each with a commit of its own, took 12 s on a busy disk.)
  */
@@ -136,7 +136,7 @@ function found<T>(answer: T | undefined, { storeId }: DataPlace): T {
   throw new Unanswerable('ConfigurationError', `the data store ${storeId} is not there any more`);
 }
 
-type Args = Question['args'];
+type Args = ChildRequest['args'];
 
 function keyIn({ key }: Args): string {
   if (typeof key !== 'string' || !isKey(key)) throw malformed();
@@ -160,7 +160,7 @@ function ttlIn({ ttlMs }: Args): number | null {
 }
 
 function malformed(): Unanswerable {
-  return new Unanswerable('ConfigurationError', 'this is no question that data stores answer');
+  return new Unanswerable('ConfigurationError', 'this is no request that data stores answer');
 }
 
 function entryOf({ key, value }: DataRecord): string {

@@ -200,7 +200,7 @@ export class Runs {
         resumeKey,
         stepProps,
         onAnswer,
-        ask: answerData(this.#deps, {
+        onChildRequest: answerData(this.#deps, {
           ownerId: runnable.ownerId,
           storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
         }),

@@ -61,7 +61,7 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
   };
   const result = await bundleWith(options);
   if (!result.ok) {
-    return { kind: 'broken', problems: result.messages.map((message) => worded(message, { dir, path })) };
+    return { kind: 'broken', problems: result.messages.map((message) => explained(message, { dir, path })) };
   }
   const { bundle, sourceMap, metafile, warnings } = result.built;
   const inputs = inputsOf(metafile, dir);
@@ -89,7 +89,7 @@ const fileModules: Plugin = {
   },
 };
 
-/** The bundles of a workflow's steps, in order. */
+/** The bundles of a workflow's steps, in request. */
 export function stepBundles(
   namespaces: readonly string[],
   whole: { readonly bundle: string; readonly sourceMap: string },
@@ -120,7 +120,7 @@ function isWithoutDefault({ id, location }: Message): boolean {
   return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
 }
 
-function worded(message: Message, { dir, path }: WorkflowFile): CodeProblem {
+function explained(message: Message, { dir, path }: WorkflowFile): CodeProblem {
   const problem = problemOf(message, path);
   if (BINARY.test(message.text)) return { ...problem, text: NO_BINARIES };
   const specifier = unresolvedIn(message);

@@ -66,7 +66,7 @@ export function tooLarge(file: string, { bundle }: Built): CodeProblem | null {
 }
 
 /** As compilers say it: `file:line:column: text`. */
-export function placed({ file, line, column, text }: CodeProblem): string {
+export function formatProblem({ file, line, column, text }: CodeProblem): string {
   return `${file}:${line}:${column}: ${text}`;
 }
 

@@ -65,7 +65,7 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   };
   const read = await readResult(await bundleWith(options), { file, roots, base, options });
   if (read.ok || isFile) return read;
-  const inCode = printed?.placed ?? ((problem: CodeProblem) => atItsEnd(problem, source.code));
+  const inCode = printed?.toOriginal ?? ((problem: CodeProblem) => atItsEnd(problem, source.code));
   return { ok: false, problems: read.problems.map((problem) => (problem.file === file ? inCode(problem) : problem)) };
 }
 
@@ -108,7 +108,7 @@ interface Reading {
 }
 
 async function readResult(result: BuildResult, { file, roots, base, options }: Reading): Promise<Bundled> {
-  if (!result.ok) return { ok: false, problems: result.messages.map((message) => worded(message, file, roots)) };
+  if (!result.ok) return { ok: false, problems: result.messages.map((message) => explained(message, file, roots)) };
   const { built } = result;
   const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
   if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
@@ -135,7 +135,7 @@ function noDefault(file: string): CodeProblem {
   return { file, line: 1, column: 1, text };
 }
 
-function worded(message: Message, file: string, { advice }: Roots): CodeProblem {
+function explained(message: Message, file: string, { advice }: Roots): CodeProblem {
   const problem = problemOf(message, file);
   const placed = { ...problem, file: inPackages(problem.file) };
   const specifier = unresolvedIn(message);

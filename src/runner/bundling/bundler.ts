@@ -13,10 +13,10 @@ export interface Bundler {
   bundle(source: StepSource): Promise<Bundled>;
 }
 
-type Good = Extract<Bundled, { ok: true }>;
+type Success = Extract<Bundled, { ok: true }>;
 
-interface Kept {
-  readonly bundled: Good;
+interface CachedBundle {
+  readonly bundled: Success;
   readonly stamp: string;
 }
 
@@ -30,7 +30,7 @@ interface BundlerOptions {
 }
 
 export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep }: BundlerOptions): Bundler {
-  const kept = new Recent<Kept>({
+  const cached = new Recent<CachedBundle>({
     max: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARS,
     weigh: ({ bundled }) => bundled.bundle.length + bundled.sourceMap.length,
@@ -39,7 +39,7 @@ export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep 
 
   async function make(key: string, source: StepSource): Promise<Bundled> {
     const bundled = await bundleOne(source, packagesDir);
-    if (bundled.ok) kept.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
+    if (bundled.ok) cached.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
     return bundled;
   }
 
@@ -50,8 +50,9 @@ export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep 
 
   async function bundle(source: StepSource): Promise<Bundled> {
     const key = JSON.stringify(source);
-    const known = kept.get(key);
-    if (known && known.stamp === (await stampOf(known.bundled.inputs))) return known.bundled;
+    const cachedBundle = cached.get(key);
+    if (cachedBundle && cachedBundle.stamp === (await stampOf(cachedBundle.bundled.inputs)))
+      return cachedBundle.bundled;
     const making = underWay.get(key) ?? make(key, source).finally(() => underWay.delete(key));
     underWay.set(key, making);
     return await making;

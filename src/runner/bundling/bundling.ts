@@ -5,8 +5,8 @@
 //      ▲                  │ its process died
 //      └──once more, alone┴──again──▶ refused
 //
-// A death takes all with it that is under way. Which of them it was is not known, so each is tried once more, with no other
-// beside it; what dies then is at fault, and is told which limit it met. What took too long is known, and is not tried again.
+// A death takes all with it that is under way. Which of them it was is not known, so each is transformed once more, with no other
+// beside it; what dies then is at fault, and is told which limit it met. What took too long is known, and is not transformed again.
 
 import { stat } from 'node:fs/promises';
 import { Refusal } from '../../domain/fault.ts';
@@ -17,15 +17,15 @@ import { BESIDE_MB } from '../isolation/limited.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, WorkflowFile } from './bundle-file.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
-import type { BundleAnswer, BundleOrder } from './protocol.ts';
-import { type BundlerPlace, startBundler } from './start.ts';
+import type { BundleRequest, BundleResponse } from './protocol.ts';
+import { type BundlerIsolation, startBundler } from './start.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const IDLE_MS = 30 * SECOND_MS;
-/** How often it is tried whether it can be started again, while nobody deploys. */
+/** How often it is transformed whether it can be started again, while nobody deploys. */
 const PROBE_MS = 10 * SECOND_MS;
 
-export interface BundlingOptions extends BundlerPlace {
+export interface BundlingOptions extends BundlerIsolation {
   readonly log: Log;
   readonly limits?: BundlerLimits;
   /** Limits of the system, where it lets the server set them. */
@@ -33,19 +33,19 @@ export interface BundlingOptions extends BundlerPlace {
   readonly start?: typeof startBundler;
 }
 
-interface Asked {
+interface PendingBundle {
   readonly id: number;
-  readonly order: BundleOrder;
-  readonly settle: (answer: BundleAnswer) => void;
+  readonly request: BundleRequest;
+  readonly settle: (answer: BundleResponse) => void;
   readonly fail: (refusal: Refusal) => void;
-  isAlone: boolean;
+  isRetriedAlone: boolean;
 }
 
 export class Bundling {
   readonly #options: BundlingOptions;
-  readonly #waiting: Asked[] = [];
-  readonly #underWay = new Map<number, Asked>();
-  #place: BundlerPlace;
+  readonly #waiting: PendingBundle[] = [];
+  readonly #underWay = new Map<number, PendingBundle>();
+  #isolation: BundlerIsolation;
   #process: BundlerProcess | null = null;
   #isReady = false;
   #stamp = '';
@@ -57,7 +57,7 @@ export class Bundling {
 
   constructor(options: BundlingOptions) {
     this.#options = options;
-    this.#place = options;
+    this.#isolation = options;
   }
 
   /** Why nothing can be bundled; null: nothing is known to be in its way. */
@@ -73,12 +73,12 @@ export class Bundling {
   /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
   async bundleStep(source: StepSource, packagesDir: string | null): Promise<Bundled> {
     const file = 'path' in source ? source.path : `${source.namespace}.ts`;
-    return (await this.#ask({ kind: 'step', source, packagesDir }, file)) as Bundled;
+    return (await this.#enqueue({ kind: 'step', source, packagesDir }, file)) as Bundled;
   }
 
   /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
   async bundleFile(file: WorkflowFile): Promise<BundledFile> {
-    const answer = (await this.#ask({ kind: 'file', file }, file.path)) as
+    const answer = (await this.#enqueue({ kind: 'file', file }, file.path)) as
       | BundledFile
       | Extract<Bundled, { ok: false }>;
     return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };
@@ -90,22 +90,23 @@ export class Bundling {
     clearTimeout(this.#idle);
     clearTimeout(this.#probing);
     this.#process?.kill();
-    for (const asked of [...this.#underWay.values(), ...this.#waiting.splice(0)]) asked.fail(STOPPING);
+    for (const pending of [...this.#underWay.values(), ...this.#waiting.splice(0)]) pending.fail(STOPPING);
     this.#underWay.clear();
   }
 
-  async #ask(order: BundleOrder, file: string): Promise<BundleAnswer> {
+  async #enqueue(request: BundleRequest, file: string): Promise<BundleResponse> {
     const stamp = await this.#stampOfRoots();
     if (this.#isStopped) throw STOPPING;
     if (this.#waiting.length >= LIMITS.bundlesWaiting) {
       throw new Refusal('unavailable', `${LIMITS.bundlesWaiting} bundles wait already, and there may be no more`);
     }
     // A folder that was put in another's place is not the one that the process is shown.
-    if (stamp !== this.#stamp && this.#underWay.size === 0) this.#letGo();
+    if (stamp !== this.#stamp && this.#underWay.size === 0) this.#release();
     if (this.#process === null) this.#stamp = stamp;
     return await new Promise((resolve, reject) => {
-      const settle = (answer: BundleAnswer): void => resolve(isLimit(answer) ? problemIn(file, answer.limit) : answer);
-      this.#waiting.push({ id: ++this.#lastId, order, settle, fail: reject, isAlone: false });
+      const settle = (answer: BundleResponse): void =>
+        resolve(isLimit(answer) ? problemIn(file, answer.limit) : answer);
+      this.#waiting.push({ id: ++this.#lastId, request, settle, fail: reject, isRetriedAlone: false });
       this.#fill();
     });
   }
@@ -120,12 +121,14 @@ export class Bundling {
     if (this.#waiting.length > 0) this.#process ??= this.#start();
     for (let next = this.#waiting[0]; this.#isReady && next !== undefined; next = this.#waiting[0]) {
       const [other] = this.#underWay.values();
-      if (this.#underWay.size >= LIMITS.bundlesAtOnce || other?.isAlone || (next.isAlone && other)) return;
+      if (this.#underWay.size >= LIMITS.bundlesAtOnce || other?.isRetriedAlone || (next.isRetriedAlone && other))
+        return;
       this.#waiting.shift();
       this.#underWay.set(next.id, next);
-      this.#process?.send(next.id, next.order);
+      this.#process?.send(next.id, next.request);
     }
-    if (this.#underWay.size + this.#waiting.length === 0) this.#idle = setTimeout(() => this.#letGo(), IDLE_MS).unref();
+    if (this.#underWay.size + this.#waiting.length === 0)
+      this.#idle = setTimeout(() => this.#release(), IDLE_MS).unref();
   }
 
   #start(): BundlerProcess {
@@ -134,19 +137,19 @@ export class Bundling {
     const memoryBytes = (limits.bundlerMemoryMb + BESIDE_MB) * BYTES_PER_MB;
     const group = cgroups?.make({ memoryBytes }) ?? null;
     const started: BundlerProcess = new BundlerProcess(
-      start(this.#place),
+      start(this.#isolation),
       { ...limits, group },
       {
         onReady: () => {
           if (this.#process !== started) return;
           this.#isReady = true;
-          this.#tell(null);
+          this.#setProblem(null);
           this.#fill();
         },
         onAnswer: (id, answer) => {
-          const asked = this.#underWay.get(id);
+          const pending = this.#underWay.get(id);
           this.#underWay.delete(id);
-          asked?.settle(answer);
+          pending?.settle(answer);
           this.#fill();
         },
         onDeath: (death) => {
@@ -158,7 +161,7 @@ export class Bundling {
   }
 
   /** Without a word: it has nothing to do. */
-  #letGo(): void {
+  #release(): void {
     const process = this.#process;
     this.#process = null;
     process?.kill();
@@ -166,38 +169,40 @@ export class Bundling {
 
   #onDeath(death: BundlerDeath): void {
     const wasReady = this.#isReady;
-    const lost = [...this.#underWay.values()];
+    const interrupted = [...this.#underWay.values()];
     this.#process = null;
     this.#isReady = false;
     this.#underWay.clear();
     if (this.#isStopped) return;
     const { kind, code, signal, detail } = death;
-    if (kind === 'closed' && this.#place.user !== null) {
-      this.#place = { ...this.#place, user: null };
+    if (kind === 'closed' && this.#isolation.user !== null) {
+      this.#isolation = { ...this.#isolation, user: null };
       this.#options.log.warn({ detail }, 'bundler.other_user_cannot_read');
       this.#fill();
       return;
     }
     this.#options.log.warn(
-      { kind, code, signal, lost: lost.length, detail: firstLine(detail) },
+      { kind, code, signal, lost: interrupted.length, detail: firstLine(detail) },
       'bundler.process_died',
     );
     if (!wasReady) {
       this.#onFailedStart(death);
       return;
     }
-    for (const asked of lost.reverse()) this.#afterDeath(asked, death);
+    for (const pending of interrupted.reverse()) this.#afterDeath(pending, death);
     this.#fill();
   }
 
-  #afterDeath(asked: Asked, { kind, lateId }: BundlerDeath): void {
-    if (asked.id === lateId) asked.settle({ limit: this.#limitMet('late') });
-    else if (!asked.isAlone) {
-      asked.isAlone = true;
-      this.#waiting.unshift(asked);
-    } else if (kind === 'memory') asked.settle({ limit: this.#limitMet('memory') });
+  #afterDeath(pending: PendingBundle, { kind, lateId }: BundlerDeath): void {
+    if (pending.id === lateId) pending.settle({ limit: this.#limitMet('late') });
+    else if (!pending.isRetriedAlone) {
+      pending.isRetriedAlone = true;
+      this.#waiting.unshift(pending);
+    } else if (kind === 'memory') pending.settle({ limit: this.#limitMet('memory') });
     else
-      asked.fail(new Refusal('unavailable', 'The process that bundles ended twice with this code; the log says more'));
+      pending.fail(
+        new Refusal('unavailable', 'The process that bundles ended twice with this code; the log says more'),
+      );
   }
 
   #limitMet(kind: 'late' | 'memory'): string {
@@ -207,14 +212,14 @@ export class Bundling {
   }
 
   #onFailedStart({ detail, code, signal }: BundlerDeath): void {
-    this.#tell(firstLine(detail) || `it ended with ${signal ?? `code ${code}`}`);
-    for (const asked of this.#waiting.splice(0)) {
-      asked.fail(new Refusal('unavailable', 'The process that bundles cannot be started; the log says why'));
+    this.#setProblem(firstLine(detail) || `it ended with ${signal ?? `code ${code}`}`);
+    for (const pending of this.#waiting.splice(0)) {
+      pending.fail(new Refusal('unavailable', 'The process that bundles cannot be started; the log says why'));
     }
   }
 
-  /** While it cannot be started, it is tried again without anybody asking. */
-  #tell(problem: string | null): void {
+  /** While it cannot be started, it is transformed again without anybody asking. */
+  #setProblem(problem: string | null): void {
     this.#problem = problem;
     clearTimeout(this.#probing);
     if (problem === null || this.#isStopped) return;
@@ -230,7 +235,7 @@ interface LimitMet {
   readonly limit: string;
 }
 
-function isLimit(answer: BundleAnswer): answer is LimitMet {
+function isLimit(answer: BundleResponse): answer is LimitMet {
   return 'limit' in answer;
 }
 

@@ -1,5 +1,5 @@
 // Keeps `require('./a/' + name)` and import(`./a/${name}`) from the bundler, which takes them for patterns: it reads every
-// folder below the place that they name, and every file, before a plugin is asked about any of it.
+// folder below the place that they name, and every file, before a plugin is pending about any of it.
 //
 // Code that is no file has no folder around it, so there they are refused before it is bundled. What the bundler takes
 // for a pattern depends on what it folds into constants, so the bundler itself prints the code first: what it prints has
@@ -35,13 +35,13 @@ export type Printed =
       /** With its map. */
       readonly code: string;
       /** Where the code says what is at that place of `code`. */
-      readonly placed: (problem: CodeProblem) => CodeProblem;
+      readonly toOriginal: (problem: CodeProblem) => CodeProblem;
     };
 
 /** Null when the code may be bundled as it is: it has nothing like it, or does not parse, of which the bundler tells. */
 export async function withoutGlobs(file: string, code: string): Promise<Printed | null> {
   if (!SUSPECT.test(code)) return null;
-  const printed = await tried(code, { ...PRINTED, sourcemap: 'external', sourcefile: file });
+  const printed = await transformed(code, { ...PRINTED, sourcemap: 'external', sourcefile: file });
   if (printed === null || 'error' in printed) return null;
   const map = new SourceMap(JSON.parse(printed.map));
   const starts = possiblePatterns(printed.code);
@@ -52,9 +52,9 @@ export async function withoutGlobs(file: string, code: string): Promise<Printed 
     return { problem: { file, line: 1, column: 1, ...place, text: PUT_TOGETHER } };
   }
   const inline = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(printed.map).toString('base64')}`;
-  const placed = (problem: CodeProblem): CodeProblem =>
+  const toOriginal = (problem: CodeProblem): CodeProblem =>
     problem.file === file ? { ...problem, ...originOf(map, problem.line, problem.column) } : problem;
-  return { problem: null, code: printed.code + inline, placed };
+  return { problem: null, code: printed.code + inline, toOriginal };
 }
 
 const PUT_TOGETHER =
@@ -85,15 +85,15 @@ function endOf(code: string, from: number): number {
 /** The first of these places that is code, and no part of a text. */
 async function firstInCode(code: string, starts: readonly number[]): Promise<number | null> {
   const parts = [0, ...starts].map((start, i) => code.slice(start, starts[i]));
-  const result = await tried(parts.join(SIGN), { loader: 'js' });
+  const result = await transformed(parts.join(SIGN), { loader: 'js' });
   if (result === null || !('error' in result)) return null;
   return starts.findLast((start, i) => start + i <= result.error) ?? (starts[0] as number);
 }
 
-type Tried = { readonly code: string; readonly map: string } | { readonly error: number };
+type Transformed = { readonly code: string; readonly map: string } | { readonly error: number };
 
 /** `error`: where the first fault is. Null when it has no place. */
-async function tried(code: string, options: TransformOptions): Promise<Tried | null> {
+async function transformed(code: string, options: TransformOptions): Promise<Transformed | null> {
   try {
     return await transform(code, { ...options, logLevel: 'silent', logLimit: 1, tsconfigRaw: '{}' });
   } catch (error) {
@@ -114,7 +114,7 @@ function originOf(map: SourceMap, line: number, column: number): { line: number;
 
 const IN_FILE = /(?:require|import)\s*\(\s*(?:(["'])(\.\.?\/[^"'\n]*)\1\s*\+|`(\.\.?\/[^`$\n]*)\$\{)/g;
 
-interface Climbing {
+interface EscapingGlob {
   readonly pattern: string;
   /** From 1. */
   readonly line: number;
@@ -127,7 +127,7 @@ interface Climbing {
  * The pattern of a file that leads out of its package, or out of the root that it lies in; null when there is none. Packages
  * and components are the operator's choice: their patterns within are honoured, and their text is taken at its word.
  */
-export function climbingGlob(path: string, text: string, roots: readonly string[]): Climbing | null {
+export function escapingGlob(path: string, text: string, roots: readonly string[]): EscapingGlob | null {
   const end = path.lastIndexOf(`${sep}node_modules${sep}`);
   const name = /^(?:@[^/\\]+[/\\])?[^/\\]+/.exec(path.slice(end + '/node_modules/'.length))?.[0] ?? '';
   const within = end === -1 ? roots : [join(path.slice(0, end), 'node_modules', name)];

@@ -10,7 +10,7 @@ import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, provided } from '../provided.ts';
 import { NO_BINARIES } from './bundle-options.ts';
-import { climbingGlob } from './globs.ts';
+import { escapingGlob } from './globs.ts';
 import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
@@ -77,7 +77,7 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
 }
 
 const NO_FILES = 'is not available here: there are no files around this code';
-const LEADS_OUT = 'is not available here: a path that is put together when the code runs leads out of its folder';
+const LEADS_OUTSIDE = 'is not available here: a path that is put together when the code runs leads out of its folder';
 const NOT_THERE = 'is not available here: there is no such package';
 
 function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult | undefined {
@@ -143,10 +143,10 @@ async function load(roots: Roots, path: string): Promise<OnLoadResult | undefine
   const loader = LOADERS[extension];
   if (loader === undefined) return undefined;
   const contents = await readFile(real, 'utf8');
-  const climbing = roots.within === null ? null : climbingGlob(real, contents, roots.within);
-  if (climbing !== null) {
-    const { pattern, ...place } = climbing;
-    return { errors: [{ text: `${JSON.stringify(pattern)} ${LEADS_OUT}`, location: { file: path, ...place } }] };
+  const escaping = roots.within === null ? null : escapingGlob(real, contents, roots.within);
+  if (escaping !== null) {
+    const { pattern, ...place } = escaping;
+    return { errors: [{ text: `${JSON.stringify(pattern)} ${LEADS_OUTSIDE}`, location: { file: path, ...place } }] };
   }
   return { contents: loader === 'json' ? contents : contents + NO_INPUT_MAP, loader, resolveDir: dirname(path) };
 }

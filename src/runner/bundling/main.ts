@@ -14,12 +14,12 @@ import { encodeFrame, FrameReader } from '../child/frames.ts';
 import { bundleStep } from './bundle.ts';
 import { bundleFile } from './bundle-file.ts';
 import {
-  type AnswerMessage,
   BUNDLER_GONE,
-  type BundleAnswer,
+  type BundleRequestMessage,
+  type BundleResponse,
+  type BundleResponseMessage,
   type BundlerSetup,
   CANNOT_READ,
-  type OrderMessage,
 } from './protocol.ts';
 
 const PIPE_FD = 3;
@@ -70,16 +70,16 @@ function endAll(): never {
   process.exit(0);
 }
 
-async function carryOut({ order }: OrderMessage): Promise<BundleAnswer> {
-  if (order.kind === 'file') return await bundleFile(order.file);
-  return await bundleStep(order.source, order.packagesDir);
+async function handle({ request }: BundleRequestMessage): Promise<BundleResponse> {
+  if (request.kind === 'file') return await bundleFile(request.file);
+  return await bundleStep(request.source, request.packagesDir);
 }
 
-function frameOf(id: number, answer: BundleAnswer): Buffer {
-  if (!('bundle' in answer)) return encodeFrame([{ id, answer } satisfies AnswerMessage], []);
+function frameOf(id: number, answer: BundleResponse): Buffer {
+  if (!('bundle' in answer)) return encodeFrame([{ id, answer } satisfies BundleResponseMessage], []);
   const { bundle, sourceMap, ...head } = answer;
   const blobs = [Buffer.from(bundle), Buffer.from(sourceMap)] as const;
-  const message: AnswerMessage = { id, answer: head, bytes: [blobs[0].byteLength, blobs[1].byteLength] };
+  const message: BundleResponseMessage = { id, answer: head, bytes: [blobs[0].byteLength, blobs[1].byteLength] };
   return encodeFrame([message], blobs);
 }
 
@@ -88,8 +88,8 @@ settle(setup);
 const hardening = hardened(setup);
 const socket = new Socket({ fd: PIPE_FD });
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {
-  for (const message of messages as OrderMessage[]) {
-    carryOut(message).then(
+  for (const message of messages as BundleRequestMessage[]) {
+    handle(message).then(
       (answer) => socket.write(frameOf(message.id, answer)),
       // What the code is makes no exception: the bundler is gone, or this process is broken.
       (error: unknown) => {
@@ -105,4 +105,4 @@ socket.on('close', endAll);
 // It answers only when the bundler itself could be started.
 await transform('');
 hardening?.narrow();
-socket.write(encodeFrame([{ id: 0 } satisfies AnswerMessage], []));
+socket.write(encodeFrame([{ id: 0 } satisfies BundleResponseMessage], []));

@@ -9,7 +9,7 @@ import { encodeFrame, FrameReader } from '../child/frames.ts';
 import type { Cgroup } from '../isolation/cgroups.ts';
 import { innerOf, REPORT } from '../isolation/jail.ts';
 import { MEMORY_LOOK_MS, usedMemoryMb } from '../pool/memory.ts';
-import type { AnswerMessage, BundleAnswer, BundleOrder, OrderMessage } from './protocol.ts';
+import type { BundleRequest, BundleRequestMessage, BundleResponse, BundleResponseMessage } from './protocol.ts';
 import { CANNOT_READ } from './protocol.ts';
 
 const START_MS = 20_000;
@@ -20,13 +20,13 @@ const MAX_FRAME_BYTES = 128 * 1024 * 1024;
 export interface BundlerDeath {
   /**
    * `late`: it was ended since a bundle took too long, `memory`: since it took too much. `closed`: its user may not read
-   * what it needs. `asked`: by us.
+   * what it needs. `pending`: by us.
    */
-  readonly kind: 'exit' | 'start' | 'late' | 'memory' | 'closed' | 'garbage' | 'asked';
+  readonly kind: 'exit' | 'start' | 'late' | 'memory' | 'closed' | 'garbage' | 'killed';
   readonly code: number | null;
   readonly signal: string | null;
   readonly detail: string;
-  /** Of the order that took too long. */
+  /** Of the request that took too long. */
   readonly lateId: number | null;
 }
 
@@ -42,7 +42,7 @@ interface ProcessLimits extends BundlerLimits {
 
 interface ProcessEvents {
   readonly onReady: () => void;
-  readonly onAnswer: (id: number, answer: BundleAnswer) => void;
+  readonly onAnswer: (id: number, answer: BundleResponse) => void;
   /** Once, when it is gone. */
   readonly onDeath: (death: BundlerDeath) => void;
 }
@@ -93,8 +93,8 @@ export class BundlerProcess {
     return this.#child.pid;
   }
 
-  send(id: number, order: BundleOrder): void {
-    this.#pipe.write(encodeFrame([{ id, order } satisfies OrderMessage], []));
+  send(id: number, request: BundleRequest): void {
+    this.#pipe.write(encodeFrame([{ id, request } satisfies BundleRequestMessage], []));
     this.#late.set(
       id,
       setTimeout(() => {
@@ -106,11 +106,11 @@ export class BundlerProcess {
   }
 
   kill(): void {
-    this.#end('asked');
+    this.#end('killed');
   }
 
   #receive(messages: unknown, blobs: Buffer): void {
-    for (const { id, answer, bytes } of messages as AnswerMessage[]) {
+    for (const { id, answer, bytes } of messages as BundleResponseMessage[]) {
       if (id === 0) {
         clearTimeout(this.#starting);
         this.#events.onReady();
@@ -124,7 +124,7 @@ export class BundlerProcess {
         bundle: blobs.toString('utf8', 0, bundle),
         sourceMap: blobs.toString('utf8', bundle, bundle + map),
       };
-      this.#events.onAnswer(id, { ...answer, ...(bytes ? texts : {}) } as BundleAnswer);
+      this.#events.onAnswer(id, { ...answer, ...(bytes ? texts : {}) } as BundleResponse);
     }
   }
 

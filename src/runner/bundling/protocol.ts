@@ -4,20 +4,20 @@ import type { ResourceLimits } from '../child/confine/harden.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, WorkflowFile } from './bundle-file.ts';
 
-export type BundleOrder =
+export type BundleRequest =
   | { readonly kind: 'step'; readonly source: StepSource; readonly packagesDir: string | null }
   | { readonly kind: 'file'; readonly file: WorkflowFile };
 
 /** `limit`: which one was met; no process answers that. */
-export type BundleAnswer = Bundled | BundledFile | { readonly limit: string };
+export type BundleResponse = Bundled | BundledFile | { readonly limit: string };
 
-export interface OrderMessage {
+export interface BundleRequestMessage {
   readonly id: number;
-  readonly order: BundleOrder;
+  readonly request: BundleRequest;
 }
 
 /** `id` 0: the process has started and its bundler works. `bundle` and `sourceMap` follow as bytes. */
-export interface AnswerMessage {
+export interface BundleResponseMessage {
   readonly id: number;
   readonly answer?: object;
   readonly bytes?: readonly [bundle: number, sourceMap: number];

@@ -24,7 +24,7 @@ import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from
 import type { BundlerSetup } from './protocol.ts';
 
 /** Where the process is confined: by what level, and to what folders. */
-export interface BundlerPlace {
+export interface BundlerIsolation {
   readonly level: IsolationSettings['level'];
   readonly user: CodeUser | null;
   /** Absolute; those that are not there are left out. Null: the whole disk, for code that is the operator's own. */
@@ -44,11 +44,11 @@ const ENV = { TZ: 'UTC', TMPDIR: '/tmp', PATH: '/nonexistent' };
 const TMP_BYTES = String(1024 * KIB);
 
 /** `child`'s process group is the bundler's, too. */
-export function startBundler(place: BundlerPlace): ChildProcess {
-  const { level, user, roots } = place;
+export function startBundler(isolation: BundlerIsolation): ChildProcess {
+  const { level, user, roots } = isolation;
   const isJailed = level === 'jail' && roots !== null;
   const close = inheritedDescriptors().filter((descriptor) => descriptor > (isJailed ? FILTER : 3));
-  const needs = roots === null ? [] : [...programFiles(), ...placesOf(roots)];
+  const needs = roots === null ? [] : [...programFiles(), ...existingPaths(roots)];
   const hardens = hardeningObstacle() === null;
   const setup: BundlerSetup = {
     close,
@@ -83,7 +83,7 @@ export function startBundler(place: BundlerPlace): ChildProcess {
 }
 
 /** By the names that they were given, and by those that they have. */
-function placesOf(roots: readonly string[]): string[] {
+function existingPaths(roots: readonly string[]): string[] {
   const there = roots.map((root) => resolve(root)).filter((root) => existsSync(root));
   return [...new Set(there.flatMap((root) => [root, realpathSync(root)]))];
 }
@@ -99,7 +99,7 @@ function programFiles(): string[] {
   return [SOURCES, esbuild, binary, semver].map((path) => path.replace(/\/$/, ''));
 }
 
-/** The scopes of packages above them are asked for whether their files are modules. */
+/** The scopes of packages above them are pending for whether their files are modules. */
 function scopesOf(paths: readonly string[]): string[] {
   const scopes = new Set<string>();
   for (const path of paths) {

@@ -3,7 +3,7 @@
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { Answer } from './api/answer.ts';
 import { Outbox } from './api/outbox.ts';
-import { Questions } from './api/questions.ts';
+import { PendingRequests } from './api/pending-requests.ts';
 import { resultsOf } from './api/results.ts';
 import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
 import { withoutBulk } from './bulk.ts';
@@ -14,8 +14,8 @@ import {
   type ChildLimits,
   type EndMessage,
   type FromChild,
-  type Made,
   type RunMessage,
+  type RunProgress,
   STEP_STATE,
   type StepMessage,
   type StepTuple,
@@ -74,7 +74,7 @@ export class ActiveRun {
   #resultBytes: number;
   /** About how large what was made since the last message is. */
   #weight = 0;
-  #questions: Questions | null = null;
+  #requests: PendingRequests | null = null;
 
   constructor(program: Program, message: RunMessage, event: Uint8Array) {
     this.program = program;
@@ -98,20 +98,20 @@ export class ActiveRun {
   }
 
   /** What its code asks the server. */
-  get questions(): Questions {
+  get requests(): PendingRequests {
     const { program, message } = this;
-    this.#questions ??= new Questions({
+    this.#requests ??= new PendingRequests({
       run: message.run,
       limits: program.limits,
-      post: (ask, value) => program.post(ask, value),
+      post: (request, value) => program.post(request, value),
       isOver: () => this.ended,
     });
-    return this.#questions;
+    return this.#requests;
   }
 
   /** Null when its code waits for no answer. */
-  asked(): Promise<void> | null {
-    return this.#questions?.settled() ?? null;
+  requestsSettled(): Promise<void> | null {
+    return this.#requests?.allSettled() ?? null;
   }
 
   /** The request that ended the wait before this segment; a copy of its own for whoever asks. */
@@ -177,10 +177,10 @@ export class ActiveRun {
   }
 
   /** Tells the server how far it is: a process that dies in the next step is blamed on that step, and what was made before it stands. */
-  tellStep(): void {
+  reportStep(): void {
     if (this.#step === null) return;
     const { run } = this.message;
-    this.#post({ t: 'step', run, step: this.#step, ...this.#made() }, null);
+    this.#post({ t: 'step', run, step: this.#step, ...this.#progress() }, null);
     this.#step = null;
     this.program.flush();
   }
@@ -215,10 +215,10 @@ export class ActiveRun {
       run: this.message.run,
       ...end,
       step: last ?? undefined,
-      ...this.#made(),
+      ...this.#progress(),
       answer: answer?.head,
       bytes: answer?.body.byteLength,
-      isSpoilt: (end.kind === 'failed' && this.#spoils(end.fault)) || undefined,
+      isTainted: (end.kind === 'failed' && this.#taints(end.fault)) || undefined,
       dbWrites: end.kind === 'succeeded' && this.dbWrites.size > 0 ? Object.fromEntries(this.dbWrites) : undefined,
     };
     this.#post(message, answer?.body ?? null);
@@ -238,11 +238,11 @@ export class ActiveRun {
   }
 
   /** Whether no other run should follow in this process. */
-  #spoils(fault: ChildFault | undefined): boolean {
+  #taints(fault: ChildFault | undefined): boolean {
     return fault?.code === 'WorkerExit' || !this.program.isIntact();
   }
 
-  #made(): Made {
+  #progress(): RunProgress {
     const logs = this.log.take();
     return { logs, dropped: this.log.bytesDropped || undefined, outgoing: this.outbox.take(), summary: this.#summary };
   }

@@ -13,7 +13,7 @@ import { StepRun } from './step-run.ts';
 export async function execute(run: ActiveRun): Promise<void> {
   const count = run.steps.length;
   for (let index = run.firstIndex; index < count; index++) {
-    run.tellStep();
+    run.reportStep();
     const step = new StepRun(run, index);
     run.currentStep = step;
     try {
@@ -43,7 +43,7 @@ async function perform(step: StepRun): Promise<void> {
     respond: (answer) => step.respond(answer),
     props: props ? evaluated(props, run.results) : undefined,
     onEnd: (clean) => run.cleaning.push(clean),
-    dataStore: (id) => dataStore(id, run.questions, run.program.limits),
+    dataStore: (id) => dataStore(id, run.requests, run.program.limits),
   });
   return step.finish(await (component as Component).run?.call(self, given));
 }

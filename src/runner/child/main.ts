@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { captureConsole } from './api/console.ts';
 import { confine } from './confine/confine.ts';
+import { routeThroughEgress } from './confine/egress.ts';
 import { exitProcess, guardProcess } from './confine/guard.ts';
 import { harden } from './confine/harden.ts';
-import { openOutlet } from './confine/outlet.ts';
 import { refuseHazards, refuseSignals } from './confine/refuse.ts';
 import { provideTmp } from './confine/tmp.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
@@ -18,11 +18,11 @@ const PIPE_FD = 3;
 /** The server is trusted; this only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-const { outlet, limits, parent } = confine();
+const { egress, limits, parent } = confine();
 if (limits !== null) harden(limits, parent);
 else refuseSignals();
 refuseHazards();
-if (outlet !== null) await openOutlet(outlet);
+if (egress !== null) await routeThroughEgress(egress);
 provideTmp();
 const socket = new Socket({ fd: PIPE_FD });
 const writer = new FrameWriter(

@@ -7,7 +7,7 @@
 
 import type { Outgoing } from '../../domain/run/run.ts';
 import type { GoingOn, WaitAsked } from '../../domain/run/wait.ts';
-import type { Ask, PropsInput, SourceInput } from '../runner.ts';
+import type { ComponentQuery, PropsInput, SourceInput } from '../runner.ts';
 
 /**
  * What a process exits with that finds its pipe closed. When the code did that, it may be seen before the server sees the
@@ -38,8 +38,8 @@ export interface ChildLimits {
   readonly descriptionChars: number;
   readonly recordKeyChars: number;
   readonly recordBytes: number;
-  readonly openAsks: number;
-  readonly openAskBytes: number;
+  readonly openChildRequests: number;
+  readonly openChildRequestBytes: number;
   readonly laterMs: number;
   readonly nestingDepth: number;
   readonly maxWaitMs: number;
@@ -63,7 +63,7 @@ export interface InitMessage {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ChildLimits;
   /** With `describe`: answer this instead. */
-  readonly ask?: Ask | undefined;
+  readonly query?: ComponentQuery | undefined;
 }
 
 export interface RunMessage {
@@ -139,7 +139,7 @@ export interface AnswerHead {
 }
 
 /** What a run has made since its last message. Members that would be empty are left out: most runs have none of them. */
-export interface Made {
+export interface RunProgress {
   /** Of a heavy message: how long each of its texts is (bulk.ts). They follow behind `bytes`. */
   readonly bulk?: readonly number[] | undefined;
   readonly logs?: readonly LogTuple[] | undefined;
@@ -149,7 +149,7 @@ export interface Made {
   readonly summary?: string | undefined;
 }
 
-export interface EndMessage extends Made {
+export interface EndMessage extends RunProgress {
   readonly t: 'end';
   readonly run: number;
   readonly kind: 'succeeded' | 'waiting' | 'failed' | 'halted';
@@ -162,12 +162,12 @@ export interface EndMessage extends Made {
   /** The answer's body. */
   readonly bytes?: number | undefined;
   /** No other run should follow in this process. */
-  readonly isSpoilt?: boolean | undefined;
+  readonly isTainted?: boolean | undefined;
   readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 
 /** A step has ended and another begins: what is known, and takes effect, should the process die in it. */
-export interface StepMessage extends Made {
+export interface StepMessage extends RunProgress {
   readonly t: 'step';
   readonly run: number;
   readonly step: StepTuple;
@@ -180,9 +180,9 @@ export interface AnswerMessage {
   readonly bytes: number;
 }
 
-/** The code waits for the `reply` of this id. At most ChildLimits.openAsks of a run are open at a time. */
-export interface AskMessage {
-  readonly t: 'ask';
+/** The code waits for the `reply` of this id. At most ChildLimits.openChildRequests of a run are open at a time. */
+export interface ChildRequestMessage {
+  readonly t: 'request';
   readonly run: number;
   readonly id: number;
   readonly verb: string;
@@ -211,8 +211,8 @@ export interface ShapeMessage {
 }
 
 /** The answer to what `init` asked: its JSON text is the next `bytes`. */
-export interface ToldMessage {
-  readonly t: 'told';
+export interface QueryResultMessage {
+  readonly t: 'query-result';
   readonly bytes: number;
 }
 
@@ -226,8 +226,8 @@ export type FromChild =
   | EndMessage
   | StepMessage
   | AnswerMessage
-  | AskMessage
+  | ChildRequestMessage
   | BrokenMessage
   | ShapeMessage
-  | ToldMessage
+  | QueryResultMessage
   | StrayMessage;

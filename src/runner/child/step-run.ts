@@ -89,8 +89,8 @@ export class StepRun {
   async finish(returned: unknown): Promise<void> {
     if (this.#answering !== null) await Promise.all(this.#answering);
     // What was not awaited is done all the same.
-    const asked = this.run.asked();
-    if (asked !== null) await asked;
+    const settled = this.run.requestsSettled();
+    if (settled !== null) await settled;
     if (this.run.ended) return;
     const { run, step, next } = this;
     const what = `The return value of the step ${step.namespace}`;

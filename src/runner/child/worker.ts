@@ -1,10 +1,10 @@
-// Does what the server's messages ask, from the first one (`init`) on.
+// Does what the server's messages query, from the first one (`init`) on.
 
 import { ActiveRun, type Program } from './active-run.ts';
 import { Capture } from './capture.ts';
-import { answerTo } from './component/ask.ts';
 import { shapeOf } from './component/describe.ts';
 import { Instances } from './component/instances.ts';
+import { answerQuery } from './component/query.ts';
 import { watchLanguage } from './confine/intact.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
@@ -38,7 +38,7 @@ export class Worker {
       } else if (message.t === 'reply') {
         const json = blobs.toString('utf8', at, at + message.bytes);
         at += message.bytes;
-        this.#runs.get(message.run)?.questions.reply(message.id, message.ok, json);
+        this.#runs.get(message.run)?.requests.settle(message.id, message.ok, json);
       } else if (message.t === 'halt') this.#runs.get(message.run)?.halt();
       else void this.#init(message);
     }
@@ -52,7 +52,7 @@ export class Worker {
     this.#writer.push({ t: 'stray', msg });
   }
 
-  async #init({ steps, env, limits, mode, ask }: InitMessage): Promise<void> {
+  async #init({ steps, env, limits, mode, query }: InitMessage): Promise<void> {
     // Not the environment of the spawn: Node and the dynamic linker would obey some of its names before any of our code.
     Object.assign(process.env, env);
     Error.stackTraceLimit = limits.stackFrames;
@@ -74,17 +74,17 @@ export class Worker {
         program.steps = await loadSteps(steps, mode);
         program.isIntact = watchLanguage();
       }
-      if (ask !== undefined) {
-        const answer = await answerTo(program.steps[0]?.component, ask, limits);
+      if (query !== undefined) {
+        const answer = await answerQuery(program.steps[0]?.component, query, limits);
         const json = Buffer.from(jsonOf(answer, { what: 'The answer', levels: null }));
-        return this.#writer.push({ t: 'told', bytes: json.byteLength }, json);
+        return this.#writer.push({ t: 'query-result', bytes: json.byteLength }, json);
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
       this.#writer.push({ t: 'loaded' });
       for (const run of [...this.#runs.values()]) void this.#execute(run);
     } catch (error) {
-      this.#writer.push({ t: 'broken', fault: faultOf(capture, error, ask === undefined) });
+      this.#writer.push({ t: 'broken', fault: faultOf(capture, error, query === undefined) });
     }
   }
 

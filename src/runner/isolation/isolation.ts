@@ -17,7 +17,7 @@ export interface CodeUser {
 export interface IsolationSettings {
   readonly level: 'process' | 'jail';
   /**
-   * What code reaches: nothing, what the server opens for it (`OpenOutlet`), or what the server reaches. At the level
+   * What code reaches: nothing, what the server opens for it (`OpenEgress`), or what the server reaches. At the level
    * `process` nothing but the child's own program keeps code to what the server opens, and `none` there is none.
    */
   readonly network: 'none' | 'public' | 'full';
@@ -72,7 +72,7 @@ export interface Ending {
 }
 
 /** Opens a way out at a path, for a user of the system (null: the server's own): a socket that only one process is shown. */
-export type OpenOutlet = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
+export type OpenEgress = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
 
 export type ToPrepare = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
 
@@ -91,20 +91,20 @@ export function goesThroughServer({ network }: IsolationSettings, isOurs: boolea
 }
 
 /** The server's socket, in the process's folder. */
-export const OUTLET = 'outlet.sock';
+export const EGRESS_SOCKET = 'egress.sock';
 
 /** Opens the way out of a process whose connections go through the server. Rejects when there is none to be opened. */
-export async function openWayOut(
+export async function prepareEgress(
   settings: IsolationSettings,
-  open: OpenOutlet | null | undefined,
+  open: OpenEgress | null | undefined,
   { dir, isOurs, user }: ToPrepare,
 ): Promise<{ close(): void }> {
   if (!goesThroughServer(settings, isOurs)) return { close: () => {} };
-  if (!open) throw new Error(NO_WAY_OUT);
-  return await open(join(dir, OUTLET), user);
+  if (!open) throw new Error(NO_EGRESS);
+  return await open(join(dir, EGRESS_SOCKET), user);
 }
 
-export const NO_WAY_OUT = 'no way out was given to code whose connections go through the server';
+export const NO_EGRESS = 'no egress was given to code whose connections go through the server';
 export const CHILD_FILE = 'child.mjs';
 export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 

@@ -19,17 +19,17 @@ import { inheritedDescriptors } from './descriptors.ts';
 import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
   type CodeUser,
+  EGRESS_SOCKET,
   type Ending,
   environmentOf,
   goesThroughServer,
   type Inside,
   type Isolation,
   type IsolationSettings,
-  NO_WAY_OUT,
+  NO_EGRESS,
   nodeArguments,
-  type OpenOutlet,
-  OUTLET,
-  openWayOut,
+  type OpenEgress,
+  prepareEgress,
   STDIO,
   type Started,
   type StartOptions,
@@ -70,13 +70,13 @@ export class Jails implements Isolation {
 
   readonly #hardens: boolean;
   readonly #filter = jailFilter();
-  readonly #openOutlet: OpenOutlet | undefined;
+  readonly #openEgress: OpenEgress | undefined;
 
-  /** `openOutlet`: for the network `public`, and for code of ours. */
-  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
-    if (settings.network === 'public' && openOutlet === undefined) throw new Error(NO_WAY_OUT);
+  /** `openEgress`: for the network `public`, and for code of ours. */
+  constructor(settings: IsolationSettings, openEgress?: OpenEgress) {
+    if (settings.network === 'public' && openEgress === undefined) throw new Error(NO_EGRESS);
     this.#settings = settings;
-    this.#openOutlet = openOutlet;
+    this.#openEgress = openEgress;
     this.#system = systemArguments(settings.network);
     this.#hardens = isHardening(settings);
   }
@@ -90,19 +90,19 @@ export class Jails implements Isolation {
   }
 
   prepare(options: ToPrepare): Promise<{ close(): void }> {
-    return openWayOut(this.#settings, this.#openOutlet, options);
+    return prepareEgress(this.#settings, this.#openEgress, options);
   }
 
   start(options: StartOptions): Started {
     const { dir, memoryMb, sourceId, isOurs, user } = options;
     const { network } = this.#settings;
-    const place = { path: join(INSIDE.dir, OUTLET), hasOwnLoopback: network !== 'full' };
-    const outlet = goesThroughServer(this.#settings, isOurs) ? place : null;
+    const place = { path: join(INSIDE.dir, EGRESS_SOCKET), hasOwnLoopback: network !== 'full' };
+    const egress = goesThroughServer(this.#settings, isOurs) ? place : null;
     const limits = limitsOf(this.#settings, isOurs);
     const node = nodeArguments(INSIDE, options, {
       close: this.#close,
       user: null,
-      outlet,
+      egress,
       parent: null,
       limits: this.#hardens ? limits : null,
     });

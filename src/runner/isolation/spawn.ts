@@ -2,25 +2,25 @@
 // system calls that the process sets up by itself before it loads code (child/harden.ts), and, where the server is root,
 // another user.
 //
-// It has the server's network. Code of ours makes its connections through the server all the same (child/outlet.ts), and
+// It has the server's network. Code of ours makes its connections through the server all the same (child/confine/egress.ts), and
 // with the network `public` all code does that does not mean to go around it.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { OutletPlace } from '../child/confine/confine.ts';
+import type { EgressSocket } from '../child/confine/confine.ts';
 import { inheritedDescriptors } from './descriptors.ts';
 import { isHardening, limitsOf, underLimits } from './hardening.ts';
 import {
   type CodeUser,
+  EGRESS_SOCKET,
   environmentOf,
   goesThroughServer,
   type Inside,
   type Isolation,
   type IsolationSettings,
   nodeArguments,
-  type OpenOutlet,
-  OUTLET,
-  openWayOut,
+  type OpenEgress,
+  prepareEgress,
   STDIO,
   type Started,
   type StartOptions,
@@ -34,14 +34,14 @@ const MAX_PATH_BYTES = 100;
 
 export class PlainProcesses implements Isolation {
   readonly #settings: IsolationSettings;
-  readonly #openOutlet: OpenOutlet | undefined;
+  readonly #openEgress: OpenEgress | undefined;
   readonly #hardens: boolean;
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
 
-  /** Without `openOutlet` nothing starts whose connections go through the server. */
-  constructor(settings: IsolationSettings, openOutlet?: OpenOutlet) {
+  /** Without `openEgress` nothing starts whose connections go through the server. */
+  constructor(settings: IsolationSettings, openEgress?: OpenEgress) {
     this.#settings = settings;
-    this.#openOutlet = openOutlet;
+    this.#openEgress = openEgress;
     this.#hardens = isHardening(settings);
   }
 
@@ -54,7 +54,7 @@ export class PlainProcesses implements Isolation {
   }
 
   prepare(options: ToPrepare): Promise<{ close(): void }> {
-    return openWayOut(this.#settings, this.#openOutlet, options);
+    return prepareEgress(this.#settings, this.#openEgress, options);
   }
 
   start(options: StartOptions): Started {
@@ -63,7 +63,7 @@ export class PlainProcesses implements Isolation {
     const confinement = {
       close: this.#close,
       user: options.user,
-      outlet: goesThroughServer(this.#settings, options.isOurs) ? outletIn(options.dir) : null,
+      egress: goesThroughServer(this.#settings, options.isOurs) ? egressSocketIn(options.dir) : null,
       parent: process.pid,
       limits: this.#hardens ? limits : null,
     };
@@ -80,7 +80,7 @@ export class PlainProcesses implements Isolation {
   }
 }
 
-function outletIn(dir: string): OutletPlace {
-  const path = join(dir, OUTLET);
-  return { path: Buffer.byteLength(path) > MAX_PATH_BYTES ? join('..', OUTLET) : path, hasOwnLoopback: false };
+function egressSocketIn(dir: string): EgressSocket {
+  const path = join(dir, EGRESS_SOCKET);
+  return { path: Buffer.byteLength(path) > MAX_PATH_BYTES ? join('..', EGRESS_SOCKET) : path, hasOwnLoopback: false };
 }

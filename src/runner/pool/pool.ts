@@ -7,18 +7,26 @@ import type { Deployment } from '../../domain/resource.ts';
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Cgroups } from '../isolation/cgroups.ts';
-import type { Isolation, IsolationSettings, OpenOutlet } from '../isolation/isolation.ts';
+import type { Isolation, IsolationSettings, OpenEgress } from '../isolation/isolation.ts';
 import { Jails } from '../isolation/jail.ts';
 import { LimitedByCgroups } from '../isolation/limited.ts';
 import { PlainProcesses } from '../isolation/spawn.ts';
 import { tryOut } from '../isolation/trial.ts';
 import { Workdirs } from '../isolation/workdir.ts';
-import { DescribedBefore } from '../process/described.ts';
-import { Describer } from '../process/describer.ts';
+import { ComponentInspector } from '../process/component-inspector.ts';
+import { DescriptionCache } from '../process/description-cache.ts';
 import { CANCELLED, Flight, RETURNED } from '../process/flight.ts';
 import { Intake } from '../process/intake.ts';
 import { RunProcess } from '../process/run-process.ts';
-import type { Ask, Described, Runner, RunnerStats, RunnerUse, RunRequest, Told } from '../runner.ts';
+import type {
+  ComponentQuery,
+  ComponentQueryResult,
+  DescribeResult,
+  Runner,
+  RunnerStats,
+  RunnerUse,
+  RunRequest,
+} from '../runner.ts';
 import { CpuUse } from './cpu-use.ts';
 import { defaultPoolMb } from './memory.ts';
 import { Places, type RunQuotas } from './places.ts';
@@ -36,7 +44,7 @@ export interface RunnerOptions {
   /** Limits of the system, where it lets the server set them. */
   readonly cgroups?: Cgroups | null;
   /** Needed for code of ours, and where code reaches public addresses alone. */
-  readonly openOutlet?: OpenOutlet | undefined;
+  readonly openEgress?: OpenEgress | undefined;
   /** All processes, idle ones too. */
   readonly maxProcesses?: number;
   /** Those that work at a time. */
@@ -83,8 +91,8 @@ class Pool implements ProcessRunner {
   readonly #options: RunnerOptions & { readonly graceMs: number; readonly brokenMs: number };
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
-  readonly #describer: Describer;
-  readonly #described = new DescribedBefore();
+  readonly #inspector: ComponentInspector;
+  readonly #described = new DescriptionCache();
   readonly #flights = new Map<number, Flight>();
   readonly #sharing = new Sharing();
   readonly #cpuUse = new CpuUse();
@@ -105,16 +113,16 @@ class Pool implements ProcessRunner {
     const {
       isolation,
       tmpDir,
-      openOutlet,
+      openEgress,
       maxProcesses = MAX_PROCESSES,
       quotasOf = () => NO_QUOTAS,
       cgroups,
     } = options;
     this.#workdirs = new Workdirs(tmpDir, isolation.user);
     const kept =
-      isolation.level === 'jail' ? new Jails(isolation, openOutlet) : new PlainProcesses(isolation, openOutlet);
+      isolation.level === 'jail' ? new Jails(isolation, openEgress) : new PlainProcesses(isolation, openEgress);
     this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;
-    this.#describer = new Describer(this.#workdirs, this.#isolation);
+    this.#inspector = new ComponentInspector(this.#workdirs, this.#isolation);
     const bounds = {
       maxProcesses,
       maxAwake: Math.min(
@@ -129,7 +137,7 @@ class Pool implements ProcessRunner {
     const create = (key: string, placed: Placed): RunProcess => this.#createProcess(key, placed);
     const intake = this.#intake;
     this.#places = new Places({ bounds, quotasOf, cpuUse, intake, create, nowMs: () => performance.now() });
-    this.#watch = new Watch(this.#places, { ...bounds, idleMs: options.idleMs ?? IDLE_MS, describer: this.#describer });
+    this.#watch = new Watch(this.#places, { ...bounds, idleMs: options.idleMs ?? IDLE_MS, inspector: this.#inspector });
     this.#workdirs.sweep().catch((error: unknown) => {
       options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
     });
@@ -155,12 +163,12 @@ class Pool implements ProcessRunner {
     });
   }
 
-  describe(deployment: Deployment, env: Env = {}): Promise<Described> {
-    return this.#described.get(deployment, env, () => this.#describer.describe(deployment, env));
+  describe(deployment: Deployment, env: Env = {}): Promise<DescribeResult> {
+    return this.#described.get(deployment, env, () => this.#inspector.describe(deployment, env));
   }
 
-  ask(deployment: Deployment, ask: Ask, env: Env = {}): Promise<Told> {
-    return this.#describer.ask(deployment, ask, env);
+  queryComponent(deployment: Deployment, query: ComponentQuery, env: Env = {}): Promise<ComponentQueryResult> {
+    return this.#inspector.query(deployment, query, env);
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {
@@ -190,7 +198,7 @@ class Pool implements ProcessRunner {
     const cut = setTimeout(() => {
       for (const process of all) process.abandon();
     }, graceMs);
-    await Promise.all([this.#describer.stop(), this.#empty()]);
+    await Promise.all([this.#inspector.stop(), this.#empty()]);
     clearTimeout(cut);
     this.#watch.stop();
     this.#workdirs.close();

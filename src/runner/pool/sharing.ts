@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { originOf } from '../../domain/origin.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { RunOutcome } from '../../domain/run/run.ts';
-import type { Flight } from '../process/flight.ts';
 import type { RunRequest } from '../runner.ts';
 import { Recent } from './recent.ts';
 
@@ -28,6 +27,12 @@ const HARM: ReadonlySet<string> = new Set(['OutOfMemory', 'WorkerExit', 'WorkerL
 
 export type Placed = Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>;
 
+interface EndedRun {
+  readonly request: Pick<RunRequest, 'deployment'>;
+  /** Its process did not answer when it was told to end. */
+  readonly isSilent: boolean;
+}
+
 export class Sharing {
   readonly #hashes = new WeakMap<Deployment, string>();
   readonly #apart = new Recent<number>({ max: MAX_APART });
@@ -45,7 +50,7 @@ export class Sharing {
   }
 
   /** What has become of a run. */
-  ended({ request: { deployment }, isSilent }: Pick<Flight, 'request' | 'isSilent'>, { end }: RunOutcome): void {
+  ended({ request: { deployment }, isSilent }: EndedRun, { end }: RunOutcome): void {
     if (end.kind !== 'failed' || !isSource(deployment)) return;
     if (isSilent || HARM.has(end.fault.code)) this.#apart.set(deployment.id, performance.now() + APART_MS);
   }

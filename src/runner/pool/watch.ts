@@ -1,6 +1,6 @@
 // Looks at the processes from time to time: what they use, and which have had nothing to do for long.
 
-import type { Describer } from '../process/describer.ts';
+import type { ComponentInspector } from '../process/component-inspector.ts';
 import type { RunProcess } from '../process/run-process.ts';
 import { CPU_LOOK_MS, CPU_LOOK_SOON_MS } from './cpu.ts';
 import { idleInOrder } from './fair-slots.ts';
@@ -11,7 +11,7 @@ interface WatchOptions {
   readonly maxProcesses: number;
   readonly poolMb: number;
   readonly idleMs: number;
-  readonly describer: Describer;
+  readonly inspector: ComponentInspector;
 }
 
 /** An idle process is looked at every so many times: hundreds may be idle, and each look costs. */
@@ -40,14 +40,14 @@ export class Watch {
 
   #lookAtMemory(): void {
     const { all } = this.#places;
-    const { describer, poolMb, maxProcesses } = this.#options;
+    const { inspector, poolMb, maxProcesses } = this.#options;
     this.#looks++;
     let nth = 0;
     for (const process of all) {
       if (process.inFlight > 0 || process.usedMb === 0 || (nth++ + this.#looks) % IDLE_EVERY === 0)
         process.lookAtMemory();
     }
-    describer.lookAtMemory();
+    inspector.lookAtMemory();
     let overMb = -poolMb;
     // Without those that are ending and about to give theirs back.
     for (const { usedMb, isDraining, inFlight } of all) if (!isDraining || inFlight > 0) overMb += usedMb;

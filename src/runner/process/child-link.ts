@@ -47,7 +47,7 @@ export interface LinkOptions {
   readonly priorities?: Priorities;
   /** None: all that comes is read at once. */
   readonly intake?: Intake;
-  readonly ask?: InitMessage['ask'];
+  readonly query?: InitMessage['query'];
 }
 
 export interface Death {
@@ -175,7 +175,7 @@ export class ChildLink {
   }
 
   async #start(): Promise<void> {
-    const { workdirs, isolation, deployment, memoryMb, env, mode, ask } = this.#options;
+    const { workdirs, isolation, deployment, memoryMb, env, mode, query } = this.#options;
     // A process that runs sources knows whose code is running (child/instances.ts).
     const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
     const user = isolation.userOf(deployment.ownerId);
@@ -193,7 +193,7 @@ export class ChildLink {
     this.#listen(child);
     if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
     const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
-    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, ask });
+    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, query });
   }
 
   #listen(child: ChildProcess): void {

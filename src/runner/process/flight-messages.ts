@@ -3,10 +3,10 @@
 
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
-import { asksOf } from './asks.ts';
 import type { ChildLink } from './child-link.ts';
+import { childRequestsOf } from './child-requests.ts';
 import type { Flight } from './flight.ts';
-import { readAnswer, readAsk, readEnd, readStepMessage } from './inbound.ts';
+import { readAnswer, readChildRequest, readEnd, readStepMessage } from './inbound.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -38,10 +38,10 @@ export function takeForFlight(
     case 'answer':
       takeAnswer(flight, { message, body }, log);
       return null;
-    case 'ask': {
-      const { id, question, bytes } = readAsk(message, body);
-      flight.asks ??= asksOf(flight.request, link, log);
-      flight.asks.add(id, question, bytes);
+    case 'request': {
+      const { id, request, bytes } = readChildRequest(message, body);
+      flight.childRequests ??= childRequestsOf(flight.request, link, log);
+      flight.childRequests.add(id, request, bytes);
       return null;
     }
     default:

@@ -4,7 +4,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { NO_OUTCOME, type Outgoing, type RunOutcome } from '../../domain/run/run.ts';
 import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
 import type { RunRequest } from '../runner.ts';
-import type { Asks } from './asks.ts';
+import type { ChildRequests } from './child-requests.ts';
 
 /** No attempt was made. */
 export const RETURNED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'returned' } };
@@ -43,7 +43,7 @@ export class Flight {
   /** Only the first immediate answer counts. */
   answered = false;
   /** What its code asks; null: nothing so far. */
-  asks: Asks | null = null;
+  childRequests: ChildRequests | null = null;
   readonly #settle: (outcome: RunOutcome) => void;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
@@ -67,7 +67,7 @@ export class Flight {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.asks?.close();
+    this.childRequests?.close();
     this.#settle(outcome);
   }
 }

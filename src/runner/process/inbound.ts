@@ -9,7 +9,7 @@ import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
 import type { WaitAsked } from '../../domain/run/wait.ts';
 import { isHeader } from '../child/api/answer.ts';
 import { RESERVED_CODES } from '../child/errors.ts';
-import type { ComponentShape, Question } from '../runner.ts';
+import type { ChildRequest, ComponentShape } from '../runner.ts';
 import { faultAt, haltedEnd } from './crash-blame.ts';
 import type { Flight, Room } from './flight.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
@@ -53,12 +53,12 @@ export function readEnd(message: Message, { flight, body, nowMs }: EndContext): 
 /** A step has ended, and the run goes on. */
 export function readStepMessage(message: Message, flight: Flight): void {
   flight.steps.push(readStep(message.step, flight));
-  readMade(message, flight);
+  readProgress(message, flight);
 }
 
 function readParts(message: Message, flight: Flight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
   if (message.step !== undefined) flight.steps.push(readStep(message.step, flight));
-  readMade(message, flight);
+  readProgress(message, flight);
   const { steps, logs, logBytesDropped, outgoing, summary } = flight;
   return {
     steps,
@@ -72,7 +72,7 @@ function readParts(message: Message, flight: Flight, body: Uint8Array | null): O
   };
 }
 
-function readMade({ logs, dropped, outgoing, summary }: Message, flight: Flight): void {
+function readProgress({ logs, dropped, outgoing, summary }: Message, flight: Flight): void {
   if (logs !== undefined) flight.logs.push(...readLogs(logs, flight));
   if (dropped !== undefined) flight.logBytesDropped = integer(dropped);
   if (outgoing !== undefined) flight.outgoing.push(...readOutgoing(outgoing, flight));
@@ -146,15 +146,18 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
 }
 
 /** What the code asks. `value`: its bytes. */
-export function readAsk(message: Message, value: Uint8Array | null): { id: number; question: Question; bytes: number } {
-  const args = json(message.args, LIMITS.askArgsChars);
+export function readChildRequest(
+  message: Message,
+  value: Uint8Array | null,
+): { id: number; request: ChildRequest; bytes: number } {
+  const args = json(message.args, LIMITS.childRequestArgsChars);
   const given = value === null || value.byteLength === 0 ? null : Buffer.from(value).toString();
-  const question = {
+  const request = {
     verb: text(message.verb, LIMITS.nameChars),
     args: record(JSON.parse(args)),
-    value: given === null ? null : json(given, LIMITS.openAskBytes),
+    value: given === null ? null : json(given, LIMITS.openChildRequestBytes),
   };
-  return { id: integer(message.id), question, bytes: args.length + (value?.byteLength ?? 0) };
+  return { id: integer(message.id), request, bytes: args.length + (value?.byteLength ?? 0) };
 }
 
 /** Null when it is no text. */
@@ -217,9 +220,9 @@ export function readShape(given: unknown): ComponentShape {
 }
 
 /** The answer to a question: its JSON text. */
-export function readTold(given: Uint8Array): Readonly<Record<string, unknown>> {
+export function readQueryResult(given: Uint8Array): Readonly<Record<string, unknown>> {
   const told = text(Buffer.from(given).toString(), LIMITS.resultBytes);
-  checkJson(told, { values: LIMITS.toldValues });
+  checkJson(told, { values: LIMITS.componentQueryValues });
   const answer = record(JSON.parse(told));
   return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
 }

@@ -28,7 +28,7 @@ const RETIRED_MS = 10_000;
 const EARLY_MS = 5000;
 
 /** `deployment`: what it was started for; of sources that share it (sharing.ts), the first. */
-interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'ask'> {
+interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
   /** Runs that have it share the process. */
   readonly key: string;
   readonly clock: Clock;
@@ -225,11 +225,11 @@ export class RunProcess implements Held {
     const { clock, log } = this.options;
     const outcome = takeForFlight(flight, { message, body }, { link: this.#link, clock, log });
     if (outcome === null) return;
-    if (message.isSpoilt === true) this.#spoilt();
+    if (message.isTainted === true) this.#taint();
     this.#end(flight, outcome);
   }
 
-  #spoilt(): void {
+  #taint(): void {
     this.#draining = true;
     const isEarly = this.#runs === this.#flights.size && performance.now() - this.bornAt < EARLY_MS;
     if (isEarly) this.options.onEndedEarly();
@@ -298,7 +298,7 @@ export class RunProcess implements Held {
     const expected = this.#killed || this.isUnused;
     this.#close();
     this.#loading.resolve(false);
-    if (!expected) this.#spoilt();
+    if (!expected) this.#taint();
     const all = [...this.#flights.values()];
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
     for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));

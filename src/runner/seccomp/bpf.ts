@@ -40,7 +40,7 @@ export const ifEqual = (value: number, then?: string, otherwise?: string): Opera
 export const ifAtLeast = (value: number, then: string): Operation => ({ does: 'if-at-least', value, then });
 /** The only jump that reaches as far as it must. */
 export const jump = (to: string): Operation => ({ does: 'jump', to });
-export const give = (value: number): Operation => ({ does: 'return', value });
+export const ret = (value: number): Operation => ({ does: 'return', value });
 export const label = (name: string): Operation => ({ does: 'label', name });
 
 /** Returns the instructions as the kernel reads them. Throws on a label that is not there, behind, or too far. */

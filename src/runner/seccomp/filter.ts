@@ -12,7 +12,7 @@
 // What is refused fails with EPERM, as if the user had not the right. What libraries only try (clone3, io_uring, calls newer
 // than our table) fails with ENOSYS, and they fall back. Another machine's calls end the process.
 
-import { and, assemble, give, ifAtLeast, ifEqual, jump, label, load, type Program } from './bpf.ts';
+import { and, assemble, ifAtLeast, ifEqual, jump, label, load, type Program, ret } from './bpf.ts';
 import { ALLOWED, AUDIT_NAMES, FORKS, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
 
 export interface FilterOptions {
@@ -74,15 +74,15 @@ export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Ar
     ...names.map((name) => ifEqual(JUDGED[name][machine === 'x64' ? 0 : 1], `judge-${name}`)),
     jump('listed'),
     label('kill'),
-    give(KILL_PROCESS),
+    ret(KILL_PROCESS),
     label('unknown'),
-    give(ENOSYS),
+    ret(ENOSYS),
     ...names.flatMap((name) => [label(`judge-${name}`), ...judged[name]]),
     label('listed'),
     ...allowed.map((number) => ifEqual(number, 'allow')),
-    give(EPERM),
+    ret(EPERM),
     label('allow'),
-    give(ALLOW),
+    ret(ALLOW),
   ]);
 }
 
@@ -95,33 +95,27 @@ function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<
       load(argument(0)),
       and(isBundling ? CLONE_NAMESPACES : CLONE_THREAD),
       ifEqual(isBundling ? 0 : CLONE_THREAD, undefined, 'no-clone'),
-      give(ALLOW),
+      ret(ALLOW),
       label('no-clone'),
-      give(EPERM),
+      ret(EPERM),
     ],
     // Its flags lie in memory, where no filter sees them; the C library asks clone then.
-    clone3: [give(ENOSYS)],
+    clone3: [ret(ENOSYS)],
     // A group's number stands there below zero.
     kill: oneOf('self', 0, mayEndGroup ? [pid, -pid >>> 0] : [pid])('kill'),
     // The bundler signals its own threads, and its number is not known yet.
-    tgkill: isBundling ? [give(ALLOW)] : onlySelf('tgkill'),
+    tgkill: isBundling ? [ret(ALLOW)] : onlySelf('tgkill'),
     prctl: oneOf('prctl', 0, isStart ? [...PRCTLS, ...PRCTLS_AT_START] : PRCTLS)('prctl'),
     ioctl: oneOf('ioctl', 1, IOCTLS)('ioctl'),
     fcntl: noneOf(1, FCNTLS_REFUSED),
     prlimit64: oneOf('limits', 0, [0, pid])('prlimit64'),
     socket: socketJudgement(),
-    socketpair: [
-      load(argument(0)),
-      ifEqual(AF_UNIX, 'pair-allow'),
-      give(EAFNOSUPPORT),
-      label('pair-allow'),
-      give(ALLOW),
-    ],
-    execve: [give(isStart ? ALLOW : EPERM)],
-    seccomp: [give(isStart ? ALLOW : EPERM)],
+    socketpair: [load(argument(0)), ifEqual(AF_UNIX, 'pair-allow'), ret(EAFNOSUPPORT), label('pair-allow'), ret(ALLOW)],
+    execve: [ret(isStart ? ALLOW : EPERM)],
+    seccomp: [ret(isStart ? ALLOW : EPERM)],
     // Of rings that are there; none can be made.
-    io_uring_enter: [give(stage === 'start' ? ENOSYS : ALLOW)],
-    io_uring_setup: [give(ENOSYS)],
+    io_uring_enter: [ret(stage === 'start' ? ENOSYS : ALLOW)],
+    io_uring_setup: [ret(ENOSYS)],
   };
 }
 
@@ -129,7 +123,7 @@ function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<
 function oneOf(what: string, index: number, values: readonly number[]): (name: string) => Program {
   return (name) => {
     const yes = `${name}-${what}-allow`;
-    return [load(argument(index)), ...values.map((value) => ifEqual(value, yes)), give(EPERM), label(yes), give(ALLOW)];
+    return [load(argument(index)), ...values.map((value) => ifEqual(value, yes)), ret(EPERM), label(yes), ret(ALLOW)];
   };
 }
 
@@ -137,9 +131,9 @@ function noneOf(index: number, values: readonly number[]): Program {
   return [
     load(argument(index)),
     ...values.map((value) => ifEqual(value, 'none-refuse')),
-    give(ALLOW),
+    ret(ALLOW),
     label('none-refuse'),
-    give(EPERM),
+    ret(EPERM),
   ];
 }
 
@@ -149,7 +143,7 @@ function socketJudgement(): Program {
     load(argument(0)),
     ifEqual(AF_NETLINK, 'socket-netlink'),
     ...[AF_UNIX, AF_INET, AF_INET6].map((family) => ifEqual(family, 'socket-type')),
-    give(EAFNOSUPPORT),
+    ret(EAFNOSUPPORT),
     label('socket-netlink'),
     load(argument(2)),
     ifEqual(NETLINK_ROUTE, 'socket-allow', 'socket-refuse'),
@@ -159,8 +153,8 @@ function socketJudgement(): Program {
     ifEqual(SOCK_STREAM, 'socket-allow'),
     ifEqual(SOCK_DGRAM, 'socket-allow'),
     label('socket-refuse'),
-    give(EPERM),
+    ret(EPERM),
     label('socket-allow'),
-    give(ALLOW),
+    ret(ALLOW),
   ];
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Ask, PropsInput } from '../../../src/runner/runner.ts';
+import type { ComponentQuery, PropsInput } from '../../../src/runner/runner.ts';
 import { bodies, deploymentOf, faultOf, kit, returned } from './kit.ts';
 
 const SHOP = `const shop = {
@@ -105,18 +105,18 @@ test('a dir goes with its run', async (t) => {
   assert.equal(existsSync(folder), false);
 });
 
-async function told(t: Parameters<typeof kit>[0], code: string, ask: Partial<Ask> & { prop?: string }) {
-  const whole = { what: 'options', page: 0, prevContext: {}, props: props({}), ...ask } as Ask;
-  return await kit(t).runner.ask(await deploymentOf(code), whole);
+async function queried(t: Parameters<typeof kit>[0], code: string, query: Partial<ComponentQuery> & { prop?: string }) {
+  const whole = { what: 'options', page: 0, prevContext: {}, props: props({}), ...query } as ComponentQuery;
+  return await kit(t).runner.queryComponent(await deploymentOf(code), whole);
 }
 
 test('options run as the app that defines them', async (t) => {
   const code = action(`props: { shop, country: 'string',
     city: { propDefinition: [shop, 'city', (c) => ({ country: c.country })], label: 'Where' } }, run() {}`);
   const configured = props({ country: 'no', shop: { $auth: { token: 't' } } });
-  const first = await told(t, code, { prop: 'city', props: configured, query: 'q' });
+  const first = await queried(t, code, { prop: 'city', props: configured, query: 'q' });
   assert.deepEqual(first, { ok: true, answer: { options: ['t no', 0, 'q'], context: { next: 1 } } });
-  const second = await told(t, code, { prop: 'city', props: configured, page: 1, prevContext: { next: 1 } });
+  const second = await queried(t, code, { prop: 'city', props: configured, page: 1, prevContext: { next: 1 } });
   assert.deepEqual(second, { ok: true, answer: { options: ['t no', 1, null], context: { next: 2 } } });
 });
 
@@ -136,7 +136,7 @@ test('prop definitions lead through several apps', async (t) => {
     ],
   );
   const configured = props({ name: 'Oslo', shop: { $auth: { token: 't' } } });
-  assert.deepEqual(await told(t, code, { prop: 'place', props: configured }), {
+  assert.deepEqual(await queried(t, code, { prop: 'place', props: configured }), {
     ok: true,
     answer: { options: ['t Oslo'], context: null },
   });
@@ -147,7 +147,7 @@ test("a component's own options have its this", async (t) => {
       const { names } = this; return names(country, page); } } },
     methods: { names(country, page) { return [{ label: this.shop.list(country), value: page }, this.country]; } }, run() {}`);
   const configured = props({ country: 'se', shop: { $auth: { token: 't' } } });
-  assert.deepEqual(await told(t, code, { prop: 'pick', props: configured, page: 3 }), {
+  assert.deepEqual(await queried(t, code, { prop: 'pick', props: configured, page: 3 }), {
     ok: true,
     answer: { options: [{ label: 't se', value: 3 }, 'se'], context: null },
   });
@@ -157,7 +157,7 @@ test('options of an additional prop are found', async (t) => {
   const code = action(`props: { kind: { type: 'string', reloadProps: true } },
     async additionalProps(previous) { return { ...previous, extra: { type: 'string', options: () => [this.kind, Object.keys(previous).join()] } }; },
     run() {}`);
-  const answer = await told(t, code, { prop: 'extra', props: props({ kind: 'k' }) });
+  const answer = await queried(t, code, { prop: 'extra', props: props({ kind: 'k' }) });
   assert.deepEqual(answer, { ok: true, answer: { options: ['k', 'kind'], context: null } });
 });
 
@@ -173,10 +173,10 @@ test('options that cannot be told say why', async (t) => {
     [`props: { p: { type: 'string', options: () => [1n] } }`, /BigInt/],
   ];
   for (const [code, message] of cases) {
-    const answer = await told(t, action(`${code}, run() {}`), { prop: 'p' });
+    const answer = await queried(t, action(`${code}, run() {}`), { prop: 'p' });
     assert.ok(!answer.ok && message.test(answer.message), JSON.stringify(answer));
   }
-  const thrown = await told(t, action(cases[0]?.[0] ?? ''), { prop: 'p' });
+  const thrown = await queried(t, action(cases[0]?.[0] ?? ''), { prop: 'p' });
   assert.match(thrown.ok ? '' : thrown.stack, /at .*one\.ts:/);
 });
 
@@ -185,7 +185,7 @@ test('additionalProps answers definitions, without functions', async (t) => {
       previous.kind.hidden = true;
       return { ...previous, city: { propDefinition: [shop, 'city'] }, [this.kind]: 'integer' };
     }, run() {}`);
-  const answer = await told(t, code, { what: 'props', props: props({ kind: 'rows' }) });
+  const answer = await queried(t, code, { what: 'props', props: props({ kind: 'rows' }) });
   assert.ok(answer.ok, JSON.stringify(answer));
   assert.deepEqual(answer.answer.props, {
     shop: { type: 'app', app: 'shop', usesAuth: true },
@@ -193,7 +193,7 @@ test('additionalProps answers definitions, without functions', async (t) => {
     city: { type: 'string', label: 'City', default: 'osl', remoteOptions: true },
     rows: { type: 'integer' },
   });
-  const wrong = await told(t, action(`additionalProps() { return [1]; }, run() {}`), { what: 'props' });
+  const wrong = await queried(t, action(`additionalProps() { return [1]; }, run() {}`), { what: 'props' });
   assert.match(wrong.ok ? '' : wrong.message, /must return an object/);
 });
 
@@ -206,10 +206,10 @@ test('additionalProps may change what it is shown', async (t) => {
       return previous.rows === undefined ? { rows: { type: 'integer', default: 1, reloadProps: true } } : { rows: previous.rows };
     }, run() {}`);
   const rows = { type: 'integer', default: 1, reloadProps: true };
-  const named = await told(t, code, { what: 'props', props: props({ kind: 'named' }) });
+  const named = await queried(t, code, { what: 'props', props: props({ kind: 'named' }) });
   const kind = { type: 'string', description: 'of named' };
   assert.deepEqual(named.ok && named.answer.props, { kind, name: { type: 'string', hidden: false }, rows });
-  const other = await told(t, code, { what: 'props', props: props({ kind: 'x' }) });
+  const other = await queried(t, code, { what: 'props', props: props({ kind: 'x' }) });
   assert.deepEqual(other.ok && other.answer.props, { kind: { ...kind, description: 'of x' }, rows });
 });
 

@@ -41,7 +41,7 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "becomes part of users' bundles: user code, in its process",
   },
   {
-    where: 'runner/child/confine/outlet.ts',
+    where: 'runner/child/confine/egress.ts',
     way: 'a socket',
     why: "in user code's process: the jail's own socket to the tunnel",
   },

@@ -4,7 +4,7 @@ import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
 import type { ChildLimits } from '../protocol.ts';
 import { textOf } from '../text.ts';
-import type { Questions } from './questions.ts';
+import type { PendingRequests } from './pending-requests.ts';
 
 type Entry = [key: string, value: unknown];
 
@@ -15,36 +15,36 @@ interface Listing<T> extends PromiseLike<T[]>, AsyncIterable<T> {
 }
 
 /** Its functions may be taken out of it and called alone. */
-export function dataStore(store: string, questions: Pick<Questions, 'ask'>, limits: ChildLimits): object {
-  const ask = (verb: string, args: object = {}, value?: string): Promise<unknown> =>
-    questions.ask(verb, { store, ...args }, value);
+export function dataStore(store: string, requests: Pick<PendingRequests, 'send'>, limits: ChildLimits): object {
+  const send = (verb: string, args: object = {}, value?: string): Promise<unknown> =>
+    requests.send(verb, { store, ...args }, value);
   const keyOf = (key: unknown): { key: string } => ({ key: checkedKey(key, limits) });
   const keys = (): Listing<string> =>
     listing(
-      (after) => ask('keys', { after }) as Promise<string[]>,
+      (after) => send('keys', { after }) as Promise<string[]>,
       (key) => key,
     );
   const entries = (): Listing<Entry> =>
     listing(
-      (after) => ask('entries', { after }) as Promise<Entry[]>,
+      (after) => send('entries', { after }) as Promise<Entry[]>,
       ([key]) => key,
     );
   return {
-    get: async (key: unknown) => ((await ask('get', keyOf(key))) as unknown[])[0],
+    get: async (key: unknown) => ((await send('get', keyOf(key))) as unknown[])[0],
     set: async (key: unknown, value: unknown, options?: unknown) => {
       const text = jsonOf(value, { what: 'The value', levels: null });
       if (Buffer.byteLength(text) > limits.recordBytes)
         throw platformError('PayloadTooLarge', `A value in a data store has at most ${limits.recordBytes} bytes`);
       const { ttl } = (options ?? {}) as { ttl?: unknown };
-      await ask('set', { ...keyOf(key), ttlMs: ttlOf(ttl) }, text);
+      await send('set', { ...keyOf(key), ttlMs: ttlOf(ttl) }, text);
     },
-    setTtl: async (key: unknown, ttl: unknown) => await ask('setTtl', { ...keyOf(key), ttlMs: ttlOf(ttl) }),
-    has: async (key: unknown) => await ask('has', keyOf(key)),
-    delete: async (key: unknown) => await ask('delete', keyOf(key)),
+    setTtl: async (key: unknown, ttl: unknown) => await send('setTtl', { ...keyOf(key), ttlMs: ttlOf(ttl) }),
+    has: async (key: unknown) => await send('has', keyOf(key)),
+    delete: async (key: unknown) => await send('delete', keyOf(key)),
     clear: async () => {
-      await ask('clear');
+      await send('clear');
     },
-    size: async () => await ask('size'),
+    size: async () => await send('size'),
     keys,
     entries,
     [Symbol.asyncIterator]: () => entries()[Symbol.asyncIterator](),

@@ -37,7 +37,7 @@ export interface Surroundings {
   readonly onEnd?: (clean: () => void) => void;
 }
 
-/** Made anew for every run: what code leaves on `this` is not seen by the next one. */
+/** RunProgress anew for every run: what code leaves on `this` is not seen by the next one. */
 export function bindComponent(component: Component, around: Surroundings): object {
   const self = Object.create(component) as object;
   const definitions = allDefinitions(component.props, around.props?.additionalProps);

@@ -22,7 +22,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
     endpoints: input.endpoints,
     db: sourceDb(input.db, run.dbWrites, run.program.limits),
     respond: (answer) => step.respondAtOnce(answer),
-    dataStore: (id) => dataStore(id, run.questions, run.program.limits),
+    dataStore: (id) => dataStore(id, run.requests, run.program.limits),
     emit: (event, metadata) => {
       if (run.ended) throw new ConfigurationError(EMITTED_LATE);
       run.outbox.emitItem(event, metadata as EmitMetadata | undefined);

@@ -3,7 +3,7 @@
 import { closeSync } from 'node:fs';
 import type { ResourceLimits } from './harden.ts';
 
-export interface OutletPlace {
+export interface EgressSocket {
   /** Of the server's socket. */
   readonly path: string;
   /** The loopback interface is this process's own, as in a network namespace; else it is the machine's. */
@@ -21,7 +21,7 @@ export interface Confinement {
   /** What `harden` is to set; null: it cannot here, and what started the process has set limits. */
   readonly limits: ResourceLimits | null;
   /** The way out through the server; null: there is none, or connections go their own way. */
-  readonly outlet: OutletPlace | null;
+  readonly egress: EgressSocket | null;
 }
 
 /**

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createBundler } from '../../../../src/runner/bundling/bundler.ts';
 import { Recent } from '../../../../src/runner/pool/recent.ts';
-import { DescribedBefore } from '../../../../src/runner/process/described.ts';
-import type { Described } from '../../../../src/runner/runner.ts';
+import { DescriptionCache } from '../../../../src/runner/process/description-cache.ts';
+import type { DescribeResult } from '../../../../src/runner/runner.ts';
 import { deploymentOf } from '../kit.ts';
 
 async function packages(t: TestContext): Promise<string> {
@@ -51,10 +51,10 @@ test('what failed is tried again', async (t) => {
 });
 
 test('one code is described once', async () => {
-  const before = new DescribedBefore();
-  const answers: Described[] = [];
-  const ask = async (ok: boolean): Promise<Described> => {
-    const described = (ok ? { ok, shape: {} } : { ok, message: '', stack: '' }) as Described;
+  const before = new DescriptionCache();
+  const answers: DescribeResult[] = [];
+  const ask = async (ok: boolean): Promise<DescribeResult> => {
+    const described = (ok ? { ok, shape: {} } : { ok, message: '', stack: '' }) as DescribeResult;
     answers.push(described);
     return described;
   };

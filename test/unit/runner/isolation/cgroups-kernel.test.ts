@@ -27,12 +27,12 @@ test('this machine is told as it is', () => {
   else assert.equal(here.obstacle, null);
 });
 
-interface Made extends Cgroup {
+interface RunProgress extends Cgroup {
   /** What a file of the cgroup says. */
   said(name: string): string;
 }
 
-function groupOf(t: TestContext, memoryMb: number): Made {
+function groupOf(t: TestContext, memoryMb: number): RunProgress {
   const { cgroups, dir } = here as { readonly cgroups: Cgroups; readonly dir: string };
   const before = new Set(readdirSync(dir));
   const group = cgroups.make({ memoryBytes: memoryMb * BYTES_PER_MB });

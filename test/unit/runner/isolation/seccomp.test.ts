@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { assemble, give, ifEqual, jump, label, load } from '../../../../src/runner/seccomp/bpf.ts';
+import { assemble, ifEqual, jump, label, load, ret } from '../../../../src/runner/seccomp/bpf.ts';
 import { type FilterOptions, seccompFilter } from '../../../../src/runner/seccomp/filter.ts';
 import {
   ALLOWED,
@@ -157,11 +157,11 @@ test('x32 calls end the process', () => {
 });
 
 test('jumps are refused that are none', () => {
-  assert.throws(() => assemble([ifEqual(1, 'far'), ...Array(300).fill(load(0)), label('far'), give(0)]), /reach/);
+  assert.throws(() => assemble([ifEqual(1, 'far'), ...Array(300).fill(load(0)), label('far'), ret(0)]), /reach/);
   assert.throws(() => assemble([label('behind'), jump('behind')]), /reach/);
   assert.throws(() => assemble([jump('nowhere')]), /reach/);
   assert.throws(() => assemble([label('a'), label('a')]), /two labels/);
-  assert.equal(assemble([jump('far'), ...Array(300).fill(load(0)), label('far'), give(0)]).length, 302 * 8);
+  assert.equal(assemble([jump('far'), ...Array(300).fill(load(0)), label('far'), ret(0)]).length, 302 * 8);
 });
 
 function numbersIn(text: string): Map<string, number> {

@@ -1,11 +1,11 @@
 // The way out for code in a jail that reaches public addresses alone (`ERRAND_JAIL_NETWORK=public`).
 //
-// The jail has no network but a loopback interface of its own, and one Unix socket: an outlet. What is asked there is
+// The jail has no network but a loopback interface of its own, and one Unix socket: an egress. What is asked there is
 // HTTP's CONNECT, one connection each: the target is judged as that of a webhook, connected to here, and its bytes are
-// passed on unread. Each process has an outlet of its own, in a folder that no other process sees, so the process that asks there
+// passed on unread. Each process has an egress of its own, in a folder that no other process sees, so the process that asks there
 // is that process. Nothing is logged.
 //
-//   code ──connect──▶ child/outlet.ts ──CONNECT name:port──▶ outlet ──▶ what the name resolves to, judged
+//   code ──connect──▶ child/confine/egress.ts ──CONNECT name:port──▶ egress ──▶ what the name resolves to, judged
 //
 // A refusal says in headers what and why. (Rejected: requests in absolute form, as HTTP proxies take them. A refusal would
 // look like an answer of the target, and the server would see what is sent.)
@@ -19,13 +19,13 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { createTunnels, type Target, type TunnelOptions, type Tunnels } from './tunnel.ts';
 
-export interface Outlet {
+export interface Egress {
   /** Ends what goes through it. May be called twice. */
   close(): void;
 }
 
-/** Opens an outlet at a path, for a user of the system; null: for the server's own. */
-export type OpenOutlet = (path: string, user: { uid: number; gid: number } | null) => Promise<Outlet>;
+/** Opens an egress at a path, for a user of the system; null: for the server's own. */
+export type OpenEgress = (path: string, user: { uid: number; gid: number } | null) => Promise<Egress>;
 
 /** What a refusal says, in its headers. The reason names no address but the one that was asked for. */
 interface Refusal {
@@ -43,16 +43,16 @@ const REFUSED_AT_ONCE = 16;
 const MAX_PATH_BYTES = 100;
 const ESTABLISHED = 'HTTP/1.1 200 OK\r\n\r\n';
 
-export function createOutlets(options: TunnelOptions): OpenOutlet {
+export function createEgress(options: TunnelOptions): OpenEgress {
   return async (path, user) => {
-    const outlet = new UnixOutlet(createTunnels(options));
-    await outlet.open(path);
+    const egress = new UnixEgress(createTunnels(options));
+    await egress.open(path);
     if (user !== null) chownSync(path, user.uid, user.gid);
-    return outlet;
+    return egress;
   };
 }
 
-class UnixOutlet implements Outlet {
+class UnixEgress implements Egress {
   readonly #tunnels: Tunnels;
   readonly #server: Server;
   /** Who asks, those also that are not answered yet. */
@@ -67,7 +67,7 @@ class UnixOutlet implements Outlet {
       (_request, response) => response.writeHead(405, { allow: 'CONNECT', connection: 'close' }).end(),
     );
     // Those that say nothing hold a descriptor of ours, too.
-    this.#server.maxConnections = LIMITS.outletConnections + REFUSED_AT_ONCE;
+    this.#server.maxConnections = LIMITS.egressConnections + REFUSED_AT_ONCE;
     this.#server.on('clientError', (_error, socket) => socket.destroy());
     this.#server.on('connect', (request, socket, head) => this.#onConnect(request, socket, head));
   }
@@ -95,7 +95,7 @@ class UnixOutlet implements Outlet {
     caller.on('error', () => caller.destroy());
     const target = readTarget(url ?? '');
     if (target === null) refuse(caller, NO_TARGET);
-    else if (this.#callers.size >= LIMITS.outletConnections) refuse(caller, TOO_MANY);
+    else if (this.#callers.size >= LIMITS.egressConnections) refuse(caller, TOO_MANY);
     else this.#open(target, caller, head);
   }
 
@@ -123,7 +123,7 @@ const NO_TARGET: Refusal = { status: 400, code: 'ERR_INVALID_ARG_VALUE', reason:
 const TOO_MANY: Refusal = {
   status: 503,
   code: 'EMFILE',
-  reason: `the process has ${LIMITS.outletConnections} connections open, and may have no more`,
+  reason: `the process has ${LIMITS.egressConnections} connections open, and may have no more`,
 };
 
 /** `name:port`; null when it is none. */
@@ -162,7 +162,7 @@ function join(caller: Socket, upstream: Socket, head: Buffer): void {
     [caller, upstream],
     [upstream, caller],
   ] as const) {
-    from.setTimeout(LIMITS.outletIdleMs, () => from.destroy());
+    from.setTimeout(LIMITS.egressIdleMs, () => from.destroy());
     from.on('error', () => to.destroy());
     from.on('close', () => {
       if (!from.readableEnded) to.destroy();

@@ -14,7 +14,7 @@ import type { IsolationSettings } from '../../../../src/runner/isolation/isolati
 import type { RunnerOptions } from '../../../../src/runner/pool/pool.ts';
 import { isOurComponent, Sharing } from '../../../../src/runner/pool/sharing.ts';
 import { createAddresses } from '../../../../src/webhook/address.ts';
-import { createOutlets } from '../../../../src/webhook/outlet.ts';
+import { createEgress } from '../../../../src/webhook/egress.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 import { bodies, deploymentOf, faultOf, ISOLATION, type Kit, kit, requestOf, returned, signal } from '../kit.ts';
@@ -27,7 +27,7 @@ const OPEN = ['127.0.0.0/8'];
 
 function through(t: TestContext, allowTargets: readonly string[], options: Partial<RunnerOptions> = {}): Kit {
   const addresses = createAddresses({ allowTargets });
-  return kit(t, { isolation: PUBLIC, openOutlet: createOutlets({ addresses, lookup: HERE }), ...options });
+  return kit(t, { isolation: PUBLIC, openEgress: createEgress({ addresses, lookup: HERE }), ...options });
 }
 
 async function listening(t: TestContext, server: Server): Promise<number> {
@@ -121,7 +121,7 @@ test('the server’s own port is refused where loopback is open', async (t) => {
   const server = await counting(t);
   const services = [{ host: null, port: server.port, reason: 'it is where the server listens' }];
   const addresses = createAddresses({ allowTargets: OPEN, own: createOwn({ services: () => services }) });
-  const { evaluate } = kit(t, { isolation: PUBLIC, openOutlet: createOutlets({ addresses, lookup: HERE }) });
+  const { evaluate } = kit(t, { isolation: PUBLIC, openEgress: createEgress({ addresses, lookup: HERE }) });
   const outcome = await evaluate(
     `${CONNECTING} return [await tried(${server.port}), await tried(${server.port}, '127.0.0.2')]`,
   );
@@ -212,7 +212,7 @@ for (const [isolation, skip] of LEVELS) {
 test('a component of ours does not start without a way out', async (t) => {
   const inside = await counting(t);
   const fault = await saidBy(kit(t), await fetching('component'), `http://127.0.0.1:${inside.port}/`);
-  assert.match(JSON.stringify(fault), /no way out/);
+  assert.match(JSON.stringify(fault), /no egress/);
   assert.equal(inside.came(), 0);
 });
 

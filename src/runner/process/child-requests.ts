@@ -4,50 +4,50 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Log } from '../../ports.ts';
-import type { Question, Reply, RunRequest } from '../runner.ts';
+import type { ChildReply, ChildRequest, RunRequest } from '../runner.ts';
 import type { ChildLink } from './child-link.ts';
 
-export interface AsksOptions {
-  readonly ask: NonNullable<RunRequest['ask']>;
-  readonly reply: (id: number, reply: Reply) => void;
+export interface ChildRequestsOptions {
+  readonly answer: NonNullable<RunRequest['onChildRequest']>;
+  readonly reply: (id: number, reply: ChildReply) => void;
   /** Resolves when the process has read most of what it was sent, or is gone. */
   readonly room: () => Promise<void>;
-  /** `ask` has rejected, which is a bug. */
+  /** `answer` has rejected, which is a bug. */
   readonly onBug: (error: unknown) => void;
 }
 
 /** Of a run whose caller answers none. */
-const asksInVain = async (): Promise<Reply> => ({
+const refuseAll = async (): Promise<ChildReply> => ({
   ok: false,
   name: 'Error',
-  message: 'Nobody answers questions here',
+  message: 'This run answers no requests of its code',
 });
 
-const BUG: Reply = {
+const BUG: ChildReply = {
   ok: false,
   name: 'Error',
   message: 'This failed because of a bug in the service; its log says more',
 };
 
-export class Asks {
-  readonly #options: AsksOptions;
+export class ChildRequests {
+  readonly #options: ChildRequestsOptions;
   #last: Promise<void> = Promise.resolve();
   #open = 0;
   #openBytes = 0;
   #isClosed = false;
 
-  constructor(options: AsksOptions) {
+  constructor(options: ChildRequestsOptions) {
     this.#options = options;
   }
 
   /** Throws when there are more at a time than an honest process asks. `bytes`: of the question. */
-  add(id: number, question: Question, bytes: number): void {
-    if (this.#open >= LIMITS.openAsks || this.#openBytes + bytes > LIMITS.openAskBytes) {
-      throw new RangeError('more questions at a time than there may be');
+  add(id: number, request: ChildRequest, bytes: number): void {
+    if (this.#open >= LIMITS.openChildRequests || this.#openBytes + bytes > LIMITS.openChildRequestBytes) {
+      throw new RangeError('more requests at a time than there may be');
     }
     this.#open++;
     this.#openBytes += bytes;
-    this.#last = this.#last.then(() => this.#options.room()).then(() => void this.#answer(id, question, bytes));
+    this.#last = this.#last.then(() => this.#options.room()).then(() => void this.#answer(id, request, bytes));
   }
 
   /** The run is over: what waits is not answered any more. */
@@ -55,28 +55,28 @@ export class Asks {
     this.#isClosed = true;
   }
 
-  async #answer(id: number, question: Question, bytes: number): Promise<void> {
-    const { ask, reply, onBug } = this.#options;
+  async #answer(id: number, request: ChildRequest, bytes: number): Promise<void> {
+    const { answer, reply, onBug } = this.#options;
     if (this.#isClosed) return;
-    const answer = await ask(question).catch((error: unknown) => {
+    const given = await answer(request).catch((error: unknown) => {
       onBug(error);
       return BUG;
     });
     // Before the reply: with it, the process may ask the next one.
     this.#open--;
     this.#openBytes -= bytes;
-    if (!this.#isClosed) reply(id, answer);
+    if (!this.#isClosed) reply(id, given);
   }
 }
 
 /** Of a run whose process is at the other end of the link. */
-export function asksOf(
-  { run, ask = asksInVain }: Pick<RunRequest, 'run' | 'ask'>,
+export function childRequestsOf(
+  { run, onChildRequest = refuseAll }: Pick<RunRequest, 'run' | 'onChildRequest'>,
   link: Pick<ChildLink, 'post' | 'room'>,
   log: Log,
-): Asks {
-  return new Asks({
-    ask,
+): ChildRequests {
+  return new ChildRequests({
+    answer: onChildRequest,
     room: () => link.room(),
     reply: (id, reply) => {
       const json = Buffer.from(reply.ok ? reply.json : JSON.stringify({ name: reply.name, message: reply.message }));

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers';
 import { ConfigurationError } from '../errors.ts';
-import type { AskMessage, ChildLimits } from '../protocol.ts';
+import type { ChildLimits, ChildRequestMessage } from '../protocol.ts';
 
 // Taken before user code can put its own in their place.
 const { stringify, parse } = JSON;
@@ -12,42 +12,42 @@ export class DataStoreError extends Error {
   override readonly name = 'DataStoreError';
 }
 
-interface Asked {
-  readonly message: AskMessage;
+interface Pending {
+  readonly message: ChildRequestMessage;
   readonly value: Uint8Array;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-interface QuestionsOptions {
+interface PendingRequestsOptions {
   readonly run: number;
   readonly limits: ChildLimits;
-  readonly post: (message: AskMessage, value: Uint8Array) => void;
+  readonly post: (message: ChildRequestMessage, value: Uint8Array) => void;
   readonly isOver: () => boolean;
 }
 
 const NOTHING = new Uint8Array();
 
-export class Questions {
-  readonly #options: QuestionsOptions;
-  readonly #open = new Map<number, Asked>();
-  #waiting: Asked[] = [];
+export class PendingRequests {
+  readonly #options: PendingRequestsOptions;
+  readonly #open = new Map<number, Pending>();
+  #waiting: Pending[] = [];
   #openBytes = 0;
   #ids = 0;
   #onSettled: (() => void)[] = [];
   #hasRefused = false;
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: PendingRequestsOptions) {
     this.#options = options;
   }
 
   /** `value`: JSON text. Resolves with the answer's JSON value; after the run's end, never. */
-  ask(verb: string, args: Readonly<Record<string, unknown>>, value?: string): Promise<unknown> {
+  send(verb: string, args: Readonly<Record<string, unknown>>, value?: string): Promise<unknown> {
     if (this.#options.isOver()) return new Promise(() => {});
     const bytes = value === undefined ? NOTHING : Buffer.from(value);
     const id = ++this.#ids;
-    const message: AskMessage = {
-      t: 'ask',
+    const message: ChildRequestMessage = {
+      t: 'request',
       run: this.#options.run,
       id,
       verb,
@@ -56,38 +56,38 @@ export class Questions {
     };
     return new Promise((resolve, reject) => {
       this.#waiting.push({ message, value: bytes, resolve, reject });
-      this.#send();
+      this.#flush();
     });
   }
 
-  reply(id: number, ok: boolean, json: string): void {
-    const asked = this.#open.get(id);
-    if (asked === undefined) return;
+  settle(id: number, ok: boolean, json: string): void {
+    const request = this.#open.get(id);
+    if (request === undefined) return;
     this.#open.delete(id);
-    this.#openBytes -= bytesOf(asked);
-    this.#send();
-    if (ok) asked.resolve(parse(json));
+    this.#openBytes -= bytesOf(request);
+    this.#flush();
+    if (ok) request.resolve(parse(json));
     else {
       this.#hasRefused = true;
-      asked.reject(errorFrom(parse(json)));
+      request.reject(errorFrom(parse(json)));
     }
     if (this.#open.size > 0) return;
     for (const settled of this.#onSettled.splice(0)) settled();
   }
 
   /** Resolves when everything that was asked has its answer. */
-  async settled(): Promise<void> {
+  async allSettled(): Promise<void> {
     while (this.#open.size > 0) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
     // A refusal that nobody waits for fails the run, but not before Node has seen that nobody does.
     if (this.#hasRefused) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** In order: when the first that waits is too large to go now, the others wait behind it. */
-  #send(): void {
-    const { openAsks, openAskBytes } = this.#options.limits;
-    while (this.#open.size < openAsks) {
+  #flush(): void {
+    const { openChildRequests, openChildRequestBytes } = this.#options.limits;
+    while (this.#open.size < openChildRequests) {
       const next = this.#waiting[0];
-      if (next === undefined || this.#openBytes + bytesOf(next) > openAskBytes) return;
+      if (next === undefined || this.#openBytes + bytesOf(next) > openChildRequestBytes) return;
       this.#waiting.shift();
       this.#open.set(next.message.id, next);
       this.#openBytes += bytesOf(next);
@@ -96,11 +96,11 @@ export class Questions {
   }
 }
 
-function bytesOf({ message, value }: Asked): number {
+function bytesOf({ message, value }: Pending): number {
   return message.args.length + value.byteLength;
 }
 
-function errorFrom(told: unknown): Error {
-  const { name, message } = told as { name: string; message: string };
+function errorFrom(refusal: unknown): Error {
+  const { name, message } = refusal as { name: string; message: string };
   return name === 'ConfigurationError' ? new ConfigurationError(message) : new DataStoreError(message);
 }

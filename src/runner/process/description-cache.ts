@@ -6,21 +6,25 @@
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../domain/resource.ts';
 import { Recent } from '../pool/recent.ts';
-import type { Described } from '../runner.ts';
+import type { DescribeResult } from '../runner.ts';
 
 const MAX_KEPT = 500;
 const KEPT_MS = 60_000;
 
 interface Kept {
-  readonly described: Promise<Described>;
+  readonly described: Promise<DescribeResult>;
   readonly untilMs: number;
 }
 
-export class DescribedBefore {
+export class DescriptionCache {
   readonly #kept = new Recent<Kept>({ max: MAX_KEPT });
 
   /** What `ask` answers, or has answered for the same code. Failures are asked for again. */
-  get({ steps }: Deployment, env: Readonly<Record<string, string>>, ask: () => Promise<Described>): Promise<Described> {
+  get(
+    { steps }: Deployment,
+    env: Readonly<Record<string, string>>,
+    ask: () => Promise<DescribeResult>,
+  ): Promise<DescribeResult> {
     const [first] = steps;
     const parts = [first?.namespace ?? '', first?.bundle ?? '', first?.sourceMap ?? '', JSON.stringify(env)];
     const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64');

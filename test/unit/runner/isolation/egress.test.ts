@@ -9,7 +9,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAddresses } from '../../../../src/webhook/address.ts';
-import { createOutlets } from '../../../../src/webhook/outlet.ts';
+import { createEgress } from '../../../../src/webhook/egress.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
 import type { TunnelOptions } from '../../../../src/webhook/tunnel.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
@@ -23,8 +23,8 @@ const OPEN = createAddresses({ allowTargets: ['127.0.0.1/32'] });
 const HERE = async () => [{ address: '127.0.0.1', family: 4 }];
 
 function jailed(t: TestContext, options: Partial<TunnelOptions> = {}): Kit {
-  const openOutlet = createOutlets({ addresses: OPEN, lookup: HERE, ...options });
-  return kit(t, { isolation: JAIL, openOutlet });
+  const openEgress = createEgress({ addresses: OPEN, lookup: HERE, ...options });
+  return kit(t, { isolation: JAIL, openEgress });
 }
 
 async function listening(t: TestContext, server: Server): Promise<number> {
@@ -225,16 +225,16 @@ test('one deployment does not see another’s way out', { skip }, async (t) => {
   const code = `import fs from 'node:fs'; export default async () => [fs.readdirSync('/errand').sort(), (await fetch('http://receiver.test:${port}')).status]`;
   for (const deployment of [await deploymentOf(code), await deploymentOf(code)]) {
     const [files, status] = returned(await made.run(deployment)) as [string[], number];
-    assert.deepEqual([files, status], [['child.mjs', 'code', 'outlet.sock', 'pid', 'tmp'], 200]);
+    assert.deepEqual([files, status], [['child.mjs', 'code', 'egress.sock', 'pid', 'tmp'], 200]);
   }
 });
 
 test('a data dir with a long path will do', { skip }, async (t) => {
   const port = await hello(t);
-  const openOutlet = createOutlets({ addresses: OPEN, lookup: HERE });
+  const openEgress = createEgress({ addresses: OPEN, lookup: HERE });
   const { tmpDir } = kit(t);
   const long = join(tmpDir, 'x'.repeat(120));
   mkdirSync(long, { mode: 0o711 });
-  const made = kit(t, { isolation: JAIL, openOutlet, tmpDir: long });
+  const made = kit(t, { isolation: JAIL, openEgress, tmpDir: long });
   assert.equal((returned(await fetching(made, `http://receiver.test:${port}/`)) as unknown[])[0], 200);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { answerData, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
-import type { Question, Reply } from '../../../src/runner/runner.ts';
+import type { ChildReply, ChildRequest } from '../../../src/runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 
 const ID = 'ds_0000000000000001';
@@ -30,8 +30,8 @@ function byHand() {
     { store, wakeSweep: () => void swept++ },
     { ownerId: 'u_1', storeIds: () => new Set([ID]) },
   );
-  const ask = (verb: string, args: object = {}, value: string | null = null): Promise<Reply> =>
-    answer({ verb, args: { store: ID, ...args }, value } as Question);
+  const ask = (verb: string, args: object = {}, value: string | null = null): Promise<ChildReply> =>
+    answer({ verb, args: { store: ID, ...args }, value } as ChildRequest);
   const called = async (): Promise<string[]> => {
     await new Promise((resolve) => setImmediate(resolve));
     return calls.map(({ name }) => name);

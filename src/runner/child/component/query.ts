@@ -1,7 +1,7 @@
 // What a component is asked while it is being configured: the options of a prop, or its additional props.
 
 import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
-import type { Ask } from '../../runner.ts';
+import type { ComponentQuery } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
 import { sourceDb } from '../api/source-db.ts';
 import { ConfigurationError } from '../errors.ts';
@@ -11,47 +11,47 @@ import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from '
 import { definitionsAsJson } from './describe.ts';
 
 /** The answer, as JSON values. Rejects with what the component's code throws. */
-export async function answerTo(given: unknown, ask: Ask, limits: ChildLimits): Promise<unknown> {
+export async function answerQuery(given: unknown, query: ComponentQuery, limits: ChildLimits): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
   const bind = (additionalProps: PropDefinitions): object =>
     bindComponent(component, {
-      props: { ...ask.props, additionalProps },
+      props: { ...query.props, additionalProps },
       respond: async () => undefined,
-      endpoints: ask.endpoints,
-      db: sourceDb(ask.db ?? {}, new Map(), limits),
+      endpoints: query.endpoints,
+      db: sourceDb(query.db ?? {}, new Map(), limits),
       dataStore: (id) => dataStore(id, NO_STORES, limits),
       emit: () => undefined,
     });
-  if (ask.what === 'props') {
-    const { answered } = await additionalProps(component, { bind, ask });
+  if (query.what === 'props') {
+    const { answered } = await additionalPropsOf(component, { bind, query });
     return { props: definitionsAsJson(answered, component) };
   }
-  return await optionsOf(component, { bind, ask });
+  return await optionsOf(component, { bind, query });
 }
 
 /** What it does with a data store would stand, although nothing has been deployed. */
 const NO_STORES = {
-  ask: async (): Promise<never> => {
+  send: async (): Promise<never> => {
     throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
   },
 };
 
-interface Asked<A extends Ask = Ask> {
+interface QueryContext<A extends ComponentQuery = ComponentQuery> {
   /** The component's `this`, with these additional props. */
   readonly bind: (additional: PropDefinitions) => object;
-  readonly ask: A;
+  readonly query: A;
 }
 
-interface Additional {
+interface AdditionalProps {
   readonly answered: Record<string, unknown>;
   readonly known: PropDefinitions;
 }
 
-/** Each prop that is added may have a value that adds more: forms ask again with every one that is filled in. */
+/** Each prop that is added may have a value that adds more: forms query again with every one that is filled in. */
 const MAX_PASSES = 32;
 
-async function additionalProps(component: Component, { bind, ask }: Asked): Promise<Additional> {
-  let known = ask.props.additionalProps ?? {};
+async function additionalPropsOf(component: Component, { bind, query }: QueryContext): Promise<AdditionalProps> {
+  let known = query.props.additionalProps ?? {};
   if (typeof component.additionalProps !== 'function') return { answered: {}, known };
   const seen = new Set([...Object.keys(component.props ?? {}), ...Object.keys(known)]);
   for (let pass = 1; ; pass++) {
@@ -61,7 +61,7 @@ async function additionalProps(component: Component, { bind, ask }: Asked): Prom
     known = definitionsAsJson(answered, component);
     const fresh = Object.entries(known).filter(([name]) => !seen.has(name));
     for (const [name] of fresh) seen.add(name);
-    const isMore = fresh.some(([name, definition]) => hasValue(definition, ask.props.configuredProps[name]));
+    const isMore = fresh.some(([name, definition]) => hasValue(definition, query.props.configuredProps[name]));
     if (!isMore || pass === MAX_PASSES) return { answered, known };
   }
 }
@@ -94,18 +94,18 @@ function membersOf(answered: unknown): Record<string, unknown> {
 
 async function optionsOf(
   component: Component,
-  { bind, ask }: Asked<Extract<Ask, { what: 'options' }>>,
+  { bind, query: asked }: QueryContext<Extract<ComponentQuery, { what: 'options' }>>,
 ): Promise<unknown> {
-  const isOwn = Object.hasOwn(component.props ?? {}, ask.prop);
+  const isOwn = Object.hasOwn(component.props ?? {}, asked.prop);
   const { answered, known } = isOwn
-    ? { answered: component.props ?? {}, known: ask.props.additionalProps ?? {} }
-    : await additionalProps(component, { bind, ask });
-  const given = Object.hasOwn(answered, ask.prop) ? answered[ask.prop] : undefined;
-  if (given === undefined) throw new ConfigurationError(`The component has no prop "${ask.prop}"`);
+    ? { answered: component.props ?? {}, known: asked.props.additionalProps ?? {} }
+    : await additionalPropsOf(component, { bind, query: asked });
+  const given = Object.hasOwn(answered, asked.prop) ? answered[asked.prop] : undefined;
+  if (given === undefined) throw new ConfigurationError(`The component has no prop "${asked.prop}"`);
   const { definition, links } = resolve(given);
   if (typeof definition.options !== 'function') return { options: definition.options ?? [], context: null };
   const self = bind(known);
-  const { page, prevContext, query } = ask;
+  const { page, prevContext, query } = asked;
   const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, known) });
   const listed = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
   if (typeof listed !== 'object' || listed === null || Array.isArray(listed)) {

@@ -4,37 +4,37 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
-import type { Ask, Described, Told } from '../runner.ts';
+import type { ComponentQuery, ComponentQueryResult, DescribeResult } from '../runner.ts';
 import { ChildLink, type Death } from './child-link.ts';
-import { readBroken, readShape, readTold } from './inbound.ts';
+import { readBroken, readQueryResult, readShape } from './inbound.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 
 const LOAD_MS = 10_000;
 /** Whoever deploys a hundred sources at once waits a little, instead of having a hundred processes started. */
-const AT_ONCE = 2;
+const DESCRIBED_AT_ONCE = 2;
 /** What is asked may wait for other services: that must hold up no deployment. */
-const ASKED_AT_ONCE = 4;
+const QUERIES_AT_ONCE = 4;
 
 type Message = Readonly<Record<string, unknown>>;
 type Take = (bytes: unknown) => Buffer;
 type Env = Readonly<Record<string, string>>;
 type Refused = { readonly ok: false; readonly message: string; readonly stack: string };
 
-interface Question<T> {
+interface Inspection<T> {
   readonly deployment: Deployment;
   readonly env: Env;
-  readonly ask?: Ask;
+  readonly query?: ComponentQuery;
   readonly withinMs: number;
   /** Null: this message is no answer. Throws to end the process. */
   readonly read: (message: Message, take: Take) => T | null;
 }
 
-export class Describer {
+export class ComponentInspector {
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
   readonly #describing = new Set<ChildLink>();
-  readonly #asking = new Set<ChildLink>();
+  readonly #querying = new Set<ChildLink>();
   #ended: (() => void)[] = [];
   #stopping = false;
 
@@ -43,18 +43,20 @@ export class Describer {
     this.#isolation = isolation;
   }
 
-  async describe(deployment: Deployment, env: Env): Promise<Described> {
-    while (this.#describing.size >= AT_ONCE) await this.#oneEnded();
-    const read = (message: Message): Described | null =>
+  async describe(deployment: Deployment, env: Env): Promise<DescribeResult> {
+    while (this.#describing.size >= DESCRIBED_AT_ONCE) await this.#oneEnded();
+    const read = (message: Message): DescribeResult | null =>
       message.t === 'shape' ? { ok: true, shape: readShape(message.shape) } : null;
-    return await this.#question(this.#describing, { deployment, env, withinMs: LOAD_MS, read });
+    return await this.#inspect(this.#describing, { deployment, env, withinMs: LOAD_MS, read });
   }
 
-  async ask(deployment: Deployment, ask: Ask, env: Env): Promise<Told> {
-    while (this.#asking.size >= ASKED_AT_ONCE) await this.#oneEnded();
-    const read = (message: Message, take: Take): Told | null =>
-      message.t === 'told' ? { ok: true, answer: readTold(take(message.bytes)) } : strayIn(message);
-    return await this.#question(this.#asking, { deployment, env, ask, withinMs: LIMITS.askMs, read });
+  async query(deployment: Deployment, query: ComponentQuery, env: Env): Promise<ComponentQueryResult> {
+    while (this.#querying.size >= QUERIES_AT_ONCE) await this.#oneEnded();
+    const read = (message: Message, take: Take): ComponentQueryResult | null =>
+      message.t === 'query-result'
+        ? { ok: true, answer: readQueryResult(take(message.bytes)) }
+        : strayException(message);
+    return await this.#inspect(this.#querying, { deployment, env, query, withinMs: LIMITS.componentQueryMs, read });
   }
 
   lookAtMemory(): void {
@@ -68,13 +70,13 @@ export class Describer {
   }
 
   #links(): ChildLink[] {
-    return [...this.#describing, ...this.#asking];
+    return [...this.#describing, ...this.#querying];
   }
 
-  #question<T extends object>(links: Set<ChildLink>, question: Question<T>): Promise<T | Refused> {
+  #inspect<T extends object>(links: Set<ChildLink>, inspection: Inspection<T>): Promise<T | Refused> {
     if (this.#stopping) return Promise.resolve(refused('The server is shutting down', ''));
-    const { env, ask, withinMs, read } = question;
-    const deployment = { ...question.deployment, steps: question.deployment.steps.slice(0, 1) };
+    const { env, query, withinMs, read } = inspection;
+    const deployment = { ...inspection.deployment, steps: inspection.deployment.steps.slice(0, 1) };
     return new Promise((resolve) => {
       let answer: T | Refused | null = null;
       const budget = new MessageBudget();
@@ -85,11 +87,11 @@ export class Describer {
         workdirs: this.#workdirs,
         isolation: this.#isolation,
         mode: 'describe',
-        ask,
+        query,
       } as const;
       const late = setTimeout(() => {
         answer ??= refused(
-          ask ? `No answer after ${withinMs} ms` : `The code had not been loaded after ${withinMs} ms`,
+          query ? `No answer after ${withinMs} ms` : `The code had not been loaded after ${withinMs} ms`,
           '',
         );
         link.kill();
@@ -107,7 +109,7 @@ export class Describer {
           void removed.then(() => {
             links.delete(link);
             for (const next of this.#ended.splice(0)) next();
-            resolve(answer ?? refused(whyDead(death, ask !== undefined), ''));
+            resolve(answer ?? refused(whyDead(death, query !== undefined), ''));
           });
         },
       });
@@ -126,7 +128,7 @@ function brokenBy(message: Message, deployment: Deployment): Refused {
 }
 
 /** Nobody awaits what threw it, and so nobody would answer. */
-function strayIn(message: Message): Refused | null {
+function strayException(message: Message): Refused | null {
   return message.t === 'stray' ? refused(text(message.msg, LIMITS.messageBytes), '') : null;
 }
 
@@ -134,11 +136,11 @@ function refused(message: string, stack: string): Refused {
   return { ok: false, message, stack };
 }
 
-function whyDead({ kind, code, signal, detail }: Death, isAsked: boolean): string {
-  const doing = isAsked ? 'while it was asked' : 'while loading the code';
+function whyDead({ kind, code, signal, detail }: Death, isQuery: boolean): string {
+  const doing = isQuery ? 'while it was asked' : 'while loading the code';
   if (kind === 'start') return `The process could not be started: ${detail}`;
   if (kind === 'memory')
-    return `The code used more than ${LIMITS.memoryMb} MB of memory ${isAsked ? doing : 'while it was loaded'}`;
-  if (kind === 'garbage' && isAsked) return `The answer cannot be taken: ${detail}`;
+    return `The code used more than ${LIMITS.memoryMb} MB of memory ${isQuery ? doing : 'while it was loaded'}`;
+  if (kind === 'garbage' && isQuery) return `The answer cannot be taken: ${detail}`;
   return `The process ended ${doing} (${signal ?? `exit code ${code}`})`;
 }

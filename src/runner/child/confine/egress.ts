@@ -13,7 +13,7 @@
 // means to can find it: this is for code that its users give addresses to, as ours is.
 
 import { createServer, isIP, type Server, Socket } from 'node:net';
-import type { OutletPlace } from './confine.ts';
+import type { EgressSocket } from './confine.ts';
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 const HEAD_END = '\r\n\r\n';
@@ -35,7 +35,7 @@ type LookupDone = (error: Error | null, address?: unknown, family?: number) => v
 const connectPlainly = Socket.prototype.connect as (this: Socket, ...args: unknown[]) => Socket;
 
 /** Resolves when connections can be made. */
-export async function openOutlet({ path, hasOwnLoopback }: OutletPlace): Promise<void> {
+export async function routeThroughEgress({ path, hasOwnLoopback }: EgressSocket): Promise<void> {
   const meeting = new Meeting();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => meeting.accept(socket));
   await new Promise<void>((resolve) => server.listen(0, HERE, resolve));
@@ -67,7 +67,7 @@ export async function openOutlet({ path, hasOwnLoopback }: OutletPlace): Promise
     }
     const changed = {
       ...options,
-      host: 'outlet',
+      host: 'egress',
       port,
       lookup: detour(this, target),
       family: 4,
@@ -188,7 +188,7 @@ function ask(path: string, target: Target, done: (error: Error | null) => void):
   through.once('connect', () => through.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}\r\n\r\n`));
   through.on('error', (error) => finish(error));
   through.on('close', () =>
-    finish(refusal(target, 'errand-code: ECONNRESET\r\nerrand-reason: the way out was closed')),
+    finish(refusal(target, 'errand-code: ECONNRESET\r\nerrand-reason: the egress tunnel was closed')),
   );
   return through;
 }
@@ -196,7 +196,7 @@ function ask(path: string, target: Target, done: (error: Error | null) => void):
 function refusal({ host, port }: Target, head: string): Error {
   const said = (name: string): string | undefined => new RegExp(`^errand-${name}: (.*)$`, 'im').exec(head)?.[1]?.trim();
   const code = said('code') ?? 'ECONNRESET';
-  const reason = said('reason') ?? 'the way out was closed';
+  const reason = said('reason') ?? 'the egress tunnel was closed';
   const verb = code === 'ERR_TARGET_FORBIDDEN' ? 'was refused' : 'failed';
   const error = new Error(`Connecting to ${host}:${port} ${verb}: ${reason} (${code})`);
   return Object.assign(error, { code, syscall: 'connect', hostname: host, port });
