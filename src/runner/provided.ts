@@ -1,5 +1,5 @@
-// Modules that the platform provides to users' code: the component API's, the SDK of workflow files, and what stands
-// between those and the process. They become part of bundles; sources of this name are left out of stacks.
+// The modules that the platform provides to users' code: the component API's, the SDK of workflow files, and those
+// between that code and the process. They become part of bundles; stacks leave out their frames.
 
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -9,7 +9,9 @@ export const NAMESPACE = 'errand';
 
 const EXTENSION = extname(import.meta.url);
 
-/** Specifier → file. Written from the component API's description: the packages of these names are not free software. */
+/**
+ * Specifier → file. Written from the component API's description: the packages of these names are not free software.
+ */
 const FILES: Readonly<Record<string, string>> = {
   '@pipedream/platform': './modules/platform',
   '@pipedream/types': './modules/types',
@@ -18,15 +20,15 @@ const FILES: Readonly<Record<string, string>> = {
   'errand:paths': './modules/paths',
 };
 
-/** Packages written as CommonJS may ask where they lie. */
+/** Packages written as CommonJS may use `__dirname`. */
 export const INJECTED = ['errand:paths'];
 
-/** Names that a package from npm goes before, where it is installed. */
+/** Returns whether the name is the component API's; an installed package of that name is preferred. */
 export function isComponentApi(name: string): boolean {
   return name.startsWith('@pipedream/') && Object.hasOwn(FILES, name);
 }
 
-/** A module of Errand's own: not the component API's, and no package that could be installed. */
+/** Returns whether the specifier is a module of Errand's own, which cannot be installed. */
 export function isSdk(specifier: string): boolean {
   return /^errand[:/]/.test(specifier) && Object.hasOwn(FILES, specifier);
 }
@@ -37,7 +39,7 @@ export function provided(specifier: string): OnResolveResult {
 
 /** Teaches the bundler where those modules are. */
 export function addProvided(build: PluginBuild): void {
-  // Between files of one module.
+  // Imports between files of one module.
   build.onResolve({ filter: /^\.\//, namespace: NAMESPACE }, ({ path }) => provided(path.replace(/\.[jt]s$/, '')));
   build.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }): Promise<OnLoadResult> => {
     const file = FILES[path] ?? `./modules/${path.slice('./'.length)}`;

@@ -1,7 +1,7 @@
-// The seam between the engine and user code: what a runner is asked, and what it promises.
+// The interface between the engine and user code: what a runner is asked, and what it promises.
 //
 // Promises: `run` never rejects and always settles, at the latest a second after the run's timeout, whatever the code
-// does; user code never runs in this process; a run's outcome is a value (RunOutcome), also for every failure.
+// does. User code never runs in the server's process. A run's outcome is a value (RunOutcome), also for every failure.
 
 import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
@@ -14,42 +14,42 @@ export interface RunRequest {
   readonly deployment: Deployment;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** Environment variables for the code; nothing of the server's is added. */
+  /** Environment variables for the code; none of the server's is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** It must share its process with no other run. */
+  /** Whether the run must share its process with no other run. */
   readonly alone: boolean;
   readonly attempt: number;
   /** The event's bytes: JSON text in UTF-8. */
   readonly event: Uint8Array;
-  /** Becomes `steps.trigger.context`; JSON values only. */
+  /** The value of `steps.trigger.context`; JSON values only. */
   readonly context: Readonly<Record<string, unknown>>;
   /** Set when the deployment is a source. */
   readonly source: SourceInput | null;
-  /** What was before, of a run that goes on; null: it begins at its first step. */
+  /** The checkpoint of a run that goes on after a wait; null: the run begins at its first step. */
   readonly goingOn: GoingOn | null;
-  /** Hex; the process makes the tokens of its runs' resume addresses with it (resumeToken in wait.ts). */
+  /** Hex; the process makes the tokens of its runs' resume addresses with it (resume-token.ts). */
   readonly resumeKey: string;
-  /** Of a workflow's steps, in their order; null when none of them has props. */
+  /** The props of a workflow's steps, in order; null when none of them has props. */
   readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**
-   * Answers what the code asks while the run is in flight. Called in the order of asking, while earlier questions may still
-   * be open: it keeps whatever order there must be. It must check everything that it is asked, and must not reject.
+   * Answers a request of the code while the run is in flight. Called in the order of the requests, while earlier ones
+   * may still be open, so it keeps whatever order it needs. It must check every argument, and must not reject.
    */
   readonly onChildRequest?: (request: ChildRequest) => Promise<ChildReply>;
 }
 
-/** What a component's `this` is made of, beside its code. */
+/** The values of a component's `this`, beside its code. */
 export interface PropsInput {
   readonly configuredProps: PropValues;
-  /** What its `additionalProps` answered when it was configured. */
+  /** The props that its `additionalProps` returned when it was configured. */
   readonly additionalProps?: PropDefinitions;
-  /** Prop name of an app → the fields of the account that was configured. */
+  /** Prop name of an app → the fields of the configured account. */
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Of user code's making; only its shape was looked at. */
+/** A request that user code sends to the server while its run waits. Only its shape was checked. */
 export interface ChildRequest {
   readonly verb: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export interface ChildRequest {
   readonly value: string | null;
 }
 
-/** `json`: JSON text. `name` and `message`: of the error that the code gets. */
+/** `json`: JSON text. `name` and `message` are those of the error that the code gets. */
 export type ChildReply =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly name: string; readonly message: string };
@@ -66,7 +66,7 @@ export type Hook = 'deploy' | 'activate' | 'deactivate';
 
 export interface SourceInput extends PropsInput {
   readonly sourceId: string;
-  /** What to call on the component: `run`, or hooks one after the other. */
+  /** What is called on the component: `run`, or hooks one after the other. */
   readonly call: 'run' | readonly Hook[];
   /** Prop name of an `$.interface.http` → its endpoint's address. */
   readonly endpoints: Readonly<Record<string, string>>;
@@ -74,7 +74,9 @@ export interface SourceInput extends PropsInput {
   readonly db: Readonly<Record<string, string>>;
 }
 
-/** What a component says of itself, read by loading it in a child process. JSON values only; functions are left out. */
+/**
+ * What a component says about itself, read by loading it in a child process. JSON values only; functions are left out.
+ */
 export interface ComponentShape {
   readonly type: 'source' | 'action' | 'app' | 'function';
   readonly key: string | null;
@@ -82,12 +84,12 @@ export interface ComponentShape {
   readonly description: string | null;
   readonly version: string | null;
   readonly dedupe: string | null;
-  /** Those of `propDefinition`s are merged in. */
+  /** With the definitions of `propDefinition`s merged in. */
   readonly props: PropDefinitions;
   readonly hooks: readonly string[];
   readonly hasRun: boolean;
   readonly hasAdditionalProps: boolean;
-  /** What a workflow file says of itself (sdk/workflow.ts); believe nothing of it. */
+  /** What a workflow file says about itself (sdk/workflow.ts); not checked. */
   readonly workflow?: unknown;
 }
 
@@ -95,7 +97,7 @@ export type DescribeResult =
   | { readonly ok: true; readonly shape: ComponentShape }
   | { readonly ok: false; readonly message: string; readonly stack: string };
 
-/** A question to a component that is being configured. */
+/** A question to a component that is being configured: its additional props, or the options of one prop. */
 export type ComponentQuery = {
   /** What is configured so far. */
   readonly props: PropsInput;
@@ -123,19 +125,22 @@ export interface RunnerStats {
   readonly inFlight: number;
 }
 
-/** Of one owner, at this node. */
+/** What one owner uses at this node. */
 export interface RunnerUse {
-  /** Idle ones too. */
+  /** Idle ones included. */
   readonly processes: number;
-  /** Of the last minute. */
+  /** In the last minute. */
   readonly cpuMs: number;
 }
 
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
-  /** Loads the first step of a deployment in a process of its own and says what it is. Never rejects. */
+  /** Loads the first step of a deployment in a process of its own and returns its description. Never rejects. */
   describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<DescribeResult>;
-  /** ChildRequests the first step of a deployment, in a process of its own. Never rejects; settles within LIMITS.componentQueryMs. */
+  /**
+   * Loads the first step of a deployment in a process of its own and queries it. Never rejects; settles within
+   * LIMITS.componentQueryMs.
+   */
   queryComponent(
     deployment: Deployment,
     query: ComponentQuery,
@@ -143,11 +148,17 @@ export interface Runner {
   ): Promise<ComponentQueryResult>;
   /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;
-  /** ChildRequests a run to end as cancelled; its outcome comes through `run`. False when it is not in flight. */
+  /** Asks a run to end as cancelled; its outcome comes through `run`. Returns false when the run is not in flight. */
   cancel(run: number): boolean;
-  /** No new runs for this deployment's process; it ends when the last one in flight has. False when it has none. */
+  /**
+   * Gives the deployment's process no new runs; the process ends when its last run has. Returns false when there is
+   * none.
+   */
   retire(deploymentId: string): boolean;
-  /** Waits up to `graceMs` for runs in flight, then kills; what was cut off ends as `returned`. May be called twice. */
+  /**
+   * Waits up to `graceMs` for runs in flight, then kills the processes; interrupted runs end as `returned`. May be
+   * called twice.
+   */
   stop(graceMs: number): Promise<void>;
   stats(): RunnerStats;
   useOf(ownerId: string): RunnerUse;

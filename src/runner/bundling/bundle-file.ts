@@ -1,12 +1,12 @@
-// Bundles a workflow file with everything that it imports, packages from npm too.
+// Bundles a workflow file together with everything that the file imports, packages from npm included.
 //
-// All of it goes into the bundle of the first step; those of the other steps are one line that imports that one, by the
-// name that it has in the process's folder (workdir.ts). So the code is there once, however many steps there are, and
-// steps of one process share the state of its modules. (Rejected: a whole bundle for each step. Ten steps with a package
-// of a megabyte would be ten megabytes in the store and ten copies in the process, each with a state of its own.)
+// The whole program goes into the bundle of the first step. The bundle of every other step is one line that imports the
+// first bundle by its name in the process's folder (workdir.ts). The code is stored once, however many steps there are,
+// and the steps of one process share the state of its modules. (Rejected: a whole bundle for each step. Ten steps with
+// a package of a megabyte would be ten megabytes in the store and ten copies in the process, each with its own state.)
 //
-// Unlike a step that comes over HTTP (bundle.ts), a file lies in a folder of the operator's, who also chooses what it
-// imports: the bundler may read what it names.
+// A step that comes over HTTP is bundled by bundle.ts. A file lies in a folder of the operator, who also chooses what
+// the file imports, so the bundler may read everything that the file names.
 
 import { isBuiltin } from 'node:module';
 import { resolve, sep } from 'node:path';
@@ -26,9 +26,9 @@ import { syntaxProblem } from './syntax.ts';
 const ENTRY = `${NAMESPACE}:entry`;
 
 export interface WorkflowFile {
-  /** The folder; absolute. */
+  /** An absolute path. */
   readonly dir: string;
-  /** The file's path in it, with slashes. */
+  /** The file's path in the folder, with slashes. */
   readonly path: string;
 }
 
@@ -38,14 +38,17 @@ export type BundledFile =
       readonly bundle: string;
       readonly sourceMap: string;
       readonly inputs: readonly string[];
-      /** It imports what workflow files are made with. */
+      /** Whether the file imports the SDK of workflow files. */
       readonly usesSdk: boolean;
     }
-  /** It has no default export: other files may import it. */
+  /** The file has no default export: other files may import it. */
   | { readonly kind: 'module'; readonly inputs: readonly string[] }
   | { readonly kind: 'broken'; readonly problems: readonly CodeProblem[] };
 
-/** Never rejects on what the code is. `inputs`: absolute paths of the files that it was made of, without packages. */
+/**
+ * Bundles a workflow file. `inputs` are the absolute paths of the files in the bundle, without packages. Never rejects
+ * because of the code.
+ */
 export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFile> {
   const contents = [
     `import * as file from ${JSON.stringify(`./${path}`)};`,
@@ -56,7 +59,7 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
   const options: BuildOptions = {
     stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
     absWorkingDir: dir,
-    minifyWhitespace: true, // a fifth less to keep; stacks go by the map
+    minifyWhitespace: true, // saves a fifth; stacks are mapped anyway
     plugins: [fileModules],
   };
   const result = await bundleWith(options);
@@ -74,7 +77,7 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
 
 const RESOLVING = Symbol('resolving');
 
-/** What lies on its disk; and what the server brings along, so that a folder needs no package of it. */
+/** Resolves modules of the server, so that a folder needs no package of Errand; all else is resolved from the disk. */
 const fileModules: Plugin = {
   name: 'errand-file-modules',
   setup(build) {
@@ -89,7 +92,7 @@ const fileModules: Plugin = {
   },
 };
 
-/** The bundles of a workflow's steps, in request. */
+/** Returns the bundles of a workflow's steps, in order. */
 export function stepBundles(
   namespaces: readonly string[],
   whole: { readonly bundle: string; readonly sourceMap: string },
@@ -110,7 +113,7 @@ function inputsOf({ inputs }: Metafile, dir: string): string[] {
     .map((input) => resolve(dir, input.replaceAll('/', sep)));
 }
 
-/** Nothing but types and comments: that has no format. (The path itself may be a link to another.) */
+/** Returns whether a file has only types and comments: such a file has no format. (The path itself may be a link.) */
 function isEmpty({ inputs }: Metafile, path: string): boolean {
   const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
   return entry !== undefined && inputs[entry.path]?.format === undefined;

@@ -1,4 +1,4 @@
-// What all bundles of users' code have in common.
+// The options and results that all bundles of users' code have in common.
 
 import { type BuildOptions, build, type Message } from 'esbuild';
 import { KIB } from '../../domain/limits.ts';
@@ -6,7 +6,7 @@ import { INJECTED } from '../provided.ts';
 
 export const MAX_BUNDLE_BYTES = 8 * 1024 * KIB;
 
-/** One ES module that needs nothing but Node's own modules. */
+/** The result is one ES module that needs only Node's own modules. */
 const COMMON = {
   bundle: true,
   format: 'esm',
@@ -43,7 +43,7 @@ export type BuildResult =
   | { readonly ok: true; readonly built: Built }
   | { readonly ok: false; readonly messages: readonly Message[] };
 
-/** Never rejects on what the code is; only when the bundler itself cannot be run. */
+/** Runs the bundler. Rejects only when the bundler itself cannot be run; problems in the code are in the result. */
 export async function bundleWith(options: BuildOptions): Promise<BuildResult> {
   try {
     const result = await build({ ...COMMON, ...options, metafile: true, write: false });
@@ -57,7 +57,7 @@ export async function bundleWith(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-/** Null when it is not. */
+/** Returns the problem of a bundle that is too large; null when its size is allowed. */
 export function tooLarge(file: string, { bundle }: Built): CodeProblem | null {
   const bytes = Buffer.byteLength(bundle);
   if (bytes <= MAX_BUNDLE_BYTES) return null;
@@ -65,19 +65,22 @@ export function tooLarge(file: string, { bundle }: Built): CodeProblem | null {
   return { file, line: 1, column: 1, text };
 }
 
-/** As compilers say it: `file:line:column: text`. */
+/** Formats a problem as compilers do: `file:line:column: text`. */
 export function formatProblem({ file, line, column, text }: CodeProblem): string {
   return `${file}:${line}:${column}: ${text}`;
 }
 
-/** The bundler counts columns from 0, and in bytes. `file`: of a message that names none. */
+/**
+ * Converts a message of the bundler, which counts columns from 0 and in bytes. `file` is used when the message names no
+ * file.
+ */
 export function problemOf({ text, location }: Message, file: string): CodeProblem {
   if (location === null) return { file, line: 1, column: 1, text };
   const before = Buffer.from(location.lineText).subarray(0, location.column).toString('utf8');
   return { file: location.file, line: location.line, column: before.length + 1, text };
 }
 
-/** The specifier that a message of the bundler's own says was not found; null when it says something else. */
+/** Returns the specifier that the bundler could not resolve; null when the message says something else. */
 export function unresolvedIn({ text }: Message): string | null {
   return /^Could not resolve "([^"]+)"/.exec(text)?.[1] ?? null;
 }

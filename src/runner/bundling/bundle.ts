@@ -1,5 +1,5 @@
-// Bundles one step or component: what an owner wrote, or a file of the operator's, becomes one ES module that needs
-// nothing but Node's own modules. importable.ts says what it may be made of.
+// Bundles one step or component: an owner's code, or a file of the operator, becomes one ES module that needs only
+// Node's own modules. importable.ts decides what may become part of the bundle.
 
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
@@ -20,11 +20,11 @@ interface CodeSource {
 
 export interface FileSource {
   readonly namespace: string;
-  /** Its folder, and the only one besides that of packages that it may be made of; a real path. */
+  /** The real path of the file's folder. Only this folder and the folder of packages may be read. */
   readonly dir: string;
-  /** In the folder, with slashes. */
+  /** The file's path in the folder, with slashes. */
   readonly path: string;
-  /** It may be made of whatever it names: it is the caller's own, or ours. */
+  /** The file may import everything that it names: it belongs to the caller, or to Errand. */
   readonly isTrusted?: boolean;
 }
 
@@ -33,12 +33,14 @@ export type Bundled =
       readonly ok: true;
       readonly bundle: string;
       readonly sourceMap: string;
-      /** Absolute paths of the files that it was made of. */
+      /** Absolute paths of the files in the bundle. */
       readonly inputs: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly CodeProblem[] };
 
-/** Never rejects on what the code is. `packagesDir`: where its packages are; null: there are none. */
+/**
+ * Bundles one step. `packagesDir` is the folder of packages; null: there is none. Never rejects because of the code.
+ */
 export async function bundleStep(source: StepSource, packagesDir: string | null = null): Promise<Bundled> {
   const packages = packagesDir === null ? null : await realpath(packagesDir).catch(() => null);
   const roots = rootsOf(source, packages, packagesDir);
@@ -59,7 +61,7 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
           },
         }),
     ...(base === undefined ? {} : { absWorkingDir: base }),
-    minifyWhitespace: isFile, // there may be many packages, and stacks go by the map
+    minifyWhitespace: isFile, // packages may be many, and stacks are mapped anyway
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
@@ -69,7 +71,10 @@ export async function bundleStep(source: StepSource, packagesDir: string | null 
   return { ok: false, problems: read.problems.map((problem) => (problem.file === file ? inCode(problem) : problem)) };
 }
 
-/** Code that ends too early is wrong at its end, not in the line that we put behind it. */
+/**
+ * Moves a problem behind the last line to the end of the code: code that ends too early is wrong at its end, not in the
+ * line that is appended.
+ */
 function atItsEnd(problem: CodeProblem, code: string): CodeProblem {
   const lines = code.split('\n');
   if (problem.line <= lines.length) return problem;
@@ -119,7 +124,7 @@ async function readResult(result: BuildResult, { file, roots, base, options }: R
   return { ok: true, bundle: built.bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
 }
 
-/** Packages lie beside the folder of a component; where that is, is nobody's business. */
+/** Removes from a source map where the folder of packages is: that path is internal to the server. */
 function withoutPlaces(sourceMap: string): string {
   if (!sourceMap.includes('../')) return sourceMap;
   const map = JSON.parse(sourceMap) as { sources: string[] };
@@ -145,7 +150,7 @@ function explained(message: Message, file: string, { advice }: Roots): CodeProbl
   return { ...placed, text: `the package ${JSON.stringify(name)} is not there: ${advice(name)}` };
 }
 
-/** As its author wrote it. */
+/** Returns the source text as its author wrote it. */
 export function readSource({ dir, path }: FileSource): Promise<string> {
   return readFile(resolve(dir, path), 'utf8');
 }

@@ -1,7 +1,7 @@
-// Bundles, and remembers what it has bundled: of many sources that are made of one component, the first one is bundled.
+// Bundles code and caches the bundles: of many sources with one component, only the first is bundled.
 //
-// What a bundle was made of besides the code lies on disk and may change, so it is remembered together with a stamp of
-// each of these files, and of npm's own record of what is installed.
+// The files in a bundle lie on disk and may change. So each bundle is cached with a stamp of each of its files, and of
+// npm's own record of the installed packages.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Recent } from '../pool/recent.ts';
 import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
 
 export interface Bundler {
-  /** Never rejects on what the code is; with `Refusal` (unavailable) when nothing can be bundled. */
+  /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled; never because of the code. */
   bundle(source: StepSource): Promise<Bundled>;
 }
 
@@ -25,7 +25,7 @@ const MAX_KEPT_CHARS = 64 * 1024 * 1024;
 
 interface BundlerOptions {
   readonly packagesDir: string | null;
-  /** What bundles; left out: this very process. */
+  /** The function that bundles; left out: this process bundles. */
   readonly bundleStep?: typeof bundleStep;
 }
 

@@ -1,12 +1,12 @@
-// Bundles in a process of its own, which is started on first use, ended when it has been idle, and started again when it
-// has died.
+// Bundles in a separate process, which is started on first use, ended when it is idle, and started again after a crash.
 //
 //   waiting ──free──▶ under way ──answered──▶ done
-//      ▲                  │ its process died
+//      ▲                  │ the process died
 //      └──once more, alone┴──again──▶ refused
 //
-// A death takes all with it that is under way. Which of them it was is not known, so each is transformed once more, with no other
-// beside it; what dies then is at fault, and is told which limit it met. What took too long is known, and is not transformed again.
+// A crash ends every bundle that is under way, and does not tell which one caused it. So each of them is retried once
+// with no other beside it. A bundle that ends the process alone is refused, with the limit that it met. A bundle that
+// took too long is known, and is not retried.
 
 import { stat } from 'node:fs/promises';
 import { Refusal } from '../../domain/fault.ts';
@@ -22,13 +22,13 @@ import { type BundlerIsolation, startBundler } from './start.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const IDLE_MS = 30 * SECOND_MS;
-/** How often it is transformed whether it can be started again, while nobody deploys. */
+/** How often the process is started again while it cannot be started, even when no bundle waits. */
 const PROBE_MS = 10 * SECOND_MS;
 
 export interface BundlingOptions extends BundlerIsolation {
   readonly log: Log;
   readonly limits?: BundlerLimits;
-  /** Limits of the system, where it lets the server set them. */
+  /** Limits of the system, where the server may set them. */
   readonly cgroups?: Cgroups | null;
   readonly start?: typeof startBundler;
 }
@@ -60,23 +60,23 @@ export class Bundling {
     this.#isolation = options;
   }
 
-  /** Why nothing can be bundled; null: nothing is known to be in its way. */
+  /** The reason why nothing can be bundled; null: no problem is known. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Of the process; for tests. */
+  /** The process's id, for tests. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
-  /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
+  /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
   async bundleStep(source: StepSource, packagesDir: string | null): Promise<Bundled> {
     const file = 'path' in source ? source.path : `${source.namespace}.ts`;
     return (await this.#enqueue({ kind: 'step', source, packagesDir }, file)) as Bundled;
   }
 
-  /** Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
+  /** Bundles a workflow file. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
   async bundleFile(file: WorkflowFile): Promise<BundledFile> {
     const answer = (await this.#enqueue({ kind: 'file', file }, file.path)) as
       | BundledFile
@@ -84,7 +84,7 @@ export class Bundling {
     return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };
   }
 
-  /** May be called twice. What is under way is refused. */
+  /** Refuses what is under way and ends the process. May be called twice. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#idle);
@@ -100,7 +100,7 @@ export class Bundling {
     if (this.#waiting.length >= LIMITS.bundlesWaiting) {
       throw new Refusal('unavailable', `${LIMITS.bundlesWaiting} bundles wait already, and there may be no more`);
     }
-    // A folder that was put in another's place is not the one that the process is shown.
+    // A folder that replaced another one at the same path is not the folder that the process was given.
     if (stamp !== this.#stamp && this.#underWay.size === 0) this.#release();
     if (this.#process === null) this.#stamp = stamp;
     return await new Promise((resolve, reject) => {
@@ -160,7 +160,7 @@ export class Bundling {
     return started;
   }
 
-  /** Without a word: it has nothing to do. */
+  /** Ends the idle process; its end is not logged. */
   #release(): void {
     const process = this.#process;
     this.#process = null;
@@ -218,7 +218,7 @@ export class Bundling {
     }
   }
 
-  /** While it cannot be started, it is transformed again without anybody asking. */
+  /** Sets or clears the problem. While the process cannot be started, it is started again from time to time. */
   #setProblem(problem: string | null): void {
     this.#problem = problem;
     clearTimeout(this.#probing);
@@ -243,7 +243,7 @@ function problemIn(file: string, text: string): Bundled {
   return { ok: false, problems: [{ file, line: 1, column: 1, text }] };
 }
 
-/** A process that ends for want of memory says a hundred lines. */
+/** Returns the first line: a process that runs out of memory writes a hundred lines. */
 function firstLine(text: string): string {
   return (text.split('\n').find((line) => line.trim() !== '') ?? '').slice(0, 300);
 }

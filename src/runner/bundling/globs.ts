@@ -1,12 +1,12 @@
-// Keeps `require('./a/' + name)` and import(`./a/${name}`) from the bundler, which takes them for patterns: it reads every
-// folder below the place that they name, and every file, before a plugin is pending about any of it.
+// Keeps `require('./a/' + name)` and import(`./a/${name}`) from the bundler, which takes them for glob patterns: it
+// reads every folder and file below the path before it asks a plugin about any of them.
 //
-// Code that is no file has no folder around it, so there they are refused before it is bundled. What the bundler takes
-// for a pattern depends on what it folds into constants, so the bundler itself prints the code first: what it prints has
-// constants folded, no comments and no code that nothing reaches, and a pattern always begins alike. That is then bundled in
-// place of the code, so that what was looked at is what is bundled. Whether such a place is code or only part of a text, the
-// bundler says, too: a sign that no code may have is put there, and is a fault in code alone. (Rejected: a parser, of our
-// own or of a package: it would have to fold what the bundler folds.)
+// Code without a file has no folder, so patterns in it are refused before it is bundled. What the bundler takes for a
+// pattern depends on how it folds constants, so the bundler itself prints the code first. The printed code has
+// constants folded, no comments and no unreachable code, and a pattern always begins alike. The printed code is then
+// bundled, so that what was checked is what is bundled. Whether such a place is code or part of a string is also left
+// to the bundler: a character that no code may have is inserted there, and is an error in code only. (Rejected: a
+// parser, own or packaged, which would have to fold constants as the bundler does.)
 
 import { SourceMap } from 'node:module';
 import { dirname, join, sep } from 'node:path';
@@ -14,31 +14,34 @@ import { type TransformOptions, transform } from 'esbuild';
 import { KIB } from '../../domain/limits.ts';
 import type { CodeProblem } from './bundle-options.ts';
 
-/** Anything that may become a pattern, and not the usual `import x from` and `import "x"`. */
+/** Matches everything that may become a pattern, but not the usual `import x from` and `import "x"`. */
 const SUSPECT = /require|\\u|import\s*(?:\(|\/[*/])/;
 const CALL = /(?<![\w$]|(?<!\.\.)\.)(?:require|import)\(/g;
-/** What an argument, or a branch of one, begins with that is a text, and the text with a dot. */
+/** Matches the begin of an argument, or of one of its branches, that is a string, up to a dot. */
 const DOTTED = /(?:^|[?:])(?=[(+}$`{]*["'`])(?:["'`(+}]|\$\{)*\./;
 const STATIC = /^(["'`])(?:(?!\1|\$\{)[^\\]|\\.)*\1[,)]/;
-/** Of arguments within arguments; beyond this, what may be a pattern is taken for one. */
+/** The budget for nested arguments; beyond it, what may be a pattern counts as one. */
 const MAX_LOOKED_AT_CHARS = 8 * 1024 * KIB;
 const TOKENS = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[()]/g;
-/** No token has it; texts and regular expressions may. */
+/** No token contains this character; strings and regular expressions may. */
 const SIGN = '§';
-/** It must not minify more: that drops what is read all the same when it is bundled. */
+/** Minifies white space only: more would drop code that the bundler reads all the same. */
 const PRINTED = { loader: 'ts', minifyWhitespace: true, legalComments: 'none', target: 'node24' } as const;
 
 export type Printed =
   | { readonly problem: CodeProblem }
   | {
       readonly problem: null;
-      /** With its map. */
+      /** The printed code, with its source map. */
       readonly code: string;
-      /** Where the code says what is at that place of `code`. */
+      /** Moves a problem from the printed code to the original code. */
       readonly toOriginal: (problem: CodeProblem) => CodeProblem;
     };
 
-/** Null when the code may be bundled as it is: it has nothing like it, or does not parse, of which the bundler tells. */
+/**
+ * Returns the printed code, or the first pattern as a problem. Null when the code may be bundled as it is: it has no
+ * such call, or does not parse, which the bundler then reports.
+ */
 export async function withoutGlobs(file: string, code: string): Promise<Printed | null> {
   if (!SUSPECT.test(code)) return null;
   const printed = await transformed(code, { ...PRINTED, sourcemap: 'external', sourcefile: file });
@@ -71,7 +74,10 @@ function possiblePatterns(code: string): number[] {
   return [...code.matchAll(CALL)].filter(({ 0: call, index }) => mayBe(index + call.length)).map(({ index }) => index);
 }
 
-/** Where the call ends whose arguments begin there. Texts are passed over; where that goes wrong, it is behind the end. */
+/**
+ * Returns where the call ends whose arguments begin at `from`, skipping strings. When in doubt, the result is behind
+ * the end.
+ */
 function endOf(code: string, from: number): number {
   let depth = 0;
   TOKENS.lastIndex = from;
@@ -82,7 +88,7 @@ function endOf(code: string, from: number): number {
   return code.length;
 }
 
-/** The first of these places that is code, and no part of a text. */
+/** Returns the first of these places that is code, and not part of a string; null when there is none. */
 async function firstInCode(code: string, starts: readonly number[]): Promise<number | null> {
   const parts = [0, ...starts].map((start, i) => code.slice(start, starts[i]));
   const result = await transformed(parts.join(SIGN), { loader: 'js' });
@@ -92,7 +98,7 @@ async function firstInCode(code: string, starts: readonly number[]): Promise<num
 
 type Transformed = { readonly code: string; readonly map: string } | { readonly error: number };
 
-/** `error`: where the first fault is. Null when it has no place. */
+/** Runs the bundler's transform. `error` is the offset of the first error. Null when the error has no place. */
 async function transformed(code: string, options: TransformOptions): Promise<Transformed | null> {
   try {
     return await transform(code, { ...options, logLevel: 'silent', logLimit: 1, tsconfigRaw: '{}' });
@@ -124,8 +130,8 @@ interface EscapingGlob {
 }
 
 /**
- * The pattern of a file that leads out of its package, or out of the root that it lies in; null when there is none. Packages
- * and components are the operator's choice: their patterns within are honoured, and their text is taken at its word.
+ * Returns the first pattern in a file that leads out of its package, or out of its root; null when there is none. The
+ * operator chooses packages and components: patterns within them are allowed, and their text is not printed first.
  */
 export function escapingGlob(path: string, text: string, roots: readonly string[]): EscapingGlob | null {
   const end = path.lastIndexOf(`${sep}node_modules${sep}`);

@@ -1,8 +1,8 @@
-// What code may import when the server bundles it: Node's own modules, what the platform provides, packages in the folder
-// that the operator keeps for them, and, for a component that is a file itself, other files of its folder.
+// Decides what code may import when the server bundles it: Node's own modules, the platform's modules, packages in the
+// folder that the operator provides, and, for a component that is a file, other files of its folder.
 //
-// The bundler would read whatever it is told to. So every specifier is answered here, and every
-// file is judged again, by where it really lies, when it is read.
+// The bundler reads every path that it is given. So every specifier is resolved here, and every file is checked again,
+// by its real path, when it is read.
 
 import { readFile, realpath } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
@@ -14,19 +14,19 @@ import { escapingGlob } from './globs.ts';
 import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
-  /** Really: nothing outside of these is read. Null: whatever is named, for code that is the operator's own. */
+  /** Real paths: nothing outside of these is read. Null: everything may be read, for the operator's own code. */
   readonly within: readonly string[] | null;
-  /** Where packages are looked for that are not above the file that imports them. */
+  /** The folder for packages that are not found above the importing file. */
   readonly packagesDir: string | null;
-  /** What the bundler calls the code that is no file; null: there is none. */
+  /** The bundler's name for code without a file; null: there is none. */
   readonly code: string | null;
-  /** What to do about a package that is not there. */
+  /** Returns what to do about a missing package. */
   readonly advice: (name: string) => string;
 }
 
 /**
- * The bundler reads the file that a `sourceMappingURL` comment names, also for code that is no file itself, and it heeds
- * the last one: this one, an address that it cannot read. So the code's own is neither read nor believed.
+ * The bundler reads the file that a `sourceMappingURL` comment names, also for code without a file, and uses the last
+ * such comment. This one is an address that it cannot read, so the code's own comment is ignored.
  */
 export const NO_INPUT_MAP = '\n//# sourceMappingURL=none:';
 
@@ -69,8 +69,8 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   if (found.kind === 'native') return undefined;
   if (found.kind === 'found') return await pinned(specifier, found.result);
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
-  // Packages try what they may do without, and catch the error: the bundler knows about that, but it would take what lies
-  // outside. Left to the process, that is not there either.
+  // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.
+  // Left to the process, such a module is missing as well.
   if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
   return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`);
@@ -82,13 +82,13 @@ const NOT_THERE = 'is not available here: there is no such package';
 
 function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult | undefined {
   const isRelative = /^\.{1,2}($|\/)/.test(path);
-  // `#name` is a package's own affair.
+  // `#name` is resolved within a package.
   if (isRelative || (isPackages && path.startsWith('#'))) return undefined;
   return refuse(path, 'is not available here: files are named by relative paths');
 }
 
 type Found =
-  /** As the bundler would find it by itself, which then knows more about it. */
+  /** The bundler finds the same file by itself, and then knows more about it. */
   { kind: 'native' } | { kind: 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
 
 async function find(
@@ -111,7 +111,7 @@ async function find(
   return { kind: isOutside ? 'outside' : 'none' };
 }
 
-/** The package that was found, unless another version of it was asked for. */
+/** Returns the package that was found; an error when another version of it was asked for. */
 async function pinned({ name, pin }: Specifier, found: ResolveResult): Promise<OnResolveResult> {
   const { path, namespace, external, sideEffects, suffix } = found;
   const version = pin === null ? null : await versionOf(path);
@@ -135,7 +135,7 @@ function isWithin({ within }: Roots, path: string): boolean {
 }
 
 async function load(roots: Roots, path: string): Promise<OnLoadResult | undefined> {
-  // Links have been followed, but for those that were made since.
+  // Links are resolved already, except those created since.
   const real = await realpath(path);
   if (!isWithin(roots, real)) return refuse(path, 'is not available here: it lies outside of the folder');
   const extension = extname(real);

@@ -1,10 +1,10 @@
-// The process that bundles. It reads what users wrote, and runs none of it.
+// The program of the process that bundles. It reads users' code, and runs none of it.
 //
-// The bundler is a program of its own, which esbuild's package starts and never starts again: when it has ended, this
-// process ends, too, and the server starts another one. Both end when the server is gone.
+// The bundler is a separate program that esbuild's package starts once: when the bundler has ended, this process ends
+// too, and the server starts another one. Both end when the server is gone.
 //
-// Both have a filter of system calls that was there before the bundler: it is the one of code, but for what starting the
-// bundler takes. Once that runs, this process takes the one of code, and can start nothing more.
+// Both have a filter of system calls, installed before the bundler was started: the filter of code, plus what starting
+// the bundler takes. After that, this process installs the filter of code and can start nothing more.
 
 import { accessSync, closeSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
@@ -23,7 +23,7 @@ import {
 } from './protocol.ts';
 
 const PIPE_FD = 3;
-/** The server is trusted; this only tells garbage from frames. */
+/** The server is trusted; this bound only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 28;
 
 function settle({ close, user, needs }: BundlerSetup): void {
@@ -31,7 +31,7 @@ function settle({ close, user, needs }: BundlerSetup): void {
     try {
       closeSync(descriptor);
     } catch {
-      // it was not handed on
+      // the descriptor was not inherited
     }
   }
   if (user !== null) {
@@ -49,14 +49,14 @@ function settle({ close, user, needs }: BundlerSetup): void {
   }
 }
 
-/** What `narrow` gives up is for good. Null: the process cannot do so here. */
+/** Hardens the process; `narrow` gives up more, for good. Null: the process cannot harden itself here. */
 function hardened({ limits, parent }: BundlerSetup): { narrow(): void } | null {
   if (limits === null) return null;
   const system = openSystem();
   limit(system, limits, parent);
   installFilter(system, { stage: 'bundling', pid: process.pid });
   const narrow = (): void => {
-    // The bundler is in the group of this process, which ends it.
+    // The bundler is in this process's group; ending the group ends it.
     installFilter(system, { stage: 'run', pid: process.pid, mayEndGroup: true });
     system.close();
     if (process.permission) giveUp(system.ffi);
@@ -65,7 +65,7 @@ function hardened({ limits, parent }: BundlerSetup): { narrow(): void } | null {
 }
 
 function endAll(): never {
-  // The bundler, too, whatever it does: both are in a group of their own.
+  // The group contains the bundler, so that the signal ends both.
   process.kill(-process.pid, 'SIGKILL');
   process.exit(0);
 }
@@ -91,7 +91,7 @@ const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {
   for (const message of messages as BundleRequestMessage[]) {
     handle(message).then(
       (answer) => socket.write(frameOf(message.id, answer)),
-      // What the code is makes no exception: the bundler is gone, or this process is broken.
+      // Code never causes an exception here: the bundler is gone, or this process is broken.
       (error: unknown) => {
         process.stderr.write(`${String(error)}\n`);
         process.exit(BUNDLER_GONE);
@@ -102,7 +102,7 @@ const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {
 socket.on('data', (chunk: Buffer) => reader.push(chunk));
 socket.on('error', endAll);
 socket.on('close', endAll);
-// It answers only when the bundler itself could be started.
+// This resolves only when the bundler could be started.
 await transform('');
 hardening?.narrow();
 socket.write(encodeFrame([{ id: 0 } satisfies BundleResponseMessage], []));

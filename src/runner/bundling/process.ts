@@ -1,5 +1,5 @@
-// The server's end of one process that bundles (main.ts): sends it orders, and ends it when one takes too long or all of
-// them too much memory. What it wrote to its standard error is kept for the one line that tells how it ended.
+// The server's end of one process that bundles (main.ts): sends requests, and ends the process when one request takes
+// too long or all of them take too much memory. Keeps the end of its standard error for the log line about its end.
 
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,19 +14,19 @@ import { CANNOT_READ } from './protocol.ts';
 
 const START_MS = 20_000;
 const STDERR_KEPT_CHARS = 4096;
-/** A bundle with its map, and what it was made of. */
+/** A bundle with its map, and the list of its files. */
 const MAX_FRAME_BYTES = 128 * 1024 * 1024;
 
 export interface BundlerDeath {
   /**
-   * `late`: it was ended since a bundle took too long, `memory`: since it took too much. `closed`: its user may not read
-   * what it needs. `pending`: by us.
+   * `late`: a bundle took too long. `memory`: the process took too much memory. `closed`: its user may not read what it
+   * needs. `killed`: the server ended it.
    */
   readonly kind: 'exit' | 'start' | 'late' | 'memory' | 'closed' | 'garbage' | 'killed';
   readonly code: number | null;
   readonly signal: string | null;
   readonly detail: string;
-  /** Of the request that took too long. */
+  /** The id of the request that took too long. */
   readonly lateId: number | null;
 }
 
@@ -36,14 +36,14 @@ export interface BundlerLimits {
 }
 
 interface ProcessLimits extends BundlerLimits {
-  /** Where it is to be, with the bundler; null: there are no such limits. */
+  /** The cgroup for the process and the bundler; null: there are no such limits. */
   readonly group: Cgroup | null;
 }
 
 interface ProcessEvents {
   readonly onReady: () => void;
   readonly onAnswer: (id: number, answer: BundleResponse) => void;
-  /** Once, when it is gone. */
+  /** Called once, when the process is gone. */
   readonly onDeath: (death: BundlerDeath) => void;
 }
 
@@ -84,7 +84,7 @@ export class BundlerProcess {
     child.on('close', (code, signal) => this.#onDeath(code, signal));
     this.#confine(child.pid);
     this.#readReport(child.stdio[REPORT] as Readable | null | undefined);
-    // It ends with the server by itself.
+    // The process ends with the server by itself.
     child.unref();
     for (const stream of child.stdio) (stream as Socket | null)?.unref?.();
   }
@@ -128,7 +128,7 @@ export class BundlerProcess {
     }
   }
 
-  /** A process without its limits does not go on. */
+  /** Adds the process to its cgroup; ends it where that fails: a process never runs without its limits. */
   #confine(pid: number | undefined): void {
     if (pid === undefined) return;
     try {
@@ -139,7 +139,7 @@ export class BundlerProcess {
     }
   }
 
-  /** bwrap's: it may have started the process before it was itself in the group. */
+  /** Reads bwrap's report: bwrap may have started the process before it was in the group itself. */
   #readReport(report: Readable | null | undefined): void {
     let said = '';
     report?.setEncoding('utf8').on('data', (text: string) => {
@@ -163,12 +163,12 @@ export class BundlerProcess {
     if (this.#isDead || this.#kind !== 'exit') return;
     this.#kind = kind;
     if (this.pid === undefined) return;
-    // In a jail, what is inside is in no group of ours, and ends with its parent.
+    // Inside a jail the process is in no group of the server's, and ends with its parent.
     for (const pid of [-this.pid, this.pid]) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // gone by itself
+        // it ended by itself
       }
     }
   }
@@ -189,7 +189,7 @@ export class BundlerProcess {
   }
 }
 
-/** The process, and what it has started; the bundler is one of these. */
+/** Returns the process and its descendants; the bundler is one of them. */
 function treeOf(pid: number): number[] {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();

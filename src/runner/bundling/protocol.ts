@@ -1,4 +1,4 @@
-// What the server and the process that bundles say to each other, in the frames of child/frames.ts.
+// The messages between the server and the process that bundles, in the frames of child/frames.ts.
 
 import type { ResourceLimits } from '../child/confine/harden.ts';
 import type { Bundled, StepSource } from './bundle.ts';
@@ -8,7 +8,7 @@ export type BundleRequest =
   | { readonly kind: 'step'; readonly source: StepSource; readonly packagesDir: string | null }
   | { readonly kind: 'file'; readonly file: WorkflowFile };
 
-/** `limit`: which one was met; no process answers that. */
+/** `limit` names the limit that was met; the server makes that response itself. */
 export type BundleResponse = Bundled | BundledFile | { readonly limit: string };
 
 export interface BundleRequestMessage {
@@ -25,19 +25,19 @@ export interface BundleResponseMessage {
 
 /** The program's only argument, as JSON. */
 export interface BundlerSetup {
-  /** Descriptors that the server itself was started with. */
+  /** Descriptors that the server itself inherited. */
   readonly close: readonly number[];
-  /** The user to become; null: none. */
+  /** The user to switch to; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** What it is to set itself, with the filter of system calls; null: it cannot here. */
+  /** The limits that the process sets itself, with the filter of system calls; null: it cannot here. */
   readonly limits: ResourceLimits | null;
-  /** The process with which this one ends; null: the jail sees to that. */
+  /** The process whose end ends this one; null: the jail does that. */
   readonly parent: number | null;
-  /** What it must be able to read. */
+  /** Paths that the process must be able to read. */
   readonly needs: readonly string[];
 }
 
-/** What it exits with when its user may not read what it needs. */
+/** The exit code when the user may not read one of `needs`. */
 export const CANNOT_READ = 87;
-/** What it exits with when the bundler's own process has ended. */
+/** The exit code when the bundler has ended. */
 export const BUNDLER_GONE = 88;

@@ -15,7 +15,7 @@ export interface Specifier {
 const OPTIONS = { loose: true, includePrerelease: true };
 const PARTS = /^((?:@[^/@\s]+\/)?[^/@\s.#:][^/@\s:]*)(?:@([^/]*))?(\/.*)?$/;
 
-/** Null when it names no package. */
+/** Parses a specifier; null when it names no package. */
 export function readSpecifier(text: string): Specifier | null {
   const found = PARTS.exec(text);
   if (found === null) return null;
@@ -24,8 +24,8 @@ export function readSpecifier(text: string): Specifier | null {
 }
 
 /**
- * As npm reads ranges, but that an early version which was installed counts as one. A pin that is no range is a tag
- * (`latest`), and takes what is there; so does a version that npm would not know.
+ * Returns whether a version satisfies a pin. Ranges are npm's, except that an installed prerelease version counts. A
+ * pin that is no range is a tag (`latest`) and is always satisfied, as is every pin by a version that npm cannot parse.
  */
 export function satisfies(version: string, pin: string): boolean {
   const range = validRange(pin, OPTIONS);

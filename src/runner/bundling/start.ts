@@ -1,14 +1,14 @@
-// Starts the process that bundles, kept in as the level says. Node's permission model closes the disk to it but for the
-// program and the folders that code may be made of; the bundler, which is no Node, is closed out by the system:
+// Starts the process that bundles, isolated as the level says. Node's permission model closes the disk to it, except
+// for the program and the folders of the code. The bundler is no Node program, so the system isolates it:
 //
-//   jail     bubblewrap: no network, no other processes, and no files but those
+//   jail     bubblewrap: no network, no other processes, and no other files
 //   process  another user, where the server is root
 //
-// At both levels it has the limits and the filter of system calls of code, as far as it can start the bundler with them
-// (main.ts), and a cgroup of its own where code has.
+// At both levels the process has the limits and the filter of system calls of code, as far as the bundler can be
+// started under them (main.ts), and its own cgroup where code has one.
 //
-// Neither runs users' code. The jail is built by the server's own user and not the code's, who may not be allowed to read
-// the folders: inside it has no rights but to read what it is shown.
+// Neither program runs users' code. The server's own user builds the jail, since the code's user may not be allowed to
+// read the folders. Inside, the process may only read what it is given.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -23,27 +23,27 @@ import type { CodeUser, IsolationSettings } from '../isolation/isolation.ts';
 import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../isolation/jail.ts';
 import type { BundlerSetup } from './protocol.ts';
 
-/** Where the process is confined: by what level, and to what folders. */
+/** How the process is isolated: the level, its user and the folders it may read. */
 export interface BundlerIsolation {
   readonly level: IsolationSettings['level'];
   readonly user: CodeUser | null;
-  /** Absolute; those that are not there are left out. Null: the whole disk, for code that is the operator's own. */
+  /** Absolute paths; missing ones are left out. Null: the whole disk, for the operator's own code. */
   readonly roots: readonly string[] | null;
 }
 
 /** `.ts` in the checkout, `.js` in the published package. */
 const PROGRAM = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
-/** Of the whole program: modules of the platform become part of bundles. */
+/** The whole program: modules of the platform become part of bundles. */
 const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = '/usr/bin/node';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
 const HEAP_MB = 512;
-/** It reads many files at once, and writes none. */
+/** The process reads many files at once, and writes none. */
 const LIMITS_OF_BUNDLER = { descriptors: 4096, fileBytes: KIB, threads: null };
 const ENV = { TZ: 'UTC', TMPDIR: '/tmp', PATH: '/nonexistent' };
 const TMP_BYTES = String(1024 * KIB);
 
-/** `child`'s process group is the bundler's, too. */
+/** Starts the process. Its process group contains the bundler, too. */
 export function startBundler(isolation: BundlerIsolation): ChildProcess {
   const { level, user, roots } = isolation;
   const isJailed = level === 'jail' && roots !== null;
@@ -82,13 +82,13 @@ export function startBundler(isolation: BundlerIsolation): ChildProcess {
   return child;
 }
 
-/** By the names that they were given, and by those that they have. */
+/** Returns the roots that exist, with their real paths. */
 function existingPaths(roots: readonly string[]): string[] {
   const there = roots.map((root) => resolve(root)).filter((root) => existsSync(root));
   return [...new Set(there.flatMap((root) => [root, realpathSync(root)]))];
 }
 
-/** What its program is made of. */
+/** Returns the folders that its program consists of. */
 function programFiles(): string[] {
   const require = createRequire(import.meta.url);
   const esbuild = dirname(require.resolve('esbuild/package.json'));
@@ -99,7 +99,7 @@ function programFiles(): string[] {
   return [SOURCES, esbuild, binary, semver].map((path) => path.replace(/\/$/, ''));
 }
 
-/** The scopes of packages above them are pending for whether their files are modules. */
+/** Returns every package.json above the paths: Node reads them to learn whether files are modules. */
 function scopesOf(paths: readonly string[]): string[] {
   const scopes = new Set<string>();
   for (const path of paths) {
@@ -108,7 +108,9 @@ function scopesOf(paths: readonly string[]): string[] {
   return [...scopes];
 }
 
-/** None that hides a module of Node's: code that imports one would be refused as if it named a package. */
+/**
+ * Returns Node's flags. No flag hides a module of Node's: an import of one would be refused as if it named a package.
+ */
 function nodeFlags(readable: readonly string[] | null, hardens: boolean): string[] {
   const ffi = hardens ? ['--experimental-ffi'] : [];
   const common = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings', '--no-addons', ...ffi];

@@ -1,8 +1,10 @@
-// Whether V8 can parse a bundle. The bundler lets pass what V8 alone judges: what a regular expression says, and names that
-// are exported but nowhere declared. Found here it is told to whoever deploys, else the first run would fail of it.
+// Checks whether V8 can parse a bundle. The bundler accepts what only V8 rejects: faulty regular expressions, and
+// exported names that are not declared. Found here, the fault is reported at the deployment instead of failing the
+// first run.
 //
-// V8 parses modules on demand behind a flag only, so a worker thread does it. It executes nothing. One serves for all, and
-// ends when it has been idle. Where the fault is, V8 says only of an error that nobody catches: a second one dies of it.
+// V8 parses modules on demand only behind a flag, so a worker thread parses them. It executes nothing. One thread
+// serves all bundles and ends when it is idle. V8 gives the place of a fault only for an uncaught error, so a second
+// thread dies of it to find the place.
 
 import { once } from 'node:events';
 import { SourceMap } from 'node:module';
@@ -24,7 +26,7 @@ const PARSE = `
       parentPort.postMessage(error instanceof SyntaxError ? error.message : null);
     }
   });`;
-/** The line that V8 shows, and its mark below the fault. */
+/** The line that V8 shows, and the mark below the fault. */
 const PLACE = /^bundle:(\d+)\n.*\n(\s*)\^/;
 
 let parser: Worker | null = null;
@@ -32,8 +34,8 @@ let ending: NodeJS.Timeout | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Null when it parses. `options`: what it was built with. `file`: of a fault that has no place in what the bundle was made
- * of. Never rejects on what the code is.
+ * Returns the fault that V8 finds; null when the bundle parses. `options`: what the bundle was built with. `file`: for
+ * a fault without a place in the sources. Never rejects because of the code.
  */
 export async function syntaxProblem(
   file: string,
@@ -44,7 +46,7 @@ export async function syntaxProblem(
   last = parsed;
   const text = await parsed;
   if (text === null) return null;
-  // The line that V8 shows has no mark when it is a thousand characters long.
+  // V8 shows no mark in a line of a thousand characters.
   const result = await bundleWith({ ...options, minifyWhitespace: false });
   return { file, line: 1, column: 1, ...(result.ok ? await placeIn(result.built) : {}), text };
 }
@@ -56,7 +58,7 @@ async function placeIn({ bundle, sourceMap }: Built): Promise<Partial<CodeProble
   return { file: origin.originalSource, line: origin.originalLine + 1, column: origin.originalColumn + 1 };
 }
 
-/** Null also when there is no memory for a thread: that says nothing of the code. */
+/** Returns V8's message; null when the bundle parses, or when there is no memory for a thread. */
 async function faultIn(bundle: string): Promise<string | null> {
   clearTimeout(ending);
   try {
@@ -73,7 +75,7 @@ async function faultIn(bundle: string): Promise<string | null> {
   }
 }
 
-/** The error's stack, with the line. */
+/** Returns the error's stack, which contains the line. */
 async function shown(bundle: string): Promise<string> {
   try {
     await once(startParser(bundle), 'exit');

@@ -1,4 +1,4 @@
-// What a request sends. Part of what stands in for `@pipedream/platform`.
+// Encodes the body of a request. Part of what stands in for `@pipedream/platform`.
 
 import { PassThrough, Readable } from 'node:stream';
 import { encoded, isPlain, pairsOf, textOf } from './platform-params.ts';
@@ -6,16 +6,16 @@ import { encoded, isPlain, pairsOf, textOf } from './platform-params.ts';
 export type Headers = Record<string, string | readonly string[]>;
 
 export interface Body {
-  /** Null: none. A stream can be sent once. */
+  /** Null: no body. A stream can be sent once. */
   readonly content: Uint8Array | Readable | null;
-  /** What is to be said of it, where the caller has not. */
+  /** The headers that describe the body, for those that the caller has not set. */
   readonly headers: Headers;
 }
 
 const NONE: Body = { content: null, headers: {} };
 const FORM = 'application/x-www-form-urlencoded';
 
-/** `type`: the content type that the caller named, or nothing. */
+/** Encodes `data` as a body. `type`: the content type that the caller set, or ''. */
 export async function bodyOf(data: unknown, type: string): Promise<Body> {
   if (data === undefined || data === null) return NONE;
   if (typeof data !== 'object') return ofText(data, type);
@@ -34,7 +34,7 @@ function sized(content: Uint8Array, type: string): Body {
   return { content, headers: { 'Content-Length': String(content.byteLength), ...(type && { 'Content-Type': type }) } };
 }
 
-/** What is said to be JSON is made JSON, if it is not. */
+/** Encodes text; under a JSON content type, text that is not JSON becomes a JSON string. */
 function ofText(data: unknown, type: string): Body {
   const text = String(data);
   const isJson = type.includes('application/json');
@@ -50,7 +50,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** Its type has the boundary, and goes before what the caller named. */
+/** Encodes a form or a blob. Its content type has the boundary, and replaces the caller's. */
 async function ofWeb(data: FormData | Blob): Promise<Body> {
   const whole = new Response(data);
   const type = whole.headers.get('content-type') ?? '';
@@ -82,7 +82,7 @@ async function ofStream(data: Form): Promise<Body> {
     if (Number.isFinite(bytes)) headers['Content-Length'] = String(bytes);
   }
   if (data instanceof Readable) return { content: data, headers };
-  // A form is a stream as they were before `Readable`, and a pipe is all that it knows.
+  // Such a form is an old-style stream, which only supports `pipe`.
   const content = new PassThrough();
   data.on('error', (error: Error) => content.destroy(error));
   data.pipe(content);

@@ -1,4 +1,4 @@
-// Files by path or address, as streams. Part of what stands in for `@pipedream/platform`.
+// Opens files by path or address, as streams. Part of what stands in for `@pipedream/platform`.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { codedError, send } from './platform-request.ts';
 export interface FileMetadata {
   readonly name: string;
   readonly contentType: string;
-  /** Bytes; undefined where a server does not say. */
+  /** In bytes; undefined where a server does not say. */
   readonly size: number | undefined;
   readonly lastModified: Date | undefined;
   readonly etag: string | undefined;
@@ -68,7 +68,7 @@ export async function getFileStream(pathOrUrl: string): Promise<Readable> {
   return (await getFileStreamAndMetadata(pathOrUrl)).stream;
 }
 
-/** Rejects when there is no such file, or its server answers with no success. */
+/** Opens a file. Rejects when there is no such file, or when its server answers with an error. */
 export async function getFileStreamAndMetadata(pathOrUrl: string): Promise<FileAndMetadata> {
   return /^https?:\/\//i.test(pathOrUrl) ? await fromUrl(pathOrUrl) : await fromDisk(pathOrUrl);
 }

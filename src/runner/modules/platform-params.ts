@@ -1,11 +1,14 @@
-// Values as names and texts, for query strings and forms. Part of what stands in for `@pipedream/platform`.
+// Encodes values as names and texts, for query strings and forms. Part of what stands in for `@pipedream/platform`.
 
 export type Pair = readonly [name: string, value: unknown];
 
 /** How the items of a list are named: `a[]`, `a[0]`, or `a` again. */
 export type ListNames = 'brackets' | 'indices' | 'repeat';
 
-/** Members of members are `a[b]`. What is undefined or null is left out; what is no plain value stays as it is. */
+/**
+ * Returns the pairs of an object; nested members are named `a[b]`. Undefined and null are left out; values that are no
+ * plain objects stay as they are.
+ */
 export function pairsOf(values: object, lists: ListNames = 'brackets'): Pair[] {
   return Object.entries(values).flatMap(([name, value]) => pairsUnder(name.replace(/\[\]$/, ''), value, lists));
 }
@@ -41,7 +44,7 @@ export function encoded(pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `${encode(name)}=${encode(textOf(value))}`).join('&');
 }
 
-/** Some servers compare addresses as texts, with these left as they are. */
+/** Encodes a text, but leaves these characters as they are: some servers compare addresses as texts. */
 function encode(text: string): string {
   const kept: Readonly<Record<string, string>> = { '%3A': ':', '%24': '$', '%2C': ',', '%20': '+' };
   return encodeURIComponent(text.toWellFormed()).replace(/%(?:3A|24|2C|20)/g, (code) => kept[code] as string);
@@ -49,10 +52,10 @@ function encode(text: string): string {
 
 type Serialize = (params: unknown) => string;
 
-/** A function, as it was first, or what came after it. */
+/** A function, as in older versions of axios, or an object, as in newer ones. */
 export type ParamsSerializer = Serialize | { readonly serialize?: Serialize; readonly indexes?: boolean | null };
 
-/** `url` with the parameters, whatever its own. */
+/** Returns `url` with the parameters appended to its own. */
 export function withParams(url: string, params: unknown, serializer: ParamsSerializer | undefined): string {
   if (typeof params !== 'object' || params === null) return url;
   const query = queryOf(params, serializer);

@@ -1,6 +1,6 @@
-// One request and what it leads to: redirects, decompression, time limits. Part of what stands in for
-// `@pipedream/platform`. Over Node's own client, since `fetch` sends no body with GET and takes no agent, which is where
-// components put client certificates.
+// Sends one request and handles redirects, decompression and time limits. Part of what stands in for
+// `@pipedream/platform`. It uses Node's own client, since `fetch` sends no body with GET and takes no agent, which is
+// where components put client certificates.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -14,7 +14,7 @@ export interface Sending {
   readonly headers: Headers;
   readonly body: Body;
   readonly maxRedirects: number;
-  /** None when it is 0. */
+  /** 0: no time limit. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly httpAgent: unknown;
@@ -23,11 +23,11 @@ export interface Sending {
 
 export interface Received {
   readonly response: IncomingMessage;
-  /** The response's body, inflated. */
+  /** The response's body, decompressed. */
   readonly content: Readable;
-  /** Where the last redirect led. */
+  /** The address after all redirects. */
   readonly url: string;
-  /** From here on the time limit is off. */
+  /** Ends the time limit. */
   readonly inTime: () => void;
 }
 
@@ -35,7 +35,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 const CONTENT = /^content-|^transfer-encoding$/i;
 const PRIVATE = /^(authorization|cookie|proxy-authorization|host)$/i;
 
-/** Rejects when there is no answer in time, with a code that says why. */
+/** Sends a request. Rejects with a coded error when no answer arrives in time. */
 export async function send(sending: Sending): Promise<Received> {
   const stop = new AbortController();
   const { timeoutMs } = sending;
@@ -45,7 +45,7 @@ export async function send(sending: Sending): Promise<Received> {
   try {
     const { response, url } = await follow(sending, signal);
     const content = sending.method === 'HEAD' ? response : inflated(response);
-    // Whoever stops it is heard of at the reader of the body.
+    // The reader of the body sees the abort as an error.
     signal.addEventListener('abort', () => content.destroy(signal.reason as Error), { once: true });
     return { response, content, url, inTime: () => clearTimeout(timer) };
   } catch (error) {
@@ -85,7 +85,7 @@ async function follow(sending: Sending, signal: AbortSignal): Promise<{ response
   }
 }
 
-/** Another host, or the same one where others can listen. */
+/** Returns whether the address is another host, or the same one without encryption. */
 function isElsewhere(next: URL, before: URL): boolean {
   return next.host !== before.host || (next.protocol === 'http:' && before.protocol === 'https:');
 }

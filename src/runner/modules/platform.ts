@@ -1,5 +1,5 @@
 // Stands in for `@pipedream/platform` in users' code, written from how components use it. It becomes part of their
-// bundle, so it imports nothing but Node's own modules.
+// bundles, so it imports only Node's own modules.
 
 import type { Readable } from 'node:stream';
 import { bodyOf, type Headers } from './platform-body.ts';
@@ -57,7 +57,10 @@ interface Context {
 
 const MAX_REDIRECTS = 21;
 
-/** Resolves to the response's data, or to all of it with `returnFullResponse`; rejects on a status that is no success. */
+/**
+ * Sends a request. Resolves to the response's data, or to the whole response with `returnFullResponse`; rejects on an
+ * error status.
+ */
 export async function axios(
   context: object | null | undefined,
   given: AxiosConfig | string,
@@ -77,7 +80,7 @@ export async function axios(
   throw httpError(response);
 }
 
-/** A connection that fails does so with no frame of anybody's: those who wait for it are where to look. */
+/** Sends the request. An error of the connection has no stack frames, so it gets those of the caller. */
 async function sent(config: AxiosConfig): Promise<Received> {
   const sending = await sendingOf(config);
   try {
@@ -94,7 +97,7 @@ async function sendingOf(config: AxiosConfig): Promise<Parameters<typeof send>[0
   const type = headerOf(headers, 'content-type');
   const body = await bodyOf(config.data, type.toLowerCase());
   for (const [name, value] of Object.entries(body.headers)) {
-    // The boundary is only known now.
+    // The boundary is known only now.
     const isBetter = /^multipart\/form-data;/i.test(String(value)) && !/boundary=/i.test(type);
     if (headerOf(headers, name) === '' || (isBetter && /^content-type$/i.test(name))) put(headers, name, value);
   }
@@ -138,7 +141,7 @@ function headersOf({ headers, auth }: AxiosConfig, { username, password }: URL):
   return put(all, 'Authorization', `Basic ${basic}`);
 }
 
-/** In the place of the same name in other letters. */
+/** Sets a header, replacing the same name in other letter case. */
 function put(headers: Headers, name: string, value: string | readonly string[]): Headers {
   for (const known of Object.keys(headers)) if (known.toLowerCase() === name.toLowerCase()) delete headers[known];
   headers[name] = value;
@@ -185,7 +188,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is no JSON is there, and is left out where the response is exported or returned. */
+/** Returns the response. Members that are not JSON are not enumerable, so exports and return values leave them out. */
 function responseOf({ response, url }: Received, config: AxiosConfig, data: unknown): AxiosResponse {
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = response;
   const whole = { status, statusText, headers: { ...headers }, data };
@@ -200,7 +203,7 @@ function httpError(response: AxiosResponse): Error {
   return Object.assign(codedError(code, JSON.stringify(data)), { status, response, isAxiosError: true });
 }
 
-/** Without the request's headers, which hold keys. */
+/** Exports the failed response, without the request's headers, which contain keys. */
 function exportDebug(context: Context | null | undefined, response: AxiosResponse, { method, url }: AxiosConfig): void {
   const debug = { ...response, config: { method, url } };
   const tell = context?.export ?? context?.$export;
@@ -210,7 +213,7 @@ function exportDebug(context: Context | null | undefined, response: AxiosRespons
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 
-/** JSON text of anything: what leads back to itself is left out. */
+/** Returns the JSON text of any value; circular references are left out. */
 export function jsonStringify(value: unknown, replacer?: Replacer | null, indent?: string | number): string {
   const above: object[] = [];
   const safe = function (this: unknown, _key: string, item: unknown): unknown {
@@ -228,6 +231,6 @@ const noProxy = (): never => {
   throw new ConfigurationError('Queries cannot be sent through the proxy of databases that this component uses');
 };
 
-/** Members of apps of databases: for the methods that these apps do not have themselves. */
+/** Members of database apps, for methods that the apps do not have themselves. */
 export const sqlProp = { methods: { getSchema: noProxy, executeQueryAdapter: (sql: unknown): unknown => sql } };
 export const sqlProxy = { methods: { executeQuery: noProxy, getClientConfiguration: noProxy, proxyAdapter: noProxy } };

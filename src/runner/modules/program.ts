@@ -1,5 +1,5 @@
-// Stands between a workflow file (sdk/workflow.ts) and the process that runs its steps: each of them becomes a component
-// as any other. It becomes part of the file's bundle, so it imports nothing.
+// Turns a workflow file (sdk/workflow.ts) into steps that the process runs as any other component. It becomes part of
+// the file's bundle, so it imports nothing.
 
 interface Given {
   readonly steps: { readonly trigger: { readonly event: unknown; readonly context: unknown } };
@@ -24,13 +24,16 @@ interface Workflow {
 export interface Program {
   /** By namespace. */
   readonly steps: Readonly<Record<string, unknown>>;
-  /** The first of them. It carries the description of the whole, which describe.ts in child/ looks for. */
+  /** The first step. It carries the description of the whole workflow, which child/component/describe.ts reads. */
   readonly first: unknown;
 }
 
 const DESCRIPTION = Symbol.for('errand.workflow');
 
-/** `exported`: the default export of the file. Throws what its author should read. */
+/**
+ * Returns the program of a file. `exported`: the file's default export. Throws errors that are meant for the file's
+ * author.
+ */
 export function programOf(exported: unknown): Program {
   const { kind, name, triggers, settings, steps = [] } = (exported ?? {}) as Workflow;
   if (kind !== 'errand.workflow') {
@@ -58,7 +61,7 @@ function componentOf({ namespace, code }: NamedStep): object {
   };
 }
 
-/** Not copied: an event is parsed when it is first read. */
+/** Adds `event` and `context` to what a step gets. Getters, since an event is parsed when it is first read. */
 function wider({ steps, $ }: Given): object {
   return {
     steps,

@@ -1,4 +1,4 @@
-// Stands in for `@pipedream/types` in users' code: identity functions, there for type checking only.
+// Stands in for `@pipedream/types` in users' code: identity functions for type checking only.
 
 const identity = <T>(component: T): T => component;
 

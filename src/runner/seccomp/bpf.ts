@@ -1,7 +1,8 @@
-// Assembles classic BPF, the language of seccomp filters: what a filter needs of it, with names in the place of distances.
+// Assembles classic BPF, the language of seccomp filters: the instructions that a filter needs, with labels as jump
+// targets.
 //
-// A jump names the label that it goes to, and goes forward only; the encoder turns names into the distances that the kernel
-// wants, and throws on one that does not fit into its 8 bits. All machines with a table here (syscalls.ts) are little endian.
+// A jump names its label, and goes forward only. The assembler turns labels into the kernel's distances, and throws on
+// a distance that does not fit into 8 bits. All machines with a table here (syscalls.ts) are little endian.
 
 const LOAD_WORD = 0x20;
 const AND = 0x54;
@@ -27,10 +28,10 @@ type Operation =
 
 export type Program = readonly Operation[];
 
-/** A word of what the filter is shown: `struct seccomp_data`. */
+/** Loads a word of `struct seccomp_data`, the filter's input. */
 export const load = (offset: number): Operation => ({ does: 'load', offset });
 export const and = (value: number): Operation => ({ does: 'and', value });
-/** Without a label it goes on with the next instruction. */
+/** Jumps when the loaded word is equal; without a label, the next instruction follows. */
 export const ifEqual = (value: number, then?: string, otherwise?: string): Operation => ({
   does: 'if-equal',
   value,
@@ -38,12 +39,12 @@ export const ifEqual = (value: number, then?: string, otherwise?: string): Opera
   ...(otherwise === undefined ? {} : { otherwise }),
 });
 export const ifAtLeast = (value: number, then: string): Operation => ({ does: 'if-at-least', value, then });
-/** The only jump that reaches as far as it must. */
+/** The only jump without a limit of distance. */
 export const jump = (to: string): Operation => ({ does: 'jump', to });
 export const ret = (value: number): Operation => ({ does: 'return', value });
 export const label = (name: string): Operation => ({ does: 'label', name });
 
-/** Returns the instructions as the kernel reads them. Throws on a label that is not there, behind, or too far. */
+/** Returns the instructions as the kernel reads them. Throws on a label that is missing, behind, or too far. */
 export function assemble(program: Program): Uint8Array<ArrayBuffer> {
   const places = new Map<string, number>();
   let count = 0;

@@ -1,25 +1,26 @@
-// The seccomp filter of the processes that run code: a list of the system calls that they may make.
+// The seccomp filter of the processes that run code: an allow list of system calls.
 //
-// There are two of them for code. `run` is installed by the process itself (child/harden.ts) before it loads any code, at both levels:
-// from then on it can start no program and no process, signal and trace no other, mount nothing, change no user, and reaches
-// none of the parts of the kernel that Node does without. `start` is installed in a jail by bwrap before there is a Node: it
-// also keeps io_uring away, which libuv opens before a line of JavaScript runs (at the level `process` the rings that it has
-// opened stay; they know neither programs, processes nor signals). It must let bwrap start Node, and that narrow itself.
+// There are two filters for code. `run` is installed by the process itself (child/confine/harden.ts) before it loads
+// any code, at both levels. From then on the process can start no program and no process, signal and trace no other,
+// mount nothing, change no user, and reach none of the kernel's parts that Node does not need. `start` is installed in
+// a jail by bwrap before Node starts. It also denies io_uring, which libuv opens before a line of JavaScript runs (at
+// the level `process` the rings that libuv has opened stay; they start no programs and send no signals). `start` must
+// let bwrap start Node, and let Node install `run`.
 //
-// A third one, `bundling`, is for the process that bundles until it has started the bundler, which keeps it: it lets programs
-// and processes be started, without namespaces, since that is how the bundler comes to be.
+// A third filter, `bundling`, is for the process that bundles, until that process has started the bundler, which keeps
+// this filter: it allows starting programs and processes, without namespaces.
 //
-// What is refused fails with EPERM, as if the user had not the right. What libraries only try (clone3, io_uring, calls newer
-// than our table) fails with ENOSYS, and they fall back. Another machine's calls end the process.
+// A refused call fails with EPERM, as for a user without the right. Calls that libraries only try (clone3, io_uring,
+// calls newer than the table) fail with ENOSYS, and the libraries fall back. Calls of another machine end the process.
 
 import { and, assemble, ifAtLeast, ifEqual, jump, label, load, type Program, ret } from './bpf.ts';
 import { ALLOWED, AUDIT_NAMES, FORKS, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
 
 export interface FilterOptions {
   readonly stage: 'start' | 'run' | 'bundling';
-  /** As the process sees it: the only one that it may signal. */
+  /** The process's own id, as the process sees it: the only one that it may signal. */
   readonly pid: number;
-  /** It may also end the group of processes that has its number. */
+  /** The process may also end the process group of its id. */
   readonly mayEndGroup?: boolean;
 }
 
@@ -31,7 +32,7 @@ const EAFNOSUPPORT = 0x00050000 + 97;
 
 const NUMBER = 0;
 const MACHINE = 4;
-/** The lower half of an argument: all that are judged here are 32 bits wide, for the kernel too. */
+/** The lower half of an argument: all arguments checked here are 32 bits wide, for the kernel too. */
 const argument = (index: number): number => 16 + 8 * index;
 
 const CLONE_THREAD = 0x00010000;
@@ -99,11 +100,11 @@ function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<
       label('no-clone'),
       ret(EPERM),
     ],
-    // Its flags lie in memory, where no filter sees them; the C library asks clone then.
+    // The flags lie in memory, where no filter sees them; the C library then falls back to clone.
     clone3: [ret(ENOSYS)],
-    // A group's number stands there below zero.
+    // A group's number is negative there.
     kill: oneOf('self', 0, mayEndGroup ? [pid, -pid >>> 0] : [pid])('kill'),
-    // The bundler signals its own threads, and its number is not known yet.
+    // The bundler signals its own threads, and its id is not known yet.
     tgkill: isBundling ? [ret(ALLOW)] : onlySelf('tgkill'),
     prctl: oneOf('prctl', 0, isStart ? [...PRCTLS, ...PRCTLS_AT_START] : PRCTLS)('prctl'),
     ioctl: oneOf('ioctl', 1, IOCTLS)('ioctl'),
@@ -113,13 +114,13 @@ function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<
     socketpair: [load(argument(0)), ifEqual(AF_UNIX, 'pair-allow'), ret(EAFNOSUPPORT), label('pair-allow'), ret(ALLOW)],
     execve: [ret(isStart ? ALLOW : EPERM)],
     seccomp: [ret(isStart ? ALLOW : EPERM)],
-    // Of rings that are there; none can be made.
+    // Uses rings that exist; none can be made.
     io_uring_enter: [ret(stage === 'start' ? ENOSYS : ALLOW)],
     io_uring_setup: [ret(ENOSYS)],
   };
 }
 
-/** The call, when that argument is one of the values. */
+/** Returns the judgement of a call: allowed when that argument is one of the values. */
 function oneOf(what: string, index: number, values: readonly number[]): (name: string) => Program {
   return (name) => {
     const yes = `${name}-${what}-allow`;
@@ -137,7 +138,7 @@ function noneOf(index: number, values: readonly number[]): Program {
   ];
 }
 
-/** Streams and datagrams of the internet and of this machine, and what tells of the network's interfaces. */
+/** Allows streams and datagrams of the internet and of this machine, and netlink for the network's interfaces. */
 function socketJudgement(): Program {
   return [
     load(argument(0)),

@@ -1,12 +1,12 @@
-// The system calls that a child process may make, by number: those that Node makes, found by running this product's own tests
-// under strace, and their siblings that a C library may take in their place. What is in neither list is refused.
+// The system calls that a child process may make, by number: those that Node makes, found by running this product's own
+// tests under strace, and their siblings that a C library may use instead. Calls in neither list are refused.
 //
-// In each row the number on x86-64, then on arm64, where what has a newer form with a directory is not there (`null`). The
-// tests compare them with the system's headers.
+// Each row has the number on x86-64, then on arm64; `null` where arm64 has only the newer form with a directory. The
+// tests compare the numbers with the system's headers.
 
 type Numbers = readonly [x64: number, arm64: number | null];
 
-/** Whatever their arguments. */
+/** Allowed whatever their arguments. */
 export const ALLOWED: Readonly<Record<string, Numbers>> = {
   // files
   read: [0, 63],
@@ -193,10 +193,10 @@ export const ALLOWED: Readonly<Record<string, Numbers>> = {
   arch_prctl: [158, null],
 };
 
-/** What starts a process, beside `clone`. */
+/** Starts a process, beside `clone`. */
 export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, null], vfork: [58, null] };
 
-/** By their arguments, or in some processes only: filter.ts. */
+/** Allowed by their arguments, or in some processes only (filter.ts). */
 export const JUDGED = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -214,21 +214,21 @@ export const JUDGED = {
   io_uring_setup: [425, 425],
 } as const satisfies Readonly<Record<string, readonly [number, number]>>;
 
-/** Of both machines alike, up to which this table was written; a newer one is answered as a kernel would that has not got it. */
+/** The last number of this table, on both machines; newer calls fail as on a kernel without them. */
 export const LAST_KNOWN = 462;
 
 export type Machine = 'x64' | 'arm64';
 
-/** How seccomp names the machine: its ELF number, with bits for 64 and little endian. */
+/** The machine's name for seccomp: its ELF number, with bits for 64 bit and little endian. */
 export const AUDIT_NAMES: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
-/** From here on numbers mean the x32 interface of x86-64. */
+/** Numbers from here on mean the x32 interface of x86-64. */
 export const X32_FIRST = 0x40000000;
 
 export function isMachine(name: string): name is Machine {
   return name === 'x64' || name === 'arm64';
 }
 
-/** Null: there is none on that machine. */
+/** Returns the number on that machine; null: there is none. */
 export function numberOn(machine: Machine, numbers: Numbers): number | null {
   return numbers[machine === 'x64' ? 0 : 1];
 }
