@@ -1,4 +1,4 @@
-// One run inside the child: what it has been given, what it has made so far, and its one end.
+// One run inside the child: its input, what it has produced so far, and its end, which happens once.
 
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { Answer } from './api/answer.ts';
@@ -32,14 +32,14 @@ export interface LoadedStep {
 
 /** What all runs of the process share. */
 export interface Program {
-  /** Empty until they are loaded. */
+  /** Empty until the steps are loaded. */
   steps: readonly LoadedStep[];
   readonly limits: ChildLimits;
   readonly capture: Capture;
-  /** Whether what all its runs share is as it was when it was loaded (intact.ts). */
+  /** Returns whether the state that all runs share is as it was after loading (intact.ts). */
   isIntact: () => boolean;
   readonly post: (message: FromChild, blobs?: Uint8Array | readonly Uint8Array[] | null, weight?: number) => void;
-  /** Writes out at once what has been posted. */
+  /** Writes out at once what was posted. */
   readonly flush: () => void;
   readonly ended: (run: ActiveRun) => void;
 }
@@ -48,7 +48,7 @@ type End = Pick<EndMessage, 'kind' | 'exitReason' | 'fault' | 'wait'>;
 
 export class ActiveRun {
   readonly program: Program;
-  /** Of a source: its own. */
+  /** The steps of a source's own instance; null in a workflow. */
   ownSteps: readonly LoadedStep[] | null = null;
   readonly message: RunMessage;
   readonly #event: Uint8Array;
@@ -58,21 +58,21 @@ export class ActiveRun {
   readonly results: Record<string, unknown>;
   readonly dbWrites = new Map<string, string | null>();
   #exports = 0;
-  /** The index of the first step to be executed: those before it are done. */
+  /** The index of the first step to execute; the steps before it are done. */
   readonly firstIndex: number;
-  /** What is to be done when it has ended. */
+  /** Called when the run has ended. */
   readonly cleaning: (() => void)[] = [];
-  /** After its end nothing that its code still does has an effect. */
+  /** After the run's end, nothing that its code still does has an effect. */
   ended = false;
   exitReason: string | undefined;
   currentStep: { index: number; tuple(state: number, returned: string | null): StepTuple } | null = null;
-  /** The step that is done and not told of. */
+  /** The step that has ended and was not reported yet. */
   #step: StepTuple | null = null;
   #answer: Answer | null = null;
   #summary: string | undefined;
   #addresses: WaitAddresses | undefined;
   #resultBytes: number;
-  /** About how large what was made since the last message is. */
+  /** Approximate size in bytes of what was produced since the last message. */
   #weight = 0;
   #requests: PendingRequests | null = null;
 
@@ -91,13 +91,13 @@ export class ActiveRun {
     return this.ownSteps ?? this.program.steps;
   }
 
-  /** The event's exact text. */
+  /** Returns the event's exact text. */
   eventText(): string {
     const { buffer, byteOffset, byteLength } = this.#event;
     return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
   }
 
-  /** What its code asks the server. */
+  /** The requests of the code to the server. */
   get requests(): PendingRequests {
     const { program, message } = this;
     this.#requests ??= new PendingRequests({
@@ -109,24 +109,27 @@ export class ActiveRun {
     return this.#requests;
   }
 
-  /** Null when its code waits for no answer. */
+  /** Resolves when all requests have their reply; null when there were none. */
   requestsSettled(): Promise<void> | null {
     return this.#requests?.allSettled() ?? null;
   }
 
-  /** The request that ended the wait before this segment; a copy of its own for whoever asks. */
+  /** Returns the request that ended the wait before this segment, parsed again for each caller. */
   callbackRequest(): { readonly body?: unknown } | undefined {
     const callback = this.message.goingOn?.callback;
     return typeof callback === 'string' ? JSON.parse(callback) : undefined;
   }
 
-  /** Where the wait that a step asks for can be ended; the same for all that ask in one go. */
+  /** Returns the addresses that end the next wait; the same for every call in one run. */
   addresses(): WaitAddresses {
     this.#addresses ??= addressesOf(this.message);
     return this.#addresses;
   }
 
-  /** Counts towards what a run may return and export, over all that it was and will be. */
+  /**
+   * Counts a text towards the bound on what a run may return and export, over all its segments. Throws beyond the
+   * bound.
+   */
   countResult(text: string): string {
     const bytes = Buffer.byteLength(text);
     this.#resultBytes += bytes;
@@ -140,7 +143,7 @@ export class ActiveRun {
     throw platformError('PayloadTooLarge', `A run may export at most ${exportsPerRun} times`);
   }
 
-  /** Whether there would be room for it. */
+  /** Checks that a text would fit within the bound, without counting it. */
   checkResult(text: string): string {
     return this.#checked(text, this.#resultBytes + Buffer.byteLength(text));
   }
@@ -168,7 +171,7 @@ export class ActiveRun {
     if (!immediate) return;
     const { head, body } = answer;
     this.program.post({ t: 'answer', run: this.message.run, answer: head, bytes: body.byteLength }, body);
-    this.program.flush(); // the code may keep the CPU from here on
+    this.program.flush(); // the code may block from here on
     this.#answer = SENT;
   }
 
@@ -176,7 +179,10 @@ export class ActiveRun {
     this.#step = tuple;
   }
 
-  /** Tells the server how far it is: a process that dies in the next step is blamed on that step, and what was made before it stands. */
+  /**
+   * Reports the step that has ended. Should the process die in the next step, that step is blamed, and what was
+   * reported takes effect.
+   */
   reportStep(): void {
     if (this.#step === null) return;
     const { run } = this.message;
@@ -185,7 +191,10 @@ export class ActiveRun {
     this.program.flush();
   }
 
-  /** `step`: whose code threw it; an earlier step's left-over work can fail the run too. */
+  /**
+   * Ends the run as failed. `step`: the step whose code threw; work that an earlier step left behind can fail the run
+   * too.
+   */
   fail(value: unknown, step: number = this.currentStep?.index ?? 0): void {
     if (this.ended) return;
     this.end({ kind: 'failed', fault: this.program.capture.fault({ value, step }) });
@@ -195,7 +204,7 @@ export class ActiveRun {
     this.end({ kind: 'halted' });
   }
 
-  /** Its code could not be loaded. */
+  /** Reports that the run's code could not be loaded. */
   cannotBegin(fault: ChildFault): void {
     if (this.ended) return;
     this.ended = true;
@@ -206,7 +215,7 @@ export class ActiveRun {
   end(end: End): void {
     if (this.ended) return;
     this.ended = true;
-    // Left-over work can fail a step that has returned: it is told of once, as failed.
+    // Work left behind can fail a step that has returned: such a step is reported once, as failed.
     const cut = end.kind === 'failed' || end.kind === 'halted' ? this.currentStep : null;
     const last = cut === null ? this.#step : cut.tuple(STEP_STATE.failed, null);
     const answer = this.#answer === SENT ? null : this.#answer;
@@ -232,12 +241,12 @@ export class ActiveRun {
     try {
       light = withoutBulk(whole, weight);
     } catch {
-      // The code has broken the language: as it is, the message says at least how the run ended.
+      // The code has broken the language. Without its texts taken out, the message still says how the run ended.
     }
     this.program.post(light.message, body === null ? light.texts : [body, ...light.texts], weight);
   }
 
-  /** Whether no other run should follow in this process. */
+  /** Returns whether no other run should follow in this process. */
   #taints(fault: ChildFault | undefined): boolean {
     return fault?.code === 'WorkerExit' || !this.program.isIntact();
   }
@@ -262,7 +271,7 @@ function bytesOf(writes: ReadonlyMap<string, string | null>): number {
 
 function bytesBefore(goingOn: RunMessage['goingOn']): number {
   if (!goingOn) return 0;
-  // The request that had a step executed again becomes that step's.
+  // The request that caused a rerun counts towards the results of the step that is executed again.
   const request = goingOn.reruns === null ? null : goingOn.callback;
   return keptBytes(goingOn.steps) + resumeBytes(request);
 }

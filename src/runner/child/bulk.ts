@@ -1,12 +1,12 @@
-// Takes the texts out of a message that has many or long ones: they cross as bytes, behind the message, so that the server
-// neither parses nor unescapes them. In their places stand their numbers.
+// Takes the texts out of a message with many or long ones: they follow the message as bytes, so that the server neither
+// parses nor unescapes them. Their numbers stand in their places.
 
 import type { EndMessage, LogTuple, OutgoingTuple, StepMessage, StepTuple, WaitTuple } from './protocol.ts';
 
-/** Lighter messages are sent as they are: that is faster for the many small ones. */
+/** Lighter messages are sent as they are, which is faster for many small ones. */
 const LIGHT_BYTES = 64 * 1024;
 
-/** `weight`: about how many bytes the texts have together. */
+/** Returns the message without its texts, and the texts. `weight`: their approximate size in bytes together. */
 export function withoutBulk<M extends EndMessage | StepMessage>(
   message: M,
   weight: number,
@@ -15,7 +15,7 @@ export function withoutBulk<M extends EndMessage | StepMessage>(
   const texts: Uint8Array[] = [];
   const put = <T>(text: T): T => {
     if (typeof text !== 'string') return text;
-    // The protocol's types speak of the texts; what stands for one is a matter of this file and of inbound-bulk.ts.
+    // The protocol's types describe the texts; the numbers are known only here and in inbound-bulk.ts.
     return (texts.push(Buffer.from(text)) - 1) as T;
   };
   const putAll = <T extends Readonly<Record<string, string | null>>>(all: T): T =>

@@ -1,4 +1,4 @@
-// A thrown value becomes a fault: limited, valid Unicode, and captured whatever the value does when it is looked at.
+// Converts a thrown value into a fault: bounded, valid Unicode, and captured even when inspecting the value throws.
 
 import { types } from 'node:util';
 import { platformCodeOf, RESERVED_CODES } from './errors.ts';
@@ -24,18 +24,18 @@ export class Capture {
     this.#stacks = stacks;
   }
 
-  /** Never throws. */
+  /** Returns the fault. Never throws. */
   fault(thrown: Thrown): ChildFault {
     try {
       return this.#captured(thrown);
     } catch {
-      // The code has broken something that all code relies on; that it failed is still told.
+      // The code has broken something that all code relies on; the failure itself is still reported.
       const msg = 'The code failed, and left its process unable to say how';
       return { step: thrown.step, code: thrown.loading ? 'StartFailed' : 'Error', msg, tsMs: nowMs(), stack: '' };
     }
   }
 
-  /** What code prints; the frames in it as those of faults are. Never throws. */
+  /** Returns what code prints, with its frames mapped as those of faults are. Never throws. */
   printed(text: string): string {
     try {
       return this.#stacks.printed(text);
@@ -56,7 +56,9 @@ export class Capture {
     };
   }
 
-  /** The frames, and behind them those of what caused it, each under a line that names it and looks like a frame. */
+  /**
+   * Returns the frames, followed by those of the causes, each under a line that names the cause and looks like a frame.
+   */
   #stackOf(error: object): string {
     const { stackFrames, frameBytes } = this.#limits;
     const behind: string[] = [];
@@ -76,11 +78,11 @@ export class Capture {
   }
 }
 
-/** As many as are told of, and of each so many frames: the error's own have the rest. */
+/** The bounds on causes and their frames: the error's own frames have the rest. */
 const CAUSES = 4;
 const CAUSE_FRAMES = 8;
 const TITLE_BYTES = '    at [cause: ]'.length;
-/** Of what `Promise.any` gathers, or an attempt to connect to several addresses. */
+/** The errors of an AggregateError, such as from `Promise.any` or a connection to several addresses. */
 const INNER_ERRORS = 10;
 const INNER_CHARS = 500;
 
@@ -96,7 +98,7 @@ function causesOf(error: object): unknown[] {
   return causes;
 }
 
-/** The message, and those of the errors that an AggregateError gathers. */
+/** Returns the message, with those of the errors in an AggregateError. */
 function withInner(message: string, error: object): string {
   const errors = isAggregate(error) ? read(error, 'errors') : null;
   const count = typeof errors === 'object' && errors !== null ? read(errors, 'length') : 0;
@@ -147,7 +149,7 @@ function messageOf(value: unknown, isError: boolean): string {
   return message === UNREADABLE ? textOf(value) : textOf(message);
 }
 
-/** By what the permission model names. */
+/** By the permission's name in Node's permission model. */
 const DENIALS: Readonly<Record<string, string>> = {
   FileSystemRead: 'read',
   FileSystemWrite: 'write',
@@ -155,7 +157,9 @@ const DENIALS: Readonly<Record<string, string>> = {
   WorkerThreads: 'start worker threads',
 };
 
-/** Node's own words name flags of its command line, which nobody who reads them could set. */
+/**
+ * Returns a message for a denial. Node's own message names flags of its command line, which authors of code cannot set.
+ */
 function denialOf(error: object): string | undefined {
   if (read(error, 'code') !== 'ERR_ACCESS_DENIED') return undefined;
   const [permission, resource] = [read(error, 'permission'), read(error, 'resource')];
@@ -165,7 +169,10 @@ function denialOf(error: object): string | undefined {
   return `${what} ${textOf(resource)}: its files are those below /tmp`;
 }
 
-/** Formatted by V8 even when user code has its own `Error.prepareStackTrace`: V8 formats on first sight of `stack`. */
+/**
+ * Returns the stack as V8 formats it, even when user code has its own `Error.prepareStackTrace`: V8 formats on first
+ * access.
+ */
 function stackOf(error: object): string {
   const formatting: { prepareStackTrace?: unknown } = Error;
   const own = formatting.prepareStackTrace;
@@ -173,7 +180,7 @@ function stackOf(error: object): string {
     Reflect.set(formatting, 'prepareStackTrace', undefined);
     let stack = read(error, 'stack');
     if (stack === UNREADABLE) {
-      // V8 reads name and message for it, and they may be traps. The frames can be had without.
+      // V8 reads name and message to format the stack, and either may throw. The frames alone can be had without them.
       Reflect.set(formatting, 'prepareStackTrace', framesAlone);
       stack = read(error, 'stack');
     }

@@ -1,4 +1,4 @@
-// Which step's code is running: what is printed, rejected or ended is put down to that step's run.
+// Tracks which step's code is running: output, rejections and exits are attributed to that step's run.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { StepRun } from './step-run.ts';

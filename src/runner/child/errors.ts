@@ -11,10 +11,10 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-// Kept outside the error, so that user code cannot make one that passes for the platform's.
+// Kept outside the error, so that user code cannot make an error that passes for the platform's.
 const codes = new WeakMap<object, string>();
 
-/** An error whose code is one of the platform's own. */
+/** Creates an error whose code is one of the platform's own. */
 export function platformError(code: 'PayloadTooLarge' | 'WorkerExit', message: string): Error {
   const error = new Error(message);
   error.name = code;
@@ -22,7 +22,7 @@ export function platformError(code: 'PayloadTooLarge' | 'WorkerExit', message: s
   return error;
 }
 
-/** Of an error that the platform made itself; one that user code made to look like it has none. */
+/** Returns the code of an error that the platform made; undefined for an imitation by user code. */
 export function platformCodeOf(thrown: unknown): string | undefined {
   return typeof thrown === 'object' && thrown !== null ? codes.get(thrown) : undefined;
 }

@@ -1,4 +1,4 @@
-// Runs the steps of one run, in order; of one that goes on, those behind the steps that are done.
+// Runs the steps of one run in order; a run that goes on after a wait begins behind the steps that are done.
 
 import type { ActiveRun } from './active-run.ts';
 import { dataStore } from './api/data-store.ts';
@@ -9,7 +9,7 @@ import { runSource } from './component/source.ts';
 import { current } from './current.ts';
 import { StepRun } from './step-run.ts';
 
-/** Never rejects: what goes wrong ends the run as failed. */
+/** Executes the run. Never rejects: an error ends the run as failed. */
 export async function execute(run: ActiveRun): Promise<void> {
   const count = run.steps.length;
   for (let index = run.firstIndex; index < count; index++) {

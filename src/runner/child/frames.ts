@@ -2,19 +2,22 @@
 //
 // Measured against v8.serialize for batches of 32 run messages: JSON 800k messages/s there and back, v8 470k.
 
-// Taken before user code can put its own in their place: without these two it could not even say what went wrong.
+// Kept before user code can replace them: without these two, the process could not even report what went wrong.
 const { stringify, parse } = JSON;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENERS = [0x5b, 0x7b];
 const COMMA = 0x2c;
-/** Every value but the first is behind a comma or an opening bracket: what is shorter has at most half as many values. */
+/**
+ * Every value but the first follows a comma or an opening bracket: shorter JSON has at most half as many values as
+ * bytes.
+ */
 const COUNTED_FROM_BYTES = 64 * 1024;
 const HEADER_BYTES = 8;
 const JSON_LENGTH_AT = 4;
 
-/** One frame; the receiver is told in the messages how long each of the blobs is. */
+/** Encodes one frame; the messages tell the receiver how long each blob is. */
 export function encodeFrame(messages: readonly object[], blobs: readonly Uint8Array[]): Buffer {
   const json = stringify(messages);
   const jsonBytes = Buffer.byteLength(json);
@@ -32,7 +35,7 @@ export function encodeFrame(messages: readonly object[], blobs: readonly Uint8Ar
   return frame;
 }
 
-/** Gathers messages until `flush`; which moment that is, the owner says. */
+/** Collects messages until `flush`; the owner decides when that is. */
 export class FrameWriter {
   readonly #write: (frame: Buffer) => void;
   readonly #later: (flush: () => void) => void;
@@ -46,13 +49,13 @@ export class FrameWriter {
     this.#later = later;
   }
 
-  /** `weight`: about how many bytes the message is, when that may be many. */
+  /** Adds a message. `weight`: its approximate size in bytes, where it may be large. */
   push(message: object, blobs: Uint8Array | readonly Uint8Array[] | null = null, weight = 0): void {
     if (this.#messages.length === 0) this.#later(this.#flush);
     this.#messages.push(message);
     this.#weight += weight;
     if (blobs !== null) for (const blob of isBlob(blobs) ? [blobs] : blobs) this.#keep(blob);
-    // Several heavy messages in one frame would pass the reader's bound, which each of them alone respects.
+    // Several heavy messages in one frame would exceed the reader's bound, which each of them respects.
     if (this.#weight > 1024 * 1024) this.flush();
   }
 
@@ -73,13 +76,13 @@ export class FrameWriter {
 
 export interface FrameBounds {
   readonly maxBytes: number;
-  /** Of its JSON. Both lengths are known, and judged, before any of it is kept. */
+  /** For its JSON. Both lengths are known, and checked, before any of the frame is kept. */
   readonly maxJsonBytes: number;
-  /** In its JSON, counted before it is parsed: 36 MB of empty arrays would cost 5 s and 0.9 GB. */
+  /** For its JSON, counted before parsing: 36 MB of empty arrays would cost 5 s and 0.9 GB. */
   readonly maxValues: number;
 }
 
-/** Cuts a byte stream into frames. `push` throws on anything that is no frame or beyond the bounds of one. */
+/** Cuts a byte stream into frames. `push` throws on anything that is no frame or exceeds the bounds. */
 export class FrameReader {
   readonly #bounds: FrameBounds;
   readonly #onFrame: (messages: unknown, blobs: Buffer) => void;
@@ -88,14 +91,14 @@ export class FrameReader {
   #have = 0;
   #need = HEADER_BYTES;
 
-  /** A number: the sender is trusted, and that many bytes only tell garbage from frames. */
+  /** `bounds` as a number: the sender is trusted, and the number only tells garbage from frames. */
   constructor(bounds: number | FrameBounds, onFrame: (messages: unknown, blobs: Buffer) => void) {
     const trusted = { maxJsonBytes: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
     this.#bounds = typeof bounds === 'number' ? { maxBytes: bounds, ...trusted } : bounds;
     this.#onFrame = onFrame;
   }
 
-  /** How long the frame is that has begun to arrive; 0: there is none, or its length is not known yet. */
+  /** The length of the frame that has begun to arrive; 0: there is none, or its length is not known yet. */
   get arriving(): number {
     return this.#need > HEADER_BYTES ? this.#need : 0;
   }
@@ -137,7 +140,7 @@ export class FrameReader {
   }
 }
 
-/** Throws when JSON has more values. What is no JSON, the parser finds out. */
+/** Throws when the JSON has more values. Invalid JSON is left to the parser. */
 function checkValues(json: Buffer, max: number): void {
   if (max === Number.POSITIVE_INFINITY) return;
   let left = max;

@@ -1,41 +1,44 @@
-// JSON text of what user code gives, and clear words where it has none.
+// Converts values of user code to JSON text, with clear errors for values that have none.
 
 import { platformError } from './errors.ts';
 import { isDeeperThan } from './nesting.ts';
 import { textOf } from './text.ts';
 
-// Taken before user code can put its own in its place: the server ends a process that sends what is no JSON.
+// JsonRule before user code can replace it: the server ends a process that sends invalid JSON.
 const { stringify } = JSON;
 const FRAME = '\n    at ';
 const OF_JSON = `${FRAME}stringify (<anonymous>)`;
 
-/** What a value is to whoever reads the error, and how deep it may be nested; null: as deep as can be written. */
-export interface Kept {
+/** How error messages name a value, and how deep it may be nested; null: any depth. */
+export interface JsonRule {
   readonly what: string;
   readonly levels: number | null;
 }
 
-/** JSON text of a value; throws where it has none. */
-export function jsonOf(value: unknown, kept: Kept): string {
-  const text = jsonOrNoneOf(value, kept);
-  if (text === undefined) throw new TypeError(`${kept.what} is not a JSON value: ${textOf(value).slice(0, 80)}`);
+/** Returns the JSON text of a value; throws when it has none. */
+export function jsonOf(value: unknown, rule: JsonRule): string {
+  const text = jsonOrNoneOf(value, rule);
+  if (text === undefined) throw new TypeError(`${rule.what} is not a JSON value: ${textOf(value).slice(0, 80)}`);
   return text;
 }
 
-/** Undefined where JSON leaves a value out, as it does with functions. Throws what a `toJSON` of the value throws. */
-export function jsonOrNoneOf(value: unknown, kept: Kept): string | undefined {
+/**
+ * Returns the JSON text; undefined for values that JSON leaves out, such as functions. Throws what a `toJSON` of the
+ * value throws.
+ */
+export function jsonOrNoneOf(value: unknown, rule: JsonRule): string | undefined {
   let text: string | undefined;
   try {
     text = stringify(value);
   } catch (thrown) {
-    throw explained(thrown, kept);
+    throw explained(thrown, rule);
   }
-  if (text !== undefined) checkNesting(text, kept);
+  if (text !== undefined) checkNesting(text, rule);
   return text;
 }
 
-/** For what is JSON text already. */
-export function checkNesting(text: string, { what, levels }: Kept): void {
+/** Checks the nesting of JSON text. */
+export function checkNesting(text: string, { what, levels }: JsonRule): void {
   if (levels !== null && isDeeperThan(text, levels)) throw tooDeep(what, levels);
 }
 
@@ -43,8 +46,8 @@ function tooDeep(what: string, levels: number): Error {
   return platformError('PayloadTooLarge', `${what} is nested deeper than ${levels} levels`);
 }
 
-/** The same error, but it says what of. What user code threw by itself, in a `toJSON`, stays as it is. */
-function explained(thrown: unknown, { what, levels }: Kept): unknown {
+/** Returns the error with the value's name. An error that user code threw in a `toJSON` stays as it is. */
+function explained(thrown: unknown, { what, levels }: JsonRule): unknown {
   if (!isOfJson(thrown)) return thrown;
   if (thrown instanceof RangeError) {
     if (levels === null || !/call stack/.test(thrown.message)) return thrown;
@@ -55,12 +58,12 @@ function explained(thrown: unknown, { what, levels }: Kept): unknown {
   return new TypeError(`${what} ${why} (${thrown.message})`);
 }
 
-/** Whether JSON.stringify itself threw it. */
+/** Returns whether JSON.stringify itself threw the error. */
 function isOfJson(thrown: unknown): thrown is Error {
   try {
     const { stack } = thrown as Error;
     return typeof stack === 'string' && stack.startsWith(OF_JSON, stack.indexOf(FRAME));
   } catch {
-    return false; // a value of user code's making
+    return false; // a value of user code
   }
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { LoadedStep } from './active-run.ts';
 import type { InitMessage, StepFile } from './protocol.ts';
 
-/** The step that could not be loaded, and why. */
+/** A step that could not be loaded, and the reason. */
 export class LoadError extends Error {
   readonly step: number;
   readonly thrown: unknown;
@@ -16,7 +16,7 @@ export class LoadError extends Error {
   }
 }
 
-/** `query`: with another one, the modules are others. Rejects with LoadError. */
+/** Imports the steps. Another `query` makes other modules of the same files. Rejects with LoadError. */
 export async function loadSteps(
   files: readonly StepFile[],
   mode: InitMessage['mode'],
@@ -36,7 +36,7 @@ export async function loadSteps(
   return steps;
 }
 
-/** CommonJS made from an ES module keeps the default export one level down. */
+/** Returns the default export: CommonJS made from an ES module keeps it one level down. */
 function defaultOf(exported: unknown): unknown {
   if (typeof exported !== 'object' || exported === null) return exported;
   const { __esModule, default: inner } = exported as { __esModule?: unknown; default?: unknown };
@@ -50,7 +50,7 @@ function checkComponent(component: unknown, mode: InitMessage['mode']): void {
   }
   if (isFunction && mode === 'source')
     throw new TypeError('The default export of a source is a component, not a function');
-  // A source without `run` passes its events on.
+  // A source without `run` emits its events unchanged.
   if (!isFunction && mode === 'workflow' && typeof (component as { run?: unknown }).run !== 'function') {
     throw new TypeError('The default export is a component without run()');
   }

@@ -1,4 +1,4 @@
-// The child process: it loads one deployment, runs what it is sent, and tells the server how that ended.
+// The child process: it loads one deployment, executes the runs that it is sent, and reports how they ended.
 
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
@@ -15,7 +15,7 @@ import { Worker } from './worker.ts';
 
 /** Not Node's IPC channel; protocol.ts says why. */
 const PIPE_FD = 3;
-/** The server is trusted; this only tells garbage from frames. */
+/** The server is trusted; this bound only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
 const { egress, limits, parent } = confine();
@@ -27,7 +27,8 @@ provideTmp();
 const socket = new Socket({ fd: PIPE_FD });
 const writer = new FrameWriter(
   (frame) => socket.write(frame),
-  // Not in a microtask: steps that wait for something end one by one, and each end would be a write (24k instead of 31k runs/s).
+  // Not in a microtask: steps that wait for something end one by one, and each end would be a write (24k instead of 31k
+  // runs/s).
   (flush) => setImmediate(flush),
 );
 const worker = new Worker(writer);
@@ -36,6 +37,6 @@ const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.rece
 captureConsole();
 guardProcess((thrown) => worker.stray(thrown));
 socket.on('data', (chunk: Buffer) => reader.push(chunk));
-// The server is gone, or has no use for this process any more.
+// The server is gone, or has closed the pipe.
 socket.on('error', () => exitProcess(CONNECTION_LOST));
 socket.on('close', () => exitProcess(CONNECTION_LOST));

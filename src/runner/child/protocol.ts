@@ -1,17 +1,17 @@
-// What the server and a child process say to each other. Its imports are types only.
+// The messages between the server and a child process. The imports are types only.
 //
-// A frame carries one event-loop turn's messages as a JSON array, followed by raw bytes. A message with `bytes` owns the
-// next so many of them, so that events and response bodies cross without being escaped. The server believes nothing that
-// a child says: user code shares the process, and could write to the pipe itself. (That is why this is not Node's own IPC
-// channel: a few bad bytes on that one throw inside the server.)
+// A frame carries the messages of one event-loop turn as a JSON array, followed by raw bytes. A message with `bytes`
+// owns the next bytes of that number, so that events and response bodies cross without being escaped. The server trusts
+// nothing that a child sends: user code shares the process, and could write to the pipe itself. (Rejected for that:
+// Node's own IPC channel. A few invalid bytes on it throw inside the server.)
 
 import type { Outgoing } from '../../domain/run/run.ts';
 import type { GoingOn, WaitAsked } from '../../domain/run/wait.ts';
 import type { ComponentQuery, PropsInput, SourceInput } from '../runner.ts';
 
 /**
- * What a process exits with that finds its pipe closed. When the code did that, it may be seen before the server sees the
- * pipe's end, and is no exit of the code's.
+ * The exit code of a process that finds its pipe closed. When the code closed the pipe, the server may see this exit
+ * before the pipe's end; it is not the code's exit.
  */
 export const CONNECTION_LOST = 86;
 
@@ -54,15 +54,15 @@ export interface ChildLimits {
   readonly headerValueChars: number;
 }
 
-/** Always the first message. */
+/** The first message. */
 export interface InitMessage {
   readonly t: 'init';
-  /** `describe`: load the steps given, answer with the first one's shape, run nothing. */
+  /** `describe`: load the steps, answer with the first one's shape, run nothing. */
   readonly mode: 'workflow' | 'source' | 'describe';
   readonly steps: readonly StepFile[];
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ChildLimits;
-  /** With `describe`: answer this instead. */
+  /** With `describe`: answer this query instead. */
   readonly query?: ComponentQuery | undefined;
 }
 
@@ -75,21 +75,21 @@ export interface RunMessage {
   readonly attempt: number;
   readonly deadlineMs: number;
   readonly source: SourceInput | null;
-  /** What was before; left out of a run that begins at its first step. */
+  /** The checkpoint of a run that goes on; left out of a run that begins at its first step. */
   readonly goingOn?: GoingOn | undefined;
   /** Not in the first message: a process may be started before its first run. */
   readonly resumeKey: string;
-  /** By step. */
+  /** By the step's index. */
   readonly props?: readonly (PropsInput | null)[] | undefined;
 }
 
-/** End this run now; the answer (`end` with `halted`) also shows that the process is alive. */
+/** Ends the run now; the response (`end` with `halted`) also shows that the process is alive. */
 export interface HaltMessage {
   readonly t: 'halt';
   readonly run: number;
 }
 
-/** The answer to an `ask`: its JSON text is the next `bytes`; when not `ok`, the error's name and message. */
+/** The reply to a `request`: its JSON text is the next `bytes`; when not `ok`, the error's name and message. */
 export interface ReplyMessage {
   readonly t: 'reply';
   readonly run: number;
@@ -109,7 +109,7 @@ export interface ChildFault {
   readonly stack: string;
 }
 
-/** A step's state as a number: its index in the parent's list of names. */
+/** A step's state as a number: its index in the server's list of names. */
 export const STEP_STATE = { succeeded: 0, failed: 1, exited: 2 } as const;
 
 /** Index, state (of STEP_STATE), start (epoch ms), duration (ms), return value (JSON text or null), exports (JSON texts or null). */
@@ -138,12 +138,12 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What a run has made since its last message. Members that would be empty are left out: most runs have none of them. */
+/** What a run has produced since its last message. Empty members are left out: most runs have none of them. */
 export interface RunProgress {
-  /** Of a heavy message: how long each of its texts is (bulk.ts). They follow behind `bytes`. */
+  /** In a heavy message: the length of each of its texts (bulk.ts). They follow behind `bytes`. */
   readonly bulk?: readonly number[] | undefined;
   readonly logs?: readonly LogTuple[] | undefined;
-  /** Log bytes, since the run's begin. */
+  /** Log bytes since the run's begin. */
   readonly dropped?: number | undefined;
   readonly outgoing?: readonly OutgoingTuple[] | undefined;
   readonly summary?: string | undefined;
@@ -156,17 +156,17 @@ export interface EndMessage extends RunProgress {
   readonly wait?: WaitTuple | undefined;
   readonly exitReason?: string | undefined;
   readonly fault?: ChildFault | undefined;
-  /** The last one, which no `step` message has told of. */
+  /** The last step, which no `step` message has reported. */
   readonly step?: StepTuple | undefined;
   readonly answer?: AnswerHead | undefined;
-  /** The answer's body. */
+  /** The length of the answer's body. */
   readonly bytes?: number | undefined;
   /** No other run should follow in this process. */
   readonly isTainted?: boolean | undefined;
   readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 
-/** A step has ended and another begins: what is known, and takes effect, should the process die in it. */
+/** A step has ended and another begins: what takes effect should the process die in the next one. */
 export interface StepMessage extends RunProgress {
   readonly t: 'step';
   readonly run: number;
@@ -180,7 +180,10 @@ export interface AnswerMessage {
   readonly bytes: number;
 }
 
-/** The code waits for the `reply` of this id. At most ChildLimits.openChildRequests of a run are open at a time. */
+/**
+ * A request of the code, which waits for the `reply` of this id. At most ChildLimits.openChildRequests of a run are
+ * open at a time.
+ */
 export interface ChildRequestMessage {
   readonly t: 'request';
   readonly run: number;
@@ -188,11 +191,11 @@ export interface ChildRequestMessage {
   readonly verb: string;
   /** JSON text of an object. */
   readonly args: string;
-  /** Of the value's JSON text; 0: there is none. */
+  /** The length of the value's JSON text; 0: there is none. */
   readonly bytes: number;
 }
 
-/** Runs can begin at once. */
+/** The steps are loaded, and runs can begin at once. */
 export interface LoadedMessage {
   readonly t: 'loaded';
 }
@@ -200,7 +203,7 @@ export interface LoadedMessage {
 /** A step's module could not be loaded, so no run can begin. */
 export interface BrokenMessage {
   readonly t: 'broken';
-  /** The run that this holds for, where sources share the process; none: all of them. */
+  /** The run that this concerns, where sources share the process; none: all of them. */
   readonly run?: number;
   readonly fault: ChildFault;
 }
@@ -210,13 +213,13 @@ export interface ShapeMessage {
   readonly shape: unknown;
 }
 
-/** The answer to what `init` asked: its JSON text is the next `bytes`. */
+/** The answer to the query of `init`: its JSON text is the next `bytes`. */
 export interface QueryResultMessage {
   readonly t: 'query-result';
   readonly bytes: number;
 }
 
-/** Exceptions that belong to no run in flight. */
+/** An exception that belongs to no run in flight. */
 export interface StrayMessage {
   readonly t: 'stray';
   readonly msg: string;

@@ -1,4 +1,4 @@
-// The lines that a run printed, up to a limit; what is beyond it is counted.
+// The lines that a run printed, up to a limit; lines beyond it are only counted.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { LogTuple } from './protocol.ts';
@@ -6,13 +6,13 @@ import { cutBytes } from './text.ts';
 
 const nowMs = Date.now;
 
-/** Or a million empty lines would be free here and a second's work for the server. */
+/** The cost of a line: otherwise a million empty lines would be free here and a second's work for the server. */
 const LINE_BYTES = LIMITS.logLineBytes;
 
 export class RunLog {
   #lines: LogTuple[] | undefined;
   bytesDropped = 0;
-  /** Of the lines kept, with what each costs. */
+  /** The bytes of the kept lines, with the cost of each. */
   bytesKept = 0;
   #left: number;
 
@@ -36,7 +36,7 @@ export class RunLog {
     this.#lines.push([nowMs(), level, namespace, kept]);
   }
 
-  /** Those that came since it was last asked; undefined when none did. */
+  /** Returns the lines since the last call; undefined when there are none. */
   take(): LogTuple[] | undefined {
     const lines = this.#lines;
     this.#lines = undefined;

@@ -1,4 +1,4 @@
-// Stack frames as the owner should see them: in their own source, without ours and Node's.
+// Maps stack frames to the owner's source, without the frames of Errand and Node.
 
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -6,16 +6,16 @@ import { pathToFileURL } from 'node:url';
 import type { ChildLimits, StepFile } from './protocol.ts';
 import { cutBytes } from './text.ts';
 
-// Taken before user code can put its own in its place.
+// Kept before user code can replace it.
 const { parse } = JSON;
 const FRAME = /^ +at /;
-/** The bundler's name for what the plugins load (importable.ts, file-modules.ts). */
+/** The bundler's name for modules that the platform provides (provided.ts). */
 const PLATFORM = /^(\.\/)?errand:/;
 const LOCATION = /((?:file|node|data):[^\s()]*?):(\d+):(\d+)/g;
 
-/** Node's inspection, of frames that an error shares with its cause. */
+/** How Node's inspection prints frames that an error shares with its cause. */
 const SHARED = /^ +\.\.\. \d+ lines matching /;
-/** Behind a frame's place: what inspection goes on with, like ` {`. */
+/** What follows the place in a frame, such as ` {` of an inspection. */
 const REST = /:\d+:\d+\)?(.*)$/;
 /** The program of the process, which is one file (child-code.ts). */
 const PROGRAM = import.meta.url;
@@ -37,7 +37,7 @@ export class StackMapper {
     }
   }
 
-  /** The frame lines of a stack; `message` is skipped, for its lines may look like frames. */
+  /** Returns the frame lines of a stack. `message` is skipped, since its lines may look like frames. */
   frames(stack: string, message: string): string[] {
     const { stackFrames, frameBytes } = this.#limits;
     const lines = afterMessage(stack, message)
@@ -54,40 +54,43 @@ export class StackMapper {
   }
 
   /**
-   * What code prints: frames of its own in their own source, and none of ours, nor what Node has between them and around.
-   * All else stays, also Node's frames above the code's own.
+   * Returns printed text with its frames mapped. Errand's frames are dropped, with those of Node around them. All else
+   * stays, also Node's frames above the code's own.
    */
   printed(text: string): string {
     if (!text.includes('\n')) return text;
     const kept: string[] = [];
     let isOurs = false;
-    /** Of those kept last. */
-    let machinery = 0;
+    /** How many of the last kept lines are Node's frames. */
+    let node = 0;
     for (const line of text.split('\n')) {
       const whose = this.#whose(line);
-      isOurs = whose === 'ours' || (isOurs && whose === 'machinery');
+      isOurs = whose === 'ours' || (isOurs && whose === 'node');
       if (isOurs) {
-        kept.length -= machinery;
+        kept.length -= node;
         if (kept.length > 0) kept.push(`${kept.pop()}${REST.exec(line)?.[1] ?? ''}`);
       } else kept.push(whose === 'code' ? (this.#frame(line) ?? line) : line);
-      machinery = !isOurs && whose === 'machinery' ? machinery + 1 : 0;
+      node = !isOurs && whose === 'node' ? node + 1 : 0;
     }
     return kept.join('\n');
   }
 
-  /** `machinery`: a frame of Node's or of nobody's, which goes with those around it. Null: no frame. */
-  #whose(line: string): 'ours' | 'code' | 'machinery' | 'other' | null {
-    if (SHARED.test(line)) return 'machinery';
+  /**
+   * Returns whose frame the line is. `node`: a frame of Node's, or without a place; it goes with those around it. Null:
+   * no frame.
+   */
+  #whose(line: string): 'ours' | 'code' | 'node' | 'other' | null {
+    if (SHARED.test(line)) return 'node';
     if (!FRAME.test(line) || line.length > this.#limits.frameBytes) return null;
     const [place] = line.matchAll(LOCATION);
-    if (place === undefined || place[1]?.startsWith('node:')) return 'machinery';
+    if (place === undefined || place[1]?.startsWith('node:')) return 'node';
     const [, url = '', row, column] = place;
     if (url === PROGRAM) return 'ours';
     if (!this.#bundles.has(bundleOf(url))) return 'other';
     return this.#place(url, Number(row), Number(column)) === null ? 'ours' : 'code';
   }
 
-  /** Null when the frame is not the owner's. */
+  /** Returns the mapped frame; null when it is not the owner's. */
   #frame(line: string): string | null {
     let owned = true;
     const frame = line.replace(LOCATION, (_whole, url: string, row: string, column: string) => {
@@ -105,13 +108,13 @@ export class StackMapper {
     if (bundle.map === null) return `${bundle.namespace}.mjs:${line}:${column}`;
     // Not `findOrigin`: it adds the distance from the mapped place, and so counts indentation twice.
     const origin = bundle.map.findEntry(line - 1, column - 1);
-    // What maps nowhere is bundler glue; what has no place on any disk is a module that the platform put in.
+    // A frame that maps nowhere is glue code of the bundler; a platform module has no place on any disk.
     if (!('originalSource' in origin) || PLATFORM.test(origin.originalSource)) return null;
     return `${origin.originalSource}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
   }
 }
 
-/** Instances of one bundle differ in their query (instances.ts). */
+/** Returns the URL without its query, in which instances of one bundle differ (instances.ts). */
 function bundleOf(url: string): string {
   return url.replace(/\?\d+$/, '');
 }

@@ -14,9 +14,9 @@ export class StepRun {
   readonly run: ActiveRun;
   readonly index: number;
   readonly step: LoadedStep;
-  /** How often the step was executed in this run, with this time. */
+  /** How often the step was executed in this run, including this time. */
   readonly runs: number;
-  /** What comes behind this step; `$.flow` changes it as long as the step goes on. */
+  /** What follows this step; `$.flow` changes it while the step runs. */
   next: 'step' | 'exit' | WaitTuple = 'step';
   readonly #startedAtMs = nowMs();
   readonly #started = performanceMs();
@@ -31,18 +31,18 @@ export class StepRun {
     this.runs = (index === run.firstIndex ? (run.message.goingOn?.reruns?.runs ?? 0) : 0) + 1;
   }
 
-  /** Whether what its code still does has no effect. */
+  /** Returns whether the step is over: what its code still does has no effect. */
   get isOver(): boolean {
     return this.#isDone || this.run.ended;
   }
 
-  /** What the last execution of this step has passed on to this one. */
+  /** The context that the last execution of this step passed to this one. */
   get rerunContext(): unknown {
     const text = this.runs > 1 ? this.run.message.goingOn?.reruns?.context : null;
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   }
 
-  /** The body of the request by which this step was executed again. */
+  /** The body of the request that caused this step to be executed again. */
   get #resumeData(): string | undefined {
     if (this.runs === 1) return undefined;
     const body = this.run.callbackRequest()?.body;
@@ -62,18 +62,18 @@ export class StepRun {
     this.#exports[name.toWellFormed()] = text;
   }
 
-  /** Settles when the answer is on its way; the step does not end before that. */
+  /** Sends an answer. Settles when the answer is on its way; the step does not end before that. */
   respond(given: unknown): Promise<void> {
     return this.#await(this.#respond(given, Boolean((given as { immediate?: unknown } | null)?.immediate)));
   }
 
-  /** As a source does: its callers have little patience, and what they sent is on disk. */
+  /** Sends an answer at once, as sources do: their callers do not wait long, and the request is on disk already. */
   respondAtOnce(given: unknown): Promise<void> {
     return this.#await(this.#respond(given, true));
   }
 
   #await(answering: Promise<void>): Promise<void> {
-    // It is awaited at the end of the step, so that an answer which cannot be sent fails the step there at the latest.
+    // The step's end awaits it, so that an answer that cannot be sent fails the step at the latest there.
     answering.catch(() => {});
     this.#answering ??= [];
     this.#answering.push(answering);
@@ -85,10 +85,10 @@ export class StepRun {
     this.run.answer(answer, immediate);
   }
 
-  /** The code has returned: records what it gave. Rejects as the step's code would, on what cannot be kept. */
+  /** Records what the code returned. Rejects, as the step's code would, when it cannot be kept. */
   async finish(returned: unknown): Promise<void> {
     if (this.#answering !== null) await Promise.all(this.#answering);
-    // What was not awaited is done all the same.
+    // Requests that the code did not await are done all the same.
     const settled = this.run.requestsSettled();
     if (settled !== null) await settled;
     if (this.run.ended) return;

@@ -1,4 +1,4 @@
-// Text of any value, whatever it does when it is looked at. Nothing here throws.
+// Converts any value to text, even when inspecting the value throws. Nothing here throws.
 
 import { inspect } from 'node:util';
 
@@ -6,12 +6,12 @@ const INSPECT_OPTIONS = {
   depth: 4,
   breakLength: Number.POSITIVE_INFINITY,
   maxStringLength: 8192,
-  // Code of the value itself must not run while its failure is written down.
+  // Code of the value itself must not run while its failure is recorded.
   customInspect: false,
   getters: false,
 };
 
-/** The value's text, valid Unicode. */
+/** Returns the value's text as valid Unicode. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
@@ -21,7 +21,7 @@ export function textOf(value: unknown): string {
   }
 }
 
-/** At most so many bytes of UTF-8, valid Unicode, never half a character. */
+/** Returns at most so many bytes of UTF-8: valid Unicode, never half a character. */
 export function cutBytes(text: string, maxBytes: number): string {
   const head = text.slice(0, maxBytes).toWellFormed();
   if (Buffer.byteLength(head) <= maxBytes) return head;
@@ -31,7 +31,7 @@ export function cutBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end);
 }
 
-/** At most so many UTF-16 units, valid Unicode, never half a character. */
+/** Returns at most so many UTF-16 units: valid Unicode, never half a character. */
 export function cutChars(text: string, maxChars: number): string {
   const head = text.slice(0, maxChars);
   const last = head.charCodeAt(head.length - 1);

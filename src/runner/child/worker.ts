@@ -1,4 +1,4 @@
-// Does what the server's messages query, from the first one (`init`) on.
+// Handles the server's messages, from the first one (`init`) on.
 
 import { ActiveRun, type Program } from './active-run.ts';
 import { Capture } from './capture.ts';
@@ -13,7 +13,7 @@ import { LoadError, loadSteps } from './load.ts';
 import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
 
-/** Code that throws in an endless timer must not talk the server's ear off. */
+/** Code that throws in an endless timer must not flood the server with messages. */
 const MAX_STRAYS = 100;
 
 export class Worker {
@@ -44,7 +44,7 @@ export class Worker {
     }
   }
 
-  /** An exception that belongs to no run in flight. */
+  /** Reports an exception that belongs to no run in flight. */
   stray(thrown: unknown): void {
     this.#strays++;
     if (this.#strays > MAX_STRAYS || this.#program === undefined) return;
@@ -53,7 +53,8 @@ export class Worker {
   }
 
   async #init({ steps, env, limits, mode, query }: InitMessage): Promise<void> {
-    // Not the environment of the spawn: Node and the dynamic linker would obey some of its names before any of our code.
+    // Not in the environment of the spawn: Node and the dynamic linker would obey some of the names before any of
+    // Errand's code.
     Object.assign(process.env, env);
     Error.stackTraceLimit = limits.stackFrames;
     const capture = new Capture(limits, new StackMapper(steps, limits));
@@ -68,7 +69,7 @@ export class Worker {
     };
     this.#program = program;
     try {
-      // Each source's is loaded with its first run.
+      // Each source's instance is loaded with its first run.
       if (mode === 'source') this.#instances = new Instances(steps);
       else {
         program.steps = await loadSteps(steps, mode);
@@ -94,7 +95,7 @@ export class Worker {
     if (this.#loaded) void this.#execute(run);
   }
 
-  /** Never rejects. */
+  /** Executes a run. Never rejects. */
   async #execute(run: ActiveRun): Promise<void> {
     const { source } = run.message;
     if (this.#instances === null || source === null) return await execute(run);

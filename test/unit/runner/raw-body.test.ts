@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { rawBodyOf } from '../../../src/runner/child/raw-body.ts';
+import { rawBodyOf } from '../../../src/runner/child/component/source.ts';
 
 const raw = (text: string): string => rawBodyOf(text, (JSON.parse(text) as { body?: unknown }).body);
 

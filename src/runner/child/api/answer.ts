@@ -1,4 +1,4 @@
-// What `$.respond` and a source's `respond` are given, as status, headers and bytes.
+// Converts what `$.respond` and a source's `respond` are given into status, headers and bytes.
 
 import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
@@ -14,7 +14,10 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Resolves at once unless the body is a stream, which is read to its end. Rejects with what user code should see. */
+/**
+ * Converts an answer. A stream is read to its end; all else resolves at once. Rejects with errors that are meant for
+ * user code.
+ */
 export async function answerOf(given: unknown, maxBytes: number): Promise<Answer> {
   const { status, headers, body } = (given ?? {}) as Record<string, unknown>;
   const head = { status: statusOf(status), headers: headersOf(headers) };
@@ -47,31 +50,31 @@ function headersOf(headers: unknown): Headers {
     if (!texts.every((text) => isHeader(name, text))) {
       throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
     }
-    // A `Headers` gives each cookie by itself.
+    // A `Headers` object gives each cookie separately.
     const sent = isCookie ? [...(Object.hasOwn(result, name) ? (result[name] as string[]) : []), ...texts] : texts[0];
     Object.defineProperty(result, name, { value: sent, enumerable: true, configurable: true, writable: true });
   }
   return result;
 }
 
-/** The one header that no comma joins. */
+/** Returns whether the header is `Set-Cookie`, whose values are not joined by commas. */
 function isCookies(name: string): boolean {
   return /^set-cookie$/i.test(name);
 }
 
-/** Of a plain object, a Map or a `Headers`. */
+/** Returns the pairs of a plain object, a Map or a `Headers`. */
 export function pairsOf(given: object): Iterable<readonly [string, unknown]> {
-  // By what it does: to name the class `Headers` would load Node's fetch, which takes longer than most steps.
+  // Duck typing: naming the class `Headers` would load Node's fetch, which takes longer than most steps.
   const isIterable = Symbol.iterator in given && !Array.isArray(given);
   return isIterable ? (given as Iterable<readonly [string, unknown]>) : Object.entries(given);
 }
 
-/** `Blob`, `File`, `FormData` and so on, without loading them. */
+/** Returns the class name of a value, such as `Blob`, `File` or `FormData`, without loading the class. */
 export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
-/** Whether HTTP can carry it. */
+/** Returns whether HTTP can carry the header. */
 export function isHeader(name: string, value: string): boolean {
   return HEADER_NAME.test(name) && HEADER_VALUE.test(value);
 }

@@ -1,4 +1,5 @@
-// `console` in user code: each line goes to the run whose step printed it, also when several runs share the process.
+// Replaces `console` in user code: each line goes to the run whose step printed it, also when several runs share the
+// process.
 
 import { format, inspect } from 'node:util';
 import { current } from '../current.ts';
@@ -19,14 +20,17 @@ function replace(method: string, print: (...args: [unknown?, never?]) => void): 
   Object.defineProperty(console, method, { value: print, enumerable: true, configurable: true, writable: true });
 }
 
-/** What no run in flight prints (a module being loaded, work left over from an ended run) is dropped. */
+/**
+ * Adds a line to the current run's log. Lines of no run in flight (a module being loaded, work left over from an ended
+ * run) are dropped.
+ */
 function print(level: string, text: () => string): void {
   const step = current.getStore();
   if (step === undefined || step.run.ended) return;
   step.run.log.add(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
 }
 
-/** Printing never fails the code that prints, whatever the value does when it is looked at. */
+/** Returns the text; printing never fails the code that prints, whatever its values throw. */
 function textFrom(text: () => string): string {
   try {
     return text();

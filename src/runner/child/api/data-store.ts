@@ -1,4 +1,4 @@
-// A data store as code has it: asynchronous, durable as soon as it is answered, shared with whoever uses the store.
+// The API of a data store: asynchronous, durable as soon as a call resolves, shared by all code that uses the store.
 
 import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
@@ -8,13 +8,13 @@ import type { PendingRequests } from './pending-requests.ts';
 
 type Entry = [key: string, value: unknown];
 
-/** Both to be awaited, for all at once, and to be gone through, page by page. Nothing is read before one of the two. */
+/** A list that can be awaited as a whole, or iterated page by page. Nothing is read before one of the two. */
 interface Listing<T> extends PromiseLike<T[]>, AsyncIterable<T> {
   catch<R>(onRejected: (error: unknown) => R): Promise<T[] | R>;
   finally(onFinally: () => void): Promise<T[]>;
 }
 
-/** Its functions may be taken out of it and called alone. */
+/** Returns the API of one data store. Its functions may be destructured and called alone. */
 export function dataStore(store: string, requests: Pick<PendingRequests, 'send'>, limits: ChildLimits): object {
   const send = (verb: string, args: object = {}, value?: string): Promise<unknown> =>
     requests.send(verb, { store, ...args }, value);
@@ -58,7 +58,7 @@ function checkedKey(key: unknown, { recordKeyChars }: ChildLimits): string {
   throw new ConfigurationError(`A key in a data store is a string of 1 to ${recordKeyChars} characters, not ${was}`);
 }
 
-/** Seconds as milliseconds; null: it does not expire. */
+/** Converts seconds to milliseconds; null: the record does not expire. */
 function ttlOf(ttl: unknown): number | null {
   if (ttl === undefined || ttl === null) return null;
   const ms = typeof ttl === 'number' ? Math.round(ttl * 1000) : Number.NaN;

@@ -1,4 +1,4 @@
-// What a step is configured with, with the values of this run in the place of expressions.
+// Evaluates the expressions in a step's configured props with the values of this run.
 
 import { type Part, partsOf } from '../../../domain/expressions.ts';
 import type { PropsInput } from '../../runner.ts';
@@ -7,10 +7,13 @@ import { ConfigurationError } from '../errors.ts';
 type Evaluate = (steps: unknown) => unknown;
 
 const Compile = Function;
-/** By the expression; as many as a deployment has. */
+/** By expression; bounded by what a deployment contains. */
 const compiled = new Map<string, Evaluate>();
 
-/** `steps`: what code gets under that name. Throws ConfigurationError naming the prop, where an expression throws. */
+/**
+ * Returns the props with their expressions evaluated. `steps` is in scope under that name. Throws a ConfigurationError
+ * that names the prop when an expression throws.
+ */
 export function evaluated(props: PropsInput, steps: unknown): PropsInput {
   const configuredProps = Object.create(null) as Record<string, unknown>;
   for (const [prop, value] of Object.entries(props.configuredProps)) {
@@ -31,7 +34,7 @@ function valueFor(configured: unknown, where: Where): unknown {
   return Object.fromEntries(Object.entries(configured).map(([name, member]) => [name, valueFor(member, where)]));
 }
 
-/** An expression alone is its value, of any type; among text it is text. */
+/** Evaluates one string: a single expression keeps its type; within other text, expressions become text. */
 function textOrValueOf(text: string, where: Where): unknown {
   const parts = partsOf(text);
   if (parts === null) return text;

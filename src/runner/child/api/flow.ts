@@ -1,4 +1,5 @@
-// `$.flow`: what comes behind a step. It acts when the step has ended; what is asked last counts, but an exit always does.
+// Implements `$.flow`: what follows a step. It takes effect when the step has ended. The last call counts, but an exit
+// always does.
 
 import { ConfigurationError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
@@ -10,7 +11,7 @@ import type { WaitAddresses } from './resume-address.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const REASON_CHARS = 1024;
 
-/** Of one step in one run. Its functions may be taken out of it and called alone. */
+/** Returns the `$.flow` of one step in one run. Its functions may be destructured and called alone. */
 export function flowApi(step: StepRun): Record<string, unknown> {
   const { run } = step;
   const { limits } = run.program;
@@ -64,7 +65,7 @@ function contextOf(context: unknown, { run }: StepRun): string | null {
   return run.checkResult(jsonOf(context, { what: 'The context of $.flow.rerun', levels: nestingDepth }));
 }
 
-/** NaN for what is no number. */
+/** Returns NaN for anything that is no number. */
 function numberOf(given: unknown): number {
   if (typeof given === 'string' && given.trim() !== '') return Number(given);
   return typeof given === 'number' ? given : Number.NaN;

@@ -1,4 +1,4 @@
-// What `$.send.http` is given, as the request that the server makes when the run's end is durable.
+// Converts what `$.send.http` is given into the request that the server makes once the run's end is durable.
 
 import { type AskedRequest, CONNECTION_HEADER } from '../../../domain/delivery/http-request.ts';
 import { ConfigurationError, platformError } from '../errors.ts';
@@ -8,11 +8,11 @@ import { textOf } from '../text.ts';
 import { isHeader, pairsOf, tagOf } from './answer.ts';
 
 const METHOD = /^[A-Z][A-Z0-9-]*$/;
-/** They make no request to a resource, or ask for the request itself back. */
+/** Methods that make no request to a resource, or return the request itself. */
 const NO_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Throws what user code should see. */
+/** Converts the options into a request. Throws errors that are meant for user code. */
 export function requestOf(given: unknown, limits: ChildLimits): AskedRequest {
   const { method, url, data, headers, params, auth } = (given ?? {}) as Record<string, unknown>;
   const hasData = data !== undefined && data !== null;
@@ -33,7 +33,10 @@ export function requestOf(given: unknown, limits: ChildLimits): AskedRequest {
   return request;
 }
 
-/** What is wrong with a prepared request and what would be right; null: it can be sent. Values of headers are not repeated: they may be credentials. */
+/**
+ * Returns what is wrong with a request and what would be right; null: the request can be sent. Values of headers are
+ * not repeated, since they may be credentials.
+ */
 export function faultOfRequest({ method, url, headers }: AskedRequest, limits: ChildLimits): string | null {
   if (!METHOD.test(method) || method.length > limits.requestMethodChars || NO_METHODS.has(method)) {
     return `a method is one as GET, POST, PUT, PATCH or DELETE, not ${method.slice(0, 40)}`;
@@ -73,7 +76,7 @@ function urlOf(given: unknown): URL {
   return url;
 }
 
-/** As `axios` of the component API has them: arrays as `name[]`, objects as JSON. */
+/** Appends parameters as `axios` of the component API does: arrays as `name[]`, objects as JSON. */
 function appendParams(to: URLSearchParams, params: unknown): void {
   if (params === undefined || params === null) return;
   if (typeof params !== 'object') throw new ConfigurationError('$.send.http: params are an object of names and values');
@@ -97,7 +100,7 @@ function headersOf(given: unknown, limits: ChildLimits): Map<string, string> {
   for (const [name, value] of pairsOf(given)) {
     if (value === undefined || value === null) continue;
     headers.set(name.toLowerCase(), (Array.isArray(value) ? value.join(', ') : String(value)).trim());
-    if (headers.size > limits.headersPerWebhook) break; // told of with the rest
+    if (headers.size > limits.headersPerWebhook) break; // reported with the rest
   }
   return headers;
 }
@@ -108,7 +111,7 @@ function authOf(auth: unknown): string {
   throw new ConfigurationError('$.send.http: auth is {username, password}, both strings');
 }
 
-/** Those in the address move to where requests have them. */
+/** Removes credentials from the address and returns them; null when there are none, or another authorization is set. */
 function credentialsOf(url: URL, headers: ReadonlyMap<string, string>): string | null {
   const login = `${decode(url.username)}:${decode(url.password)}`;
   url.username = '';

@@ -1,4 +1,4 @@
-// What a run asked to send, checked and bounded as it asks.
+// Collects what a run asks to send, checked and bounded with each call.
 
 import { isResourceId, PREFIX } from '../../../domain/ids.ts';
 import { ConfigurationError, platformError } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { ChildLimits, OutgoingTuple } from '../protocol.ts';
 import { cutChars, textOf } from '../text.ts';
 import { requestOf } from './http-request.ts';
 
-/** What a source may say of an emission. */
+/** The metadata of a source's emission; nothing of it is checked yet. */
 export interface EmitMetadata {
   readonly id?: unknown;
   readonly summary?: unknown;
@@ -32,18 +32,18 @@ export class Outbox {
     this.#add(['emit', this.#channel(channel), this.#json(event, 'The event')]);
   }
 
-  /** A source's `$emit`. */
+  /** Implements a source's `$emit`. */
   emitItem(event: unknown, metadata: EmitMetadata | null | undefined): void {
     this.#emitText(this.#json(event, 'The event'), metadata ?? {});
   }
 
-  /** `body` is the event's JSON text. */
+  /** Emits an event given as its JSON text. */
   emitText(body: string): void {
     checkNesting(body, { what: 'The event', levels: this.#limits.nestingDepth });
     this.#emitText(body, {});
   }
 
-  /** To one workflow alone. */
+  /** Starts one workflow. */
   trigger(workflowId: unknown, event: unknown): void {
     if (typeof workflowId !== 'string' || !isResourceId(workflowId, PREFIX.workflow)) {
       const shown = textOf(workflowId).slice(0, 64);
@@ -70,8 +70,8 @@ export class Outbox {
   }
 
   /**
-   * What came since it was last asked, oldest to newest where a time was given; what carries none stays where it is.
-   * Undefined when there is nothing.
+   * Returns what came since the last call. Items with a time are sorted from oldest to newest; items without one keep
+   * their places. Undefined when there is nothing.
    */
   take(): OutgoingTuple[] | undefined {
     const items = this.#items;
@@ -96,7 +96,7 @@ export class Outbox {
       itemId,
       timeOf(ts),
       this.#deliverAt(deliveryTs),
-      // Not whatever is truthy: to claim it takes the word itself.
+      // Only `true` itself counts, not every truthy value.
       verified === true ? true : undefined,
     ]);
   }
@@ -105,7 +105,7 @@ export class Outbox {
     return jsonOf(value, { what, levels: this.#limits.nestingDepth });
   }
 
-  /** Null: at once, as with every time that has passed. */
+  /** Returns when to deliver (epoch ms); null: at once, as for every time that has passed. */
   #deliverAt(deliveryTs: unknown): number | null {
     if (deliveryTs === undefined || deliveryTs === null) return null;
     const ms = timeOf(deliveryTs);
@@ -149,7 +149,7 @@ export class Outbox {
   }
 }
 
-/** Of our own making: it has JSON, and is not nested. */
+/** The server's own JSON needs no check of its nesting. */
 const UNBOUND = { what: '', levels: null };
 
 function timeOf(ts: unknown): number | null {

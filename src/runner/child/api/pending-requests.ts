@@ -1,13 +1,14 @@
-// What the code of one run asks the server, and waits for. The server takes a few at a time; the rest waits here.
+// Sends the requests of one run's code to the server and resolves them with the replies. Only a few are open at a time;
+// the others wait here.
 
 import { setImmediate } from 'node:timers';
 import { ConfigurationError } from '../errors.ts';
 import type { ChildLimits, ChildRequestMessage } from '../protocol.ts';
 
-// Taken before user code can put its own in their place.
+// Kept before user code can replace them.
 const { stringify, parse } = JSON;
 
-/** Storage failed, or a data store takes no more. */
+/** Storage failed, or the data store is full. */
 export class DataStoreError extends Error {
   override readonly name = 'DataStoreError';
 }
@@ -41,7 +42,7 @@ export class PendingRequests {
     this.#options = options;
   }
 
-  /** `value`: JSON text. Resolves with the answer's JSON value; after the run's end, never. */
+  /** Sends a request. `value`: JSON text. Resolves with the reply's JSON value; never settles after the run's end. */
   send(verb: string, args: Readonly<Record<string, unknown>>, value?: string): Promise<unknown> {
     if (this.#options.isOver()) return new Promise(() => {});
     const bytes = value === undefined ? NOTHING : Buffer.from(value);
@@ -75,14 +76,15 @@ export class PendingRequests {
     for (const settled of this.#onSettled.splice(0)) settled();
   }
 
-  /** Resolves when everything that was asked has its answer. */
+  /** Resolves when every request has its reply. */
   async allSettled(): Promise<void> {
     while (this.#open.size > 0) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
-    // A refusal that nobody waits for fails the run, but not before Node has seen that nobody does.
+    // A refusal that the code does not await fails the run as an unhandled rejection, which Node reports only after
+    // this turn.
     if (this.#hasRefused) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** In order: when the first that waits is too large to go now, the others wait behind it. */
+  /** Sends waiting requests in order: when the first is too large to go now, the others wait behind it. */
   #flush(): void {
     const { openChildRequests, openChildRequestBytes } = this.#options.limits;
     while (this.#open.size < openChildRequests) {

@@ -1,4 +1,4 @@
-// A prop of type http_request: a request that the caller has configured, and the code makes.
+// Implements props of type http_request: a request that the caller configures and the code executes.
 
 import { givenValue, type PropDefinition } from '../../../domain/props.ts';
 import { ConfigurationError } from '../errors.ts';
@@ -18,7 +18,7 @@ interface RequestConfig {
   readonly body?: { type?: unknown; contentType?: unknown; mode?: unknown; raw?: unknown; fields?: unknown };
 }
 
-/** What was configured lies over the default, member by member. */
+/** Returns the configured members laid over those of the default. */
 export function requestConfig(definition: PropDefinition, configured: unknown): RequestConfig {
   const given = givenValue(definition, configured);
   const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -31,8 +31,9 @@ export function httpRequest(definition: PropDefinition, configured: unknown): ob
 }
 
 /**
- * Resolves to the response's data, parsed when it is JSON. Components take it as the data itself or as `{data, headers,
- * status}`: so an object has those as well, where JSON does not show them. Rejects on a status that is no success.
+ * Executes the request. Resolves to the response's data, parsed when it is JSON. Components use the result as the data
+ * itself or as `{data, headers, status}`, so an object gets those members too, not enumerable. Rejects on an error
+ * status.
  */
 async function execute(config: RequestConfig): Promise<unknown> {
   const address = addressOf(config);
@@ -76,7 +77,7 @@ function addressOf({ url, params }: RequestConfig): string {
   return address.href;
 }
 
-/** `[{name, value}, …]`, or an object; those that are disabled or have no name are left out. */
+/** Returns the pairs of `[{name, value}, …]` or of an object; disabled fields and those without a name are left out. */
 function pairs(given: unknown): [string, string][] {
   if (Array.isArray(given)) {
     return (given as (Field | null)[]).flatMap((field) => {

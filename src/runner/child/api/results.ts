@@ -1,23 +1,23 @@
-// `steps` as the code sees it: what the steps before left, parsed when it is first read.
+// Builds `steps` as the code sees it: the outputs of earlier steps, parsed when they are first read.
 
 import type { RunMessage } from '../protocol.ts';
 
-/** What a step left: JSON texts. */
-export interface Left {
+/** The output of a step: JSON texts. */
+export interface StepOutput {
   readonly returnValue?: string | undefined;
   readonly exports: Readonly<Record<string, string>>;
   readonly resumeData?: string | undefined;
 }
 
-/** `steps` at the begin of a run: its trigger, and the steps that were done before it went on. */
+/** Returns `steps` at the begin of a run: its trigger, and the steps that were done before it went on. */
 export function resultsOf(message: RunMessage, eventText: () => string): Record<string, unknown> {
   const results = { trigger: triggerOf(message, eventText) };
   for (const step of message.goingOn?.steps ?? []) showStep(results, step.namespace, step);
   return results;
 }
 
-/** Shows the steps behind it what a step left. */
-export function showStep(results: object, namespace: string, { returnValue, exports, resumeData }: Left): void {
+/** Adds the output of a step, for the steps that follow. */
+export function showStep(results: object, namespace: string, { returnValue, exports, resumeData }: StepOutput): void {
   const view = {};
   for (const [name, text] of Object.entries(exports)) defineParsed(view, name, text);
   if (returnValue !== undefined) defineParsed(view, '$return_value', returnValue);
@@ -26,7 +26,7 @@ export function showStep(results: object, namespace: string, { returnValue, expo
   Object.defineProperty(results, namespace, { value: view, enumerable: true, configurable: true, writable: true });
 }
 
-/** `event` is parsed when it is first read; `raw` is its exact text. */
+/** Returns `steps.trigger`: `event` is parsed when it is first read; `raw` is its exact text. */
 function triggerOf({ context }: RunMessage, eventText: () => string): object {
   let event: unknown;
   let known = false;
@@ -54,7 +54,7 @@ function triggerOf({ context }: RunMessage, eventText: () => string): object {
   };
 }
 
-/** A member that is parsed when it is first read; later reads give the same value. */
+/** Defines a member that is parsed when it is first read; later reads give the same value. */
 function defineParsed(target: object, name: string, text: string): void {
   const define = (value: unknown): unknown => {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });

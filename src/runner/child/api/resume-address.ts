@@ -1,4 +1,4 @@
-// Where the wait that a step asks for can be ended by request.
+// Builds the addresses by which a request ends a wait.
 
 import { numberedId, PREFIX } from '../../../domain/ids.ts';
 import { resumeToken } from '../../resume-token.ts';
@@ -9,7 +9,7 @@ export interface WaitAddresses {
   readonly cancel_url: string;
 }
 
-/** Of the next wait of this run. */
+/** Returns the addresses of this run's next wait. */
 export function addressesOf({ run, context, goingOn, resumeKey }: RunMessage): WaitAddresses {
   const waits = (goingOn?.waits ?? 0) + 1;
   const base = typeof context.public_url === 'string' ? context.public_url.replace(/\/+$/, '') : '';

@@ -1,17 +1,20 @@
-// A source's `$.service.db`: synchronous, JSON values, written with the end of the run.
+// Implements a source's `$.service.db`: synchronous, JSON values, written with the end of the run.
 
 import { platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
 import type { ChildLimits } from '../protocol.ts';
 
 export interface SourceDb {
-  /** Undefined when absent; every call gives a copy of its own. */
+  /** Returns a value, parsed again for each call; undefined when absent. */
   get(name: unknown): unknown;
-  /** Undefined clears. */
+  /** Sets a value; undefined clears it. */
   set(name: unknown, value: unknown): void;
 }
 
-/** `stored` is the db before the run; `writes` receives what the run changes: name → JSON text, or null to clear. */
+/**
+ * Returns the db of a run. `stored` is its content before the run; `writes` receives the run's changes: name → JSON
+ * text, or null to clear.
+ */
 export function sourceDb(
   stored: Readonly<Record<string, string>>,
   writes: Map<string, string | null>,

@@ -1,10 +1,10 @@
-// `$`: what a step may do.
+// Builds `$`: what a step may do.
 
 import { ConfigurationError } from '../errors.ts';
 import type { StepRun } from '../step-run.ts';
 import { flowApi } from './flow.ts';
 
-/** The `$` of one step in one run. Its functions may be taken out of it and called alone. */
+/** Returns the `$` of one step in one run. Its functions may be destructured and called alone. */
 export function stepApi(step: StepRun): Record<string, unknown> {
   const { run } = step;
   let context: unknown;
@@ -29,11 +29,11 @@ export function stepApi(step: StepRun): Record<string, unknown> {
     },
     flow: flowApi(step),
   };
-  // Not enumerable: who looks at all of `$` does not ask for it.
+  // Not enumerable: code that inspects all of `$` does not use it.
   return Object.defineProperty(api, 'files', { get: noFiles, enumerable: false, configurable: true });
 }
 
-/** What the hosted original has beside these: code that asks for it is told so. */
+/** Members of the hosted original that are missing here: code that calls one gets an error that says so. */
 const HOSTED_SENDS = Object.fromEntries(
   ['s3', 'sse', 'snowflake'].map((name) => [
     name,

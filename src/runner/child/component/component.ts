@@ -1,5 +1,5 @@
-// A component's `this`: its props' values, its methods bound to it, and the rest of it by inheritance. The same for `run`,
-// hooks, methods, options and additionalProps.
+// Builds a component's `this`: the values of its props, its methods bound to it, and the rest by inheritance. The same
+// for `run`, hooks, methods, options and additionalProps.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { SourceDb } from '../api/source-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import { type AppLike, allDefinitions, type Callable, isApp, isSameApp, type LiveDefinition } from './definitions.ts';
 
-/** What users' components look like; nothing of it is certain. */
+/** The shape of users' components; every member may be missing or of another type. */
 export interface Component extends AppLike {
   readonly key?: unknown;
   readonly name?: unknown;
@@ -24,33 +24,33 @@ export interface Component extends AppLike {
   readonly run?: Callable;
 }
 
-/** What a component's `this` leads to. What is not given is not there: a step has no db, and options have neither. */
-export interface Surroundings {
+/** What a component's `this` gives access to. Absent members do not exist there: a step has no db, for one. */
+export interface ComponentBindings {
   readonly respond: (answer: unknown) => Promise<void>;
   readonly props?: PropsInput;
   readonly endpoints?: Readonly<Record<string, string>>;
   readonly db?: SourceDb;
-  /** Of this id. */
+  /** Returns the API of the data store with this id. */
   readonly dataStore?: (id: string) => object;
   readonly emit?: (event: unknown, metadata?: unknown) => void;
-  /** Called with what is to be done when the run has ended. */
+  /** Registers a function to call when the run has ended. */
   readonly onEnd?: (clean: () => void) => void;
 }
 
-/** RunProgress anew for every run: what code leaves on `this` is not seen by the next one. */
-export function bindComponent(component: Component, around: Surroundings): object {
+/** Returns a component's `this`, built again for every run: what code leaves on `this` is not seen by the next run. */
+export function bindComponent(component: Component, bindings: ComponentBindings): object {
   const self = Object.create(component) as object;
-  const definitions = allDefinitions(component.props, around.props?.additionalProps);
-  const apps = bindApps(component, definitions, around.props);
+  const definitions = allDefinitions(component.props, bindings.props?.additionalProps);
+  const apps = bindApps(component, definitions, bindings.props);
   for (const [name, definition] of Object.entries(definitions)) {
-    defineMember(self, name, apps.get(name) ?? propValue(name, definition, around));
+    defineMember(self, name, apps.get(name) ?? propValue(name, definition, bindings));
   }
   bindMethods(self, component.methods);
-  if (around.emit !== undefined) defineMember(self, '$emit', around.emit);
+  if (bindings.emit !== undefined) defineMember(self, '$emit', bindings.emit);
   return self;
 }
 
-/** Getters stay getters, of the same `this`. */
+/** Binds methods; getters and setters stay such, on the same `this`. */
 function bindMethods(self: object, methods: Readonly<Record<string, unknown>> | undefined): void {
   for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(methods ?? {}))) {
     if (member.enumerable !== true) continue;
@@ -61,12 +61,15 @@ function bindMethods(self: object, methods: Readonly<Record<string, unknown>> | 
   }
 }
 
-/** Not an assignment: the component may be frozen, and would then refuse one through inheritance. */
+/** Defines a member; an assignment would fail when the component is frozen. */
 function defineMember(self: object, name: string, value: unknown): void {
   Object.defineProperty(self, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** By prop name. Apps that are defined by other apps share theirs with the component's, where it has the same one. */
+/**
+ * Returns the bound apps by prop name. Apps that other apps use are shared with the component's own, where it has the
+ * same one.
+ */
 function bindApps(
   component: Component,
   definitions: Readonly<Record<string, LiveDefinition>>,
@@ -80,7 +83,7 @@ function bindApps(
     const self = bindApp(app, authOf(name, props));
     bound.set(name, self);
     known.push({ app, self });
-    // The object that the code imported is what a propDefinition names; what stands under `props` may be a copy.
+    // A propDefinition names the object that the code imported; the object under `props` may be a copy.
     const given = component.props?.[name];
     if (typeof given === 'object' && given !== null) known.push({ app: given as AppLike, self });
   }
@@ -88,7 +91,10 @@ function bindApps(
   return bound;
 }
 
-/** What `additionalProps` answered has no functions any more: the component's own app of that name has them. */
+/**
+ * Returns the app with its methods. What `additionalProps` returned has lost its functions; the component's own app of
+ * that name has them.
+ */
 function withMethods(definition: LiveDefinition, component: Component): AppLike {
   if (definition.methods !== undefined) return definition;
   const own = Object.values(component.props ?? {}).find(
@@ -97,7 +103,7 @@ function withMethods(definition: LiveDefinition, component: Component): AppLike 
   return { ...definition, ...((own as AppLike | undefined) ?? {}) };
 }
 
-/** An object of its own, made from the app: it has `$auth`, and its methods are bound to it. */
+/** Returns an object that inherits from the app: it has `$auth`, and its methods are bound to it. */
 export function bindApp(app: AppLike, auth: object): object {
   const self = Object.create(app) as object;
   defineMember(self, '$auth', auth);
@@ -107,7 +113,7 @@ export function bindApp(app: AppLike, auth: object): object {
 
 const MAX_NESTED = 8;
 
-/** Apps among an app's own props and propDefinitions are members of its `this`. */
+/** Binds the apps among an app's own props and propDefinitions as members of its `this`. */
 function bindNested(self: object, of: { app: AppLike; known: { app: AppLike; self: object }[]; depth: number }): void {
   const { app, known, depth } = of;
   if (depth === MAX_NESTED) return;
@@ -125,7 +131,7 @@ function bindNested(self: object, of: { app: AppLike; known: { app: AppLike; sel
   }
 }
 
-/** The account's fields, or those that were configured in place of an account. */
+/** Returns the account's fields, or those that were configured in place of an account. */
 function authOf(name: string, props: PropsInput | undefined): object {
   const configured = props?.configuredProps[name] as { $auth?: object; authProvisionId?: string } | null | undefined;
   const fields = props?.accounts?.[name] ?? configured?.$auth;
@@ -136,24 +142,24 @@ function authOf(name: string, props: PropsInput | undefined): object {
   );
 }
 
-function propValue(name: string, definition: LiveDefinition, around: Surroundings): unknown {
+function propValue(name: string, definition: LiveDefinition, bindings: ComponentBindings): unknown {
   if (definition.disabled === true) return undefined;
-  const configured = around.props?.configuredProps[name];
+  const configured = bindings.props?.configuredProps[name];
   switch (definition.type) {
     case '$.interface.http':
-      return { endpoint: around.endpoints?.[name] ?? null, respond: around.respond };
+      return { endpoint: bindings.endpoints?.[name] ?? null, respond: bindings.respond };
     case '$.interface.timer':
       return { type: definition.type, ...(givenValue(definition, configured) as object | undefined) };
     case '$.service.db':
-      return around.db ?? NO_DB;
+      return bindings.db ?? NO_DB;
     case 'data_store':
-      return dataStoreOf(givenValue(definition, configured), around);
+      return dataStoreOf(givenValue(definition, configured), bindings);
     case 'http_request':
       return httpRequest(definition, configured);
     case 'sql':
       return sqlOf(givenValue(definition, configured));
     case 'dir':
-      return tempDir(around);
+      return tempDir(bindings);
     case 'alert':
       return undefined;
     default:
@@ -161,7 +167,7 @@ function propValue(name: string, definition: LiveDefinition, around: Surrounding
   }
 }
 
-/** What the methods of database apps take: a query, and its parameters. */
+/** Returns the value that methods of database apps take: a query and its parameters. */
 function sqlOf(given: unknown): unknown {
   if (given === undefined) return undefined;
   const sql = (typeof given === 'string' ? { value: given } : given) as Record<string, unknown>;
@@ -169,26 +175,26 @@ function sqlOf(given: unknown): unknown {
   return { ...sql, query: sql.query ?? sql.value, params, values: params };
 }
 
-/** A folder of this run, which goes with it. Components look for its name in the environment, too. */
-function tempDir({ onEnd }: Surroundings): string {
+/** Creates a folder of this run, removed with its end. Components also look for its path in the environment. */
+function tempDir({ onEnd }: ComponentBindings): string {
   const dir = mkdtempSync(join(tmpdir(), 'dir-'));
   process.env.STASH_DIR ??= tmpdir();
   onEnd?.(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** A default belongs to the component; what a run does to its copy must not last. */
+/** Returns a copy: a default belongs to the component, so changes by one run must not last. */
 function structuredCloneOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? structuredClone(value) : value;
 }
 
-/** Configured as its id, or as `{id}`. */
-function dataStoreOf(configured: unknown, around: Surroundings): object | undefined {
+/** Returns the data store of a prop that is configured as an id, or as `{id}`. */
+function dataStoreOf(configured: unknown, bindings: ComponentBindings): object | undefined {
   const id = typeof configured === 'string' ? configured : (configured as { id?: unknown } | null | undefined)?.id;
-  return typeof id === 'string' ? around.dataStore?.(id) : undefined;
+  return typeof id === 'string' ? bindings.dataStore?.(id) : undefined;
 }
 
-/** What a component's props are to `additionalProps`: a copy of each that it may change. */
+/** Returns the definitions that `additionalProps` gets as its argument: a copy of each, which it may change. */
 export function previousDefinitions(component: Component, additional: PropDefinitions): Record<string, unknown> {
   const all = allDefinitions(component.props, additional);
   return Object.fromEntries(Object.entries(all).map(([name, definition]) => [name, { ...definition }]));

@@ -1,5 +1,5 @@
-// A component's props as its code wrote them, followed to where they are defined: a bare string is a type, and a
-// `propDefinition` is merged under the prop's own keys, however many apps it leads through.
+// Resolves a component's props to their definitions: a bare string is a type, and a `propDefinition` is merged under
+// the prop's own keys, through any number of apps.
 
 import type { PropDefinition } from '../../../domain/props.ts';
 
@@ -12,30 +12,33 @@ export interface AppLike {
   readonly propDefinitions?: Readonly<Record<string, unknown>>;
 }
 
-/** The definition as it stands, with its functions. */
+/** A definition with its functions. */
 export type LiveDefinition = PropDefinition & AppLike & { readonly options?: unknown };
 
-/** One `propDefinition` on the way: the app that it names, and what it hands to that app's `options`. */
+/** One `propDefinition` on the way: the app that it names, and the inputs for that app's `options`. */
 interface Link {
   readonly app: AppLike;
-  /** A function of what is configured, or the values themselves. */
+  /** A function of the configured values, or the values themselves. */
   readonly inputs: unknown;
 }
 
 export interface Resolved {
   readonly definition: LiveDefinition;
-  /** From the component inwards, up to where `options` is: whose `this` it gets, and with what. Empty: the component's. */
+  /**
+   * From the component to where `options` is defined: whose `this` it gets, and which inputs. Empty: the component's
+   * own.
+   */
   readonly links: readonly Link[];
 }
 
-/** Apps that define props by each other could do so in a ring. */
+/** Apps whose props refer to each other could form a cycle. */
 const MAX_LINKS = 16;
 
 export function definitionOf(given: unknown): LiveDefinition {
   return resolve(given).definition;
 }
 
-/** What is no definition is an empty one. */
+/** Resolves one definition; a value that is none becomes an empty definition. */
 export function resolve(given: unknown, depth = 0): Resolved {
   if (typeof given === 'string') return { definition: { type: given }, links: [] };
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { definition: {}, links: [] };
@@ -50,12 +53,12 @@ export function resolve(given: unknown, depth = 0): Resolved {
   };
 }
 
-/** A key that is there with nothing in it takes nothing away. */
+/** Returns the keys with a value: an undefined key overrides nothing. */
 function defined(own: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 
-/** All of a component's, with what `additionalProps` has added laid over them. */
+/** Returns all definitions of a component, with those of `additionalProps` laid over them. */
 export function allDefinitions(
   props: Readonly<Record<string, unknown>> | undefined,
   additional: Readonly<Record<string, unknown>> = {},
@@ -70,7 +73,7 @@ export function isApp(definition: AppLike): boolean {
   return definition.type === 'app';
 }
 
-/** Whether they are the same app: one object, or copies of one by name. */
+/** Returns whether both are the same app: one object, or copies with one name. */
 export function isSameApp(one: AppLike, other: AppLike): boolean {
   return one === other || (typeof one.app === 'string' && one.app === other.app);
 }

@@ -1,11 +1,13 @@
-// What a component says of itself, as JSON values.
+// Describes a component as JSON values.
 
 import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
 import type { ComponentShape } from '../../runner.ts';
 import type { Component } from './component.ts';
 import { type AppLike, allDefinitions, isApp, type LiveDefinition } from './definitions.ts';
 
-/** Under which a workflow file's first step carries the description of the whole (modules/program.ts). */
+/**
+ * The key under which a workflow file's first step carries the description of the whole workflow (modules/program.ts).
+ */
 const DESCRIPTION = Symbol.for('errand.workflow');
 
 export function shapeOf(component: unknown): ComponentShape {
@@ -38,7 +40,7 @@ function stringOr(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Without functions, `propDefinition`s followed. */
+/** Returns the definitions as JSON: without functions, and with `propDefinition`s resolved. */
 export function definitionsAsJson(
   props: Readonly<Record<string, unknown>> | undefined,
   component: Component,
@@ -49,7 +51,7 @@ export function definitionsAsJson(
 
 function asJson(definition: LiveDefinition, component: Component): PropDefinition {
   const isPlain = ([, value]: [string, unknown]): boolean => typeof value !== 'object' || value === null;
-  // Of an app its name is enough: what it can do is code.
+  // The name of an app is enough: its functions are code.
   const own = isApp(definition) ? Object.fromEntries(Object.entries(definition).filter(isPlain)) : definition;
   return {
     ...(copyOf(own) as PropDefinition),
@@ -58,7 +60,10 @@ function asJson(definition: LiveDefinition, component: Component): PropDefinitio
   };
 }
 
-/** Many apps need no account. Nothing in a component says so, except that none of its code asks for a field of one. */
+/**
+ * Returns whether the app's or the component's code reads an account's fields. Nothing else in a component says whether
+ * an app needs an account.
+ */
 function asksForAuth(app: AppLike, { methods, hooks, run, additionalProps, props }: Component): boolean {
   const own = [app.methods, app.propDefinitions, methods, hooks, props];
   return [run, additionalProps].some(saysAuth) || own.some((part) => hasAuth(part, 0));
@@ -80,7 +85,7 @@ function saysAuth(value: unknown): boolean {
   return Function.prototype.toString.call(value).replace(LISTS_FIELDS, '').includes('$auth');
 }
 
-/** A copy without functions and without what leads back to itself. */
+/** Copies a definition without functions and circular references. */
 function copyOf(definition: unknown): unknown {
   if (typeof definition === 'string') return { type: definition };
   return copyJson(definition, []) ?? {};

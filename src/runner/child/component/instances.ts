@@ -1,6 +1,7 @@
-// Sources of one owner that have the same code share a process, and each has an instance of that code to itself: its own
-// module state, environment (PD_COMPONENT is the source's id) and folder for temporary files. Globals, and what code puts
-// into prototypes, they share. An instance lives as long as its process: a module that was imported stays.
+// Gives each source that shares a process its own instance of the code. Sources of one owner with the same code share a
+// process; each instance has its own module state, environment (PD_COMPONENT is the source's id) and folder for
+// temporary files. Globals and changes to prototypes are shared. An instance lives as long as its process: Node unloads
+// no module.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdirSync } from 'node:fs';
@@ -11,7 +12,7 @@ import type { LoadedStep } from '../active-run.ts';
 import { loadSteps } from '../load.ts';
 import type { StepFile } from '../protocol.ts';
 
-/** Code that could not be loaded fails its source's runs for so long without being loaded anew. */
+/** Code that failed to load fails its source's runs for this time before it is loaded again. */
 const BROKEN_MS = 10_000;
 
 type Environment = Record<string, string | undefined>;
@@ -24,7 +25,7 @@ interface Instance {
 }
 
 const performanceMs = performance.now.bind(performance);
-/** Whose code is running; set for what it has left behind, too. */
+/** The environment of the source whose code is running, set also for work that a run left behind. */
 const environmentOf = new AsyncLocalStorage<Environment>();
 
 export class Instances {
@@ -33,13 +34,13 @@ export class Instances {
   readonly #known = new Map<string, Instance>();
   #loads = 0;
 
-  /** The process's own environment must be complete. */
+  /** The process's own environment must be complete before. */
   constructor(files: readonly StepFile[]) {
     this.#files = files;
     shareEnvironment();
   }
 
-  /** Calls `then` as the source, when its code is there. Rejects with LoadError. */
+  /** Calls `then` in the source's environment, once its code is loaded. Rejects with LoadError. */
   async run(sourceId: string, then: (steps: readonly LoadedStep[]) => Promise<void>): Promise<void> {
     const instance = this.#instance(sourceId);
     const steps = await instance.steps;
@@ -49,7 +50,7 @@ export class Instances {
   #instance(sourceId: string): Instance {
     const known = this.#known.get(sourceId);
     if (known && (known.brokenAtMs === null || performanceMs() - known.brokenAtMs < BROKEN_MS)) return known;
-    // Another address is another module. The first one has the file's own, as code that is alone in its process has.
+    // Another URL is another module. The first instance has the file's own URL, as code alone in its process has.
     const load = this.#loads++;
     const environment = environmentFor(sourceId);
     const steps = environmentOf.run(environment, loadSteps, this.#files, 'source', load === 0 ? '' : `?${load}`);
@@ -71,12 +72,12 @@ function environmentFor(sourceId: string): Environment {
   return { ...own, TMPDIR };
 }
 
-/** `process.env` becomes that of whose code looks at it. */
+/** Makes `process.env` the environment of the source whose code reads it. */
 function shareEnvironment(): void {
   const real = process.env;
   const now = (): Environment => environmentOf.getStore() ?? real;
   const write = (name: string | symbol, value: unknown): boolean => {
-    // The process tells the time by it; sources of the same code mean the same.
+    // Node reads the time zone from it; sources of the same code agree on it.
     if (name === 'TZ') real.TZ = value as string;
     const text = `${value as string}`; // throws for a symbol, as it does in an environment of the system's
     return Reflect.defineProperty(now(), name, { value: text, enumerable: true, configurable: true, writable: true });

@@ -1,4 +1,4 @@
-// What a component is asked while it is being configured: the options of a prop, or its additional props.
+// Answers queries to a component that is being configured: the options of a prop, or its additional props.
 
 import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
 import type { ComponentQuery } from '../../runner.ts';
@@ -10,7 +10,7 @@ import { bindApp, bindComponent, type Component, previousDefinitions } from './c
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
 import { definitionsAsJson } from './describe.ts';
 
-/** The answer, as JSON values. Rejects with what the component's code throws. */
+/** Returns the answer as JSON values. Rejects with what the component's code throws. */
 export async function answerQuery(given: unknown, query: ComponentQuery, limits: ChildLimits): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
   const bind = (additionalProps: PropDefinitions): object =>
@@ -29,7 +29,7 @@ export async function answerQuery(given: unknown, query: ComponentQuery, limits:
   return await optionsOf(component, { bind, query });
 }
 
-/** What it does with a data store would stand, although nothing has been deployed. */
+/** Writes to a data store would last although nothing has been deployed. */
 const NO_STORES = {
   send: async (): Promise<never> => {
     throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
@@ -37,7 +37,7 @@ const NO_STORES = {
 };
 
 interface QueryContext<A extends ComponentQuery = ComponentQuery> {
-  /** The component's `this`, with these additional props. */
+  /** Returns the component's `this`, with these additional props. */
   readonly bind: (additional: PropDefinitions) => object;
   readonly query: A;
 }
@@ -47,7 +47,7 @@ interface AdditionalProps {
   readonly known: PropDefinitions;
 }
 
-/** Each prop that is added may have a value that adds more: forms query again with every one that is filled in. */
+/** The value of an added prop may add more props: forms query again with every prop that is filled in. */
 const MAX_PASSES = 32;
 
 async function additionalPropsOf(component: Component, { bind, query }: QueryContext): Promise<AdditionalProps> {
@@ -71,7 +71,10 @@ function hasValue({ reloadProps, default: standing }: PropDefinition, configured
   return reloadProps === true && standing !== undefined && standing !== null;
 }
 
-/** Those of its own props that the code has changed where it was shown them: many hide one, and return nothing of it. */
+/**
+ * Returns the component's own props that the code has changed in its argument: many hide a prop that way, without
+ * returning it.
+ */
 function changedIn(shown: Record<string, unknown>, component: Component): Record<string, unknown> {
   const own = Object.entries(previousDefinitions(component, {}));
   const changed = own.filter(([name, before]) => {
@@ -121,7 +124,9 @@ function valuesOf(self: object, additional: PropDefinitions): Record<string, unk
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Whose `options` it is, and what it is handed: from link to link, each mapper sees what the one before gave, too. */
+/**
+ * Returns whose `options` it is, and its inputs: along the links, each mapper also gets the results of those before.
+ */
 function ownerOf(
   component: Component,
   of: { self: object; links: Resolved['links']; configured: Record<string, unknown> },
@@ -135,7 +140,7 @@ function ownerOf(
   return { self, inputs };
 }
 
-/** The one that the component has among its props; an app that it has not has no account. */
+/** Returns the component's prop for this app; an app that is not among its props has no account. */
 function boundApp(component: Component, self: object, app: AppLike): object {
   for (const [name, given] of Object.entries(component.props ?? {})) {
     if (typeof given !== 'object' || given === null || !isSameApp(given as AppLike, app)) continue;

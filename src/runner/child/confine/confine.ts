@@ -1,33 +1,33 @@
-// The first thing that the program does: it gives up what it was started with and must not keep.
+// The first thing that the program does: it gives up everything that it inherited and must not keep.
 
 import { closeSync } from 'node:fs';
 import type { ResourceLimits } from './harden.ts';
 
 export interface EgressSocket {
-  /** Of the server's socket. */
+  /** The path of the server's socket. */
   readonly path: string;
-  /** The loopback interface is this process's own, as in a network namespace; else it is the machine's. */
+  /** Whether the loopback interface is this process's own, as in a network namespace; otherwise it is the machine's. */
   readonly hasOwnLoopback: boolean;
 }
 
 /** The program's only argument, as JSON. */
 export interface Confinement {
-  /** Descriptors that the server itself was started with, and that Node hands on to every process. */
+  /** Descriptors that the server itself inherited, and that Node passes on to every process. */
   readonly close: readonly number[];
-  /** The user to become, where the server is root; null: none. */
+  /** The user to switch to, where the server is root; null: none. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** The process with which this one ends; null: the jail sees to that. */
+  /** The process whose end ends this one; null: the jail does that. */
   readonly parent: number | null;
-  /** What `harden` is to set; null: it cannot here, and what started the process has set limits. */
+  /** The limits for `harden`; null: `harden` cannot run here, and what started the process has set limits. */
   readonly limits: ResourceLimits | null;
-  /** The way out through the server; null: there is none, or connections go their own way. */
+  /** The egress tunnel through the server; null: there is none, or connections are made directly. */
   readonly egress: EgressSocket | null;
 }
 
 /**
- * Returns what it was told. Throws when it cannot become the user, and then nothing runs. (Rejected: having the process started as that user. It
- * could not run a Node that lies in root's home. And one that changes its user itself is closed to other processes of
- * that user: the system lets them neither trace it nor read its memory.)
+ * Returns the confinement. Throws when the process cannot switch to the user, and then nothing runs. (Rejected:
+ * starting the process as that user. That user could not execute a Node in root's home. And the system closes a process
+ * that changes its own user to others of that user: they can neither trace it nor read its memory.)
  */
 export function confine(): Confinement {
   const confinement = JSON.parse(process.argv[2] ?? '') as Confinement;
@@ -38,7 +38,7 @@ export function confine(): Confinement {
     try {
       closeSync(descriptor);
     } catch {
-      // not there any more
+      // it is closed already
     }
   }
   if (user === null) return confinement;

@@ -1,16 +1,16 @@
-// The process's end of the way out: connections that code makes go through the server's socket, unless they lead to a
-// loopback interface that is this process's own. So it is in a jail with public addresses alone, and wherever code of ours
-// has a network (runner/isolation/isolation.ts).
+// The process's end of the egress tunnel: connections of code go through the server's socket, unless they lead to a
+// loopback interface of this process's own. This applies in a jail that reaches only public addresses, and to Errand's
+// own components wherever they have a network (runner/isolation/isolation.ts).
 //
-// Changed is `connect` of Node's sockets alone, below all that speak HTTP, TLS or anything else, so that code and its
-// libraries work as they are, and get errors that say what was refused. Once the server has opened a connection, the
-// socket is sent to a port here that passes bytes on. Both ends of that connection are in this process: the address and
-// port that it comes from tell which one it is, and what comes from anywhere else is closed. (Rejected: Node's support of
-// proxies by environment. Agents of the code's own do not go by it, fetch keeps a refusal's reason to itself, and nothing
-// but HTTP gets out.)
+// Only `connect` of Node's sockets is replaced, below HTTP, TLS and everything else, so that code and its libraries
+// work unchanged and get errors that say what was refused. Once the server has opened a connection, the socket is
+// connected to a local port that passes bytes on. Both ends of that local connection are in this process: the remote
+// address and port identify it, and connections from anywhere else are closed. (Rejected: Node's proxy support by
+// environment. The code's own agents ignore it, fetch hides the reason of a tunnelError, and only HTTP gets out.)
 //
-// Nothing here keeps code in. In a jail there is no network without it; at the level `process` there is one, and code that
-// means to can find it: this is for code that its users give addresses to, as ours is.
+// This is no barrier. A jail has no network without the tunnel; at the level `process` the network is there, and code
+// that tries can reach it directly. There the tunnel protects code whose addresses come from its users, as with
+// Errand's own components.
 
 import { createServer, isIP, type Server, Socket } from 'node:net';
 import type { EgressSocket } from './confine.ts';
@@ -18,7 +18,7 @@ import type { EgressSocket } from './confine.ts';
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 4096;
-/** Connections to the port here that are not claimed by then are none of this process's. */
+/** Connections to the local port that are not claimed by then are not this process's. */
 const UNCLAIMED_MS = 5000;
 const MAX_UNCLAIMED = 256;
 const HERE = '127.0.0.1';
@@ -34,24 +34,24 @@ type LookupDone = (error: Error | null, address?: unknown, family?: number) => v
 
 const connectPlainly = Socket.prototype.connect as (this: Socket, ...args: unknown[]) => Socket;
 
-/** Resolves when connections can be made. */
+/** Replaces `connect`. Resolves when connections can be made. */
 export async function routeThroughEgress({ path, hasOwnLoopback }: EgressSocket): Promise<void> {
-  const meeting = new Meeting();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => meeting.accept(socket));
+  const connections = new LocalConnections();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => connections.accept(socket));
   await new Promise<void>((resolve) => server.listen(0, HERE, resolve));
   server.unref(); // it keeps no process alive
   const port = portOf(server);
 
   function detour(socket: Socket, target: Target): (name: string, options: ConnectOptions, done: LookupDone) => void {
     return (_name, options, done) => {
-      const through = ask(path, target, (error) => {
+      const tunnel = requestTunnel(path, target, (error) => {
         if (error !== null) return done(error);
-        socket.prependOnceListener('connect', () => meeting.expect(socket, through));
+        socket.prependOnceListener('connect', () => connections.expect(socket, tunnel));
         if (options.all === true) done(null, [{ address: HERE, family: 4 }]);
         else done(null, HERE, 4);
       });
       socket.once('close', () => {
-        if (!socket.readableEnded) through.destroy();
+        if (!socket.readableEnded) tunnel.destroy();
       });
     };
   }
@@ -61,7 +61,7 @@ export async function routeThroughEgress({ path, hasOwnLoopback }: EgressSocket)
     if (!hasOwnLoopback && options !== null && options.path) return refused(this);
     const target = targetOf(options, hasOwnLoopback);
     if (target === null) {
-      // There is no file of names inside, which would have it.
+      // The jail has no hosts file that would resolve it.
       if (!hasOwnLoopback || options?.host !== 'localhost') return connectPlainly.call(this, ...args);
       return connectPlainly.call(this, { ...options, host: '127.0.0.1' }, callback);
     }
@@ -84,39 +84,41 @@ interface Unclaimed {
   readonly tooLate: NodeJS.Timeout;
 }
 
-/** The two ends of connections to the port here find each other: by where one comes from, which is where the other is. */
-class Meeting {
+/**
+ * Matches the two ends of each connection to the local port, by its remote address, which is the other end's local one.
+ */
+class LocalConnections {
   readonly #accepted = new Map<string, Unclaimed>();
   readonly #expected = new Map<string, Socket>();
 
   accept(socket: Socket): void {
     const from = `${socket.remoteAddress}:${socket.remotePort}`;
-    const through = this.#expected.get(from);
-    if (through !== undefined) {
+    const tunnel = this.#expected.get(from);
+    if (tunnel !== undefined) {
       this.#expected.delete(from);
-      join(socket, through);
+      join(socket, tunnel);
       return;
     }
     socket.on('error', () => {});
-    this.#drop(from); // what came from there before is gone
+    this.#drop(from); // an earlier connection from there is gone
     const tooLate = setTimeout(() => this.#drop(from), UNCLAIMED_MS).unref();
     this.#accepted.set(from, { socket, tooLate });
     const [oldest] = this.#accepted.keys();
     if (this.#accepted.size > MAX_UNCLAIMED && oldest !== undefined) this.#drop(oldest);
   }
 
-  /** `through`: where the bytes of this socket go, which has just been connected. */
-  expect(socket: Socket, through: Socket): void {
+  /** Expects the other end of a socket that has just connected. `tunnel`: where its bytes go. */
+  expect(socket: Socket, tunnel: Socket): void {
     const from = `${socket.localAddress}:${socket.localPort}`;
     const accepted = this.#accepted.get(from);
     if (accepted === undefined) {
-      this.#expected.set(from, through);
+      this.#expected.set(from, tunnel);
       socket.once('close', () => this.#expected.delete(from));
       return;
     }
     this.#accepted.delete(from);
     clearTimeout(accepted.tooLate);
-    join(accepted.socket, through);
+    join(accepted.socket, tunnel);
   }
 
   #drop(from: string): void {
@@ -132,7 +134,7 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** As Node reads them: options, or a path, or port and host, or what it has made of either already. */
+/** Normalizes the arguments as Node does: options, or a path, or port and host, or the result of normalizing either. */
 function normalized(args: readonly unknown[]): { options: ConnectOptions | null; callback: unknown } {
   const [first] = args;
   if (Array.isArray(first)) return { options: first[0] as ConnectOptions, callback: first[1] };
@@ -143,7 +145,7 @@ function normalized(args: readonly unknown[]): { options: ConnectOptions | null;
   return { options: { port: first, host }, callback };
 }
 
-/** Null: it stays in this process, or Node is to say what is wrong with it. */
+/** Returns where the connection leads; null: it stays in this process, or Node should report what is wrong. */
 function targetOf(options: ConnectOptions | null, hasOwnLoopback: boolean): Target | null {
   const port = Number(options?.port);
   if (options === null || options.path || !Number.isInteger(port) || port < 0 || port > MAX_PORT) return null;
@@ -157,43 +159,43 @@ function refused(socket: Socket): Socket {
   return socket;
 }
 
-/** Asks the server for a connection. `done` is called once; the answer is ready to be read behind its head. */
-function ask(path: string, target: Target, done: (error: Error | null) => void): Socket {
+/** Asks the server for a connection. Calls `done` once; the answer behind the head is then ready to be read. */
+function requestTunnel(path: string, target: Target, done: (error: Error | null) => void): Socket {
   const { host, port } = target;
   const name = isIP(host) === 6 ? `[${host}]` : host;
-  const through = connectPlainly.call(new Socket({ allowHalfOpen: true }), { path });
+  const tunnel = connectPlainly.call(new Socket({ allowHalfOpen: true }), { path });
   let head = '';
   let isDone = false;
   const finish = (error: Error | null): void => {
     if (isDone) return;
     isDone = true;
-    through.off('readable', onReadable);
-    if (error !== null) through.destroy();
+    tunnel.off('readable', onReadable);
+    if (error !== null) tunnel.destroy();
     done(error);
   };
   const onReadable = (): void => {
-    for (let chunk = through.read() as Buffer | null; chunk !== null; chunk = through.read() as Buffer | null) {
+    for (let chunk = tunnel.read() as Buffer | null; chunk !== null; chunk = tunnel.read() as Buffer | null) {
       const before = head.length;
       head += chunk.toString('latin1');
       const end = head.indexOf(HEAD_END);
       if (end < 0 && head.length <= MAX_HEAD_BYTES) continue;
       const isOpen = head.startsWith('HTTP/1.1 200 ');
       const rest = chunk.subarray(end + HEAD_END.length - before);
-      if (isOpen && rest.length > 0) through.unshift(rest);
-      finish(isOpen ? null : refusal(target, head));
+      if (isOpen && rest.length > 0) tunnel.unshift(rest);
+      finish(isOpen ? null : tunnelError(target, head));
       return;
     }
   };
-  through.on('readable', onReadable);
-  through.once('connect', () => through.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}\r\n\r\n`));
-  through.on('error', (error) => finish(error));
-  through.on('close', () =>
-    finish(refusal(target, 'errand-code: ECONNRESET\r\nerrand-reason: the egress tunnel was closed')),
+  tunnel.on('readable', onReadable);
+  tunnel.once('connect', () => tunnel.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}\r\n\r\n`));
+  tunnel.on('error', (error) => finish(error));
+  tunnel.on('close', () =>
+    finish(tunnelError(target, 'errand-code: ECONNRESET\r\nerrand-reason: the egress tunnel was closed')),
   );
-  return through;
+  return tunnel;
 }
 
-function refusal({ host, port }: Target, head: string): Error {
+function tunnelError({ host, port }: Target, head: string): Error {
   const said = (name: string): string | undefined => new RegExp(`^errand-${name}: (.*)$`, 'im').exec(head)?.[1]?.trim();
   const code = said('code') ?? 'ECONNRESET';
   const reason = said('reason') ?? 'the egress tunnel was closed';

@@ -1,7 +1,7 @@
-// What user code must not do to the process that other runs share with it, or to the server.
+// Prevents what user code must not do to the server, or to the process that other runs share with it.
 //
-// This keeps honest code from doing harm by accident; what a hostile one can do is bounded by Node's permission model
-// and by the server, which believes nothing that the child says.
+// This keeps honest code from doing harm by accident. Hostile code is bounded by Node's permission model and by the
+// server, which trusts nothing that the child sends.
 
 import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
@@ -11,23 +11,26 @@ import { platformError } from '../errors.ts';
 /** Ends the process for good. */
 export const exitProcess = (process as unknown as { reallyExit: (code: number) => never }).reallyExit.bind(process);
 
-/** `onStray`: an exception that belongs to no run in flight. */
+/** Installs the guards. `onStray` gets exceptions that belong to no run in flight. */
 export function guardProcess(onStray: (thrown: unknown) => void): void {
   blockExits();
   blockSignals();
-  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has changed
+  syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has replaced
   const onThrown = (thrown: unknown): void => {
     const step = current.getStore();
     if (step === undefined || step.run.ended) onStray(thrown);
     else step.run.fail(thrown, step.index);
   };
-  // The capture callback, since unlike a listener it cannot be taken off by `removeAllListeners`.
+  // The capture callback: unlike a listener, it cannot be removed by `removeAllListeners`.
   process.setUncaughtExceptionCaptureCallback(onThrown);
   process.on('unhandledRejection', onThrown);
   defineGlobals();
 }
 
-/** Ending the process fails the run that asked for it, at once, and no other: they finish in this process, which takes no new ones. */
+/**
+ * Makes ending the process fail the run whose code asked for it, at once. Other runs finish in this process, which
+ * takes no new ones.
+ */
 function blockExits(): void {
   const end = (what: string): never => {
     const error = platformError('WorkerExit', `The code ended its process with ${what}`);
@@ -44,7 +47,7 @@ function blockExits(): void {
   });
 }
 
-/** The permission model does not cover signals and priorities, and the server may run as the same user. */
+/** Blocks signals and priorities: the permission model does not cover them, and the server may run as the same user. */
 function blockSignals(): void {
   const setPriority = (): never => {
     throw new Error('Code may not change priorities');
@@ -62,7 +65,10 @@ function override(name: string, value: ((argument?: unknown) => unknown) | undef
   Object.defineProperty(process, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** `defineComponent` is the component API's; `require` is for CommonJS code, whose bundles ask for Node's modules through it. */
+/**
+ * Defines `defineComponent` of the component API, and `require` for Node's modules, which bundles of CommonJS code
+ * call.
+ */
 function defineGlobals(): void {
   const builtin = createRequire(import.meta.url);
   const require = (name: unknown): unknown => {

@@ -1,21 +1,21 @@
-// What the system itself is told about this process before it loads any code: which system calls it may make, how many
-// descriptors it may have, that no program it might start has more rights than itself, and that it leaves no core file.
+// Restricts this process by means of the system, before it loads any code: which system calls it may make, how many
+// descriptors it may have, that no program it starts gains rights, and that it leaves no core file.
 //
-// Node has no functions for this, but node:ffi, which calls the C library: 3 ms of CPU on a busy machine, 1 of them to
-// assemble the filter, where `setpriv` and `prlimit` before Node took 1.2 ms, and a filter that keeps Node from starting
-// programs cannot be there before Node was started. Behind the last call the process gives up the right to any more. That
-// is for good (`permission.drop`), the library is closed, and the module left empty.
+// Node has no functions for this except node:ffi, which calls the C library: 3 ms of CPU on a busy machine, 1 of them
+// to assemble the filter. `setpriv` and `prlimit` before Node took 1.2 ms, but a filter that keeps Node from starting
+// programs cannot be installed before Node is started. After the last call the process gives up ffi for good
+// (`permission.drop`), closes the library, and empties the module.
 //
-// Throws when any of it fails, and then no code runs.
+// Throws when any of this fails, and then no code runs.
 
 import { type FilterOptions, seccompFilter } from '../../seccomp/filter.ts';
 import { isMachine } from '../../seccomp/syscalls.ts';
 
-/** Of `setrlimit`, on Linux. A process that has to do with its limits is told by an error, and not ended. */
+/** Values for `setrlimit`, on Linux. A process at its limit gets an error and is not ended. */
 export interface ResourceLimits {
   readonly descriptors: number;
   readonly fileBytes: number;
-  /** Of its user, all processes and threads together; null: as many as the system lets it have. */
+  /** For its user, all processes and threads together; null: as many as the system allows. */
   readonly threads: number | null;
 }
 
@@ -31,7 +31,7 @@ const PR_SET_PDEATHSIG = 1;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_NO_NEW_PRIVS = 38;
 const SECCOMP_SET_MODE_FILTER = 1n;
-/** All threads: V8's are there before any JavaScript is. */
+/** Applies to all threads: V8's exist before any JavaScript runs. */
 const SECCOMP_FILTER_FLAG_TSYNC = 1n;
 const SECCOMP_NUMBER = { x64: 317n, arm64: 277n } as const;
 const INSTRUCTION_BYTES = 8;
@@ -46,16 +46,18 @@ export interface Ffi {
   getRawPointer(buffer: ArrayBuffer): bigint;
 }
 
-/** The C library's functions, as long as the process may call them. */
+/** The C library's functions, while the process may call them. */
 export interface System {
   readonly ffi: Ffi;
   readonly close: () => void;
-  /** Throws when the system refuses, which `what` names. */
+  /** Calls a function. Throws when the system refuses; `what` names the purpose. */
   call(what: string, name: string, ...args: (number | bigint)[]): void;
   readonly functions: Readonly<Record<string, Call>>;
 }
 
-/** `parent`: the process that started this one, and with which it ends; null: what started it sees to that. */
+/**
+ * Restricts the process. `parent`: the process whose end ends this one; null: what started this process sees to that.
+ */
 export function harden(limits: ResourceLimits, parent: number | null): void {
   const system = openSystem();
   limit(system, limits, parent);
@@ -79,21 +81,21 @@ export function openSystem(): System {
   return { ffi, functions, call, close: () => lib.close() };
 }
 
-/** All but the filter. `parent` as for `harden`. */
+/** Sets everything but the filter. `parent` as for `harden`. */
 export function limit({ ffi, functions, call }: System, limits: ResourceLimits, parent: number | null): void {
   const pair = new BigUint64Array(2);
   const pointer = ffi.getRawPointer(pair.buffer);
   for (const [resource, value] of limitsOf(limits)) {
     call(`to tell a limit (${resource})`, 'getrlimit', resource, pointer);
-    const most = pair[1] as bigint; // nobody but root gets more than was given to this process
+    const most = pair[1] as bigint; // only root may exceed what this process was given
     pair.fill(value < most ? value : most);
     call(`a limit (${resource}) of ${value}`, 'setrlimit', resource, pointer);
   }
   (functions.signal as Call)(SIGXFSZ, SIG_IGN);
   call('no_new_privs', 'prctl', PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n);
-  // Others of the same user can neither trace it nor read its memory.
+  // Other processes of the same user can neither trace it nor read its memory.
   call('to close its memory', 'prctl', PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
-  // Code that never yields does not see that its pipe was closed: it would go on for ever when the server is killed.
+  // Code that never yields does not see its pipe closed: it would run on after the server was killed.
   if (parent !== null) call('to end with the server', 'prctl', PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   if (parent !== null && process.ppid !== parent) throw new Error('the server is gone');
 }
@@ -112,7 +114,7 @@ export function installFilter({ ffi, call }: System, options: FilterOptions): vo
   const { arch } = process;
   if (!isMachine(arch)) throw new Error(`there is no filter of system calls for ${arch}`);
   const filter = seccompFilter(arch, options);
-  // `struct sock_fprog`: how many instructions, and where they are.
+  // `struct sock_fprog`: the number of instructions, and their address.
   const program = new BigUint64Array([BigInt(filter.length / INSTRUCTION_BYTES), ffi.getRawPointer(filter.buffer)]);
   const flags = [SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, ffi.getRawPointer(program.buffer)];
   call('a filter of system calls', 'syscall', SECCOMP_NUMBER[arch], ...flags);
@@ -125,6 +127,6 @@ export function giveUp(ffi: Ffi): void {
   };
   permission.drop('ffi');
   if (permission.has('ffi')) throw new Error('Node keeps the right to call the system');
-  // `guardProcess` tells those who import it.
+  // `guardProcess` updates the module's imports.
   for (const name of Object.getOwnPropertyNames(ffi)) Reflect.deleteProperty(ffi, name);
 }

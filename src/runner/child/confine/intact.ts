@@ -1,19 +1,19 @@
-// Whether code has left the language as it was when it was loaded. Code that fails halfway, with JSON.stringify replaced,
-// Object.prototype frozen or a global deleted, would have every later run of its process fail for something that it did not
-// do. So the process is given up when a run fails that has left it like that: looked at then only, it costs nothing to others.
+// Detects whether code has changed the language since it was loaded. Code that fails halfway, with JSON.stringify
+// replaced, Object.prototype frozen or a global deleted, would make every later run of its process fail. So a process
+// whose failed run left it changed takes no more runs. The check runs only then, and costs other runs nothing.
 //
-// What code adds to the globals is its own affair (it keeps state there), and what it changes while it is loaded is how it
-// wants the language to be. Nothing here relies on what it looks at.
+// Code may add globals (it keeps state there), and may change the language while it is loaded. This file uses nothing
+// that it checks.
 
 const { ownKeys, getOwnPropertyDescriptor, isExtensible } = Reflect;
-const { is } = Object; // as `===`, but that Number.NaN is itself
+const { is } = Object; // like `===`, but NaN equals itself
 
 const GLOBALS = [
   ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'RegExp', 'Date', 'Promise'],
   ...['Map', 'Set', 'WeakMap', 'WeakSet', 'ArrayBuffer', 'Uint8Array', 'Buffer', 'JSON', 'Math', 'Reflect', 'Proxy'],
   ...['TypeError', 'RangeError', 'SyntaxError', 'URL'],
 ];
-/** Of these only which they are: libraries set members of `Error`, and those of the others are Node's to fill later. */
+/** Compared by identity only: libraries set members of `Error`, and Node fills those of the others later. */
 const NAMES = [
   'Error',
   'process',
@@ -25,20 +25,20 @@ const NAMES = [
   'queueMicrotask',
 ];
 
-interface Kept {
+interface Snapshot {
   readonly object: object;
   readonly isExtensible: boolean;
   readonly keys: readonly PropertyKey[];
   readonly values: readonly unknown[];
 }
 
-/** Looks now, and whenever it is asked whether all is still as it was. Never throws. */
+/** Takes a snapshot now; the function returns whether everything is still the same. Neither throws. */
 export function watchLanguage(): () => boolean {
-  const watched = keepAll();
+  const snapshots = snapshotAll();
   return () => {
     try {
-      // By index: an iterator is of what code may have changed.
-      for (let i = 0; i < watched.length; i++) if (!isAsKept(watched[i] as Kept)) return false;
+      // By index: code may have changed iterators.
+      for (let i = 0; i < snapshots.length; i++) if (!isUnchanged(snapshots[i] as Snapshot)) return false;
       return true;
     } catch {
       return false;
@@ -46,39 +46,44 @@ export function watchLanguage(): () => boolean {
   };
 }
 
-/** Nothing where the code has changed while it was loaded what this itself needs. */
-function keepAll(): readonly Kept[] {
+/** Returns the snapshots; none when the code has already changed what taking them needs. */
+function snapshotAll(): readonly Snapshot[] {
   try {
-    return [keep(globalThis, [...GLOBALS, ...NAMES]), keep(Function.prototype), keep(Error.prototype), ...members()];
+    return [
+      snapshotOf(globalThis, [...GLOBALS, ...NAMES]),
+      snapshotOf(Function.prototype),
+      snapshotOf(Error.prototype),
+      ...members(),
+    ];
   } catch {
     return [];
   }
 }
 
-function members(): Kept[] {
-  const watched: Kept[] = [];
+function members(): Snapshot[] {
+  const snapshots: Snapshot[] = [];
   for (const name of GLOBALS) {
-    const object = heldBy(globalThis, name) as { readonly prototype?: unknown } | undefined;
+    const object = propertyOf(globalThis, name) as { readonly prototype?: unknown } | undefined;
     if (object === undefined) continue;
-    watched.push(keep(object));
-    if (typeof object.prototype === 'object' && object.prototype !== null) watched.push(keep(object.prototype));
+    snapshots.push(snapshotOf(object));
+    if (typeof object.prototype === 'object' && object.prototype !== null) snapshots.push(snapshotOf(object.prototype));
   }
-  return watched;
+  return snapshots;
 }
 
-function keep(object: object, keys: readonly PropertyKey[] = ownKeys(object)): Kept {
-  return { object, isExtensible: isExtensible(object), keys, values: keys.map((key) => heldBy(object, key)) };
+function snapshotOf(object: object, keys: readonly PropertyKey[] = ownKeys(object)): Snapshot {
+  return { object, isExtensible: isExtensible(object), keys, values: keys.map((key) => propertyOf(object, key)) };
 }
 
-function isAsKept({ object, isExtensible: was, keys, values }: Kept): boolean {
+function isUnchanged({ object, isExtensible: was, keys, values }: Snapshot): boolean {
   if (isExtensible(object) !== was) return false;
   if (object !== globalThis && ownKeys(object).length !== keys.length) return false;
-  for (let i = 0; i < keys.length; i++) if (!is(heldBy(object, keys[i] as PropertyKey), values[i])) return false;
+  for (let i = 0; i < keys.length; i++) if (!is(propertyOf(object, keys[i] as PropertyKey), values[i])) return false;
   return true;
 }
 
-/** The value, or of an accessor its getter; undefined: there is no such property. */
-function heldBy(object: object, key: PropertyKey): unknown {
+/** Returns the value, or the getter of an accessor; undefined when there is no such property. */
+function propertyOf(object: object, key: PropertyKey): unknown {
   const descriptor = getOwnPropertyDescriptor(object, key);
   return descriptor?.get ?? descriptor?.value;
 }

@@ -1,12 +1,12 @@
-// What of Node's own modules leads out of its permission model, and is refused to user code.
+// Refuses to user code those parts of Node's own modules that lead out of the permission model.
 //
-// V8 believes code that it has compiled before (`cachedData`, compile caches, startup snapshots), and does what its flags say:
-// either is enough to read and write all memory of the process, and then there are no permissions. Flags are frozen once
-// the process runs (`--freeze-flags-after-init`): setting one would end the process, so it is refused before that.
+// V8 trusts code that was compiled before (`cachedData`, compile caches, startup snapshots) and obeys its flags. Either
+// is enough to read and write all memory of the process, which ends all permissions. Flags are frozen once the process
+// runs (`--freeze-flags-after-init`): setting one would end the process, so it is refused before that.
 //
-// There is one object of each of Node's modules, whichever way code asks for it, and what is replaced here is replaced for
-// all of them once `guardProcess` has told those who import. Originals that can be had otherwise are cut off: `vm.Script`
-// extends the class that takes compiled code, and the instances of either name their constructor.
+// Each of Node's modules is one object, however code imports it. What is replaced here is replaced for every importer,
+// once `guardProcess` has updated the imports. Other ways to the originals are cut off: `vm.Script` extends the class
+// that takes compiled code, and instances of both name their constructor.
 
 import nodeModule from 'node:module';
 import traceEvents from 'node:trace_events';
@@ -29,16 +29,16 @@ const OF_V8 = [
   'stopCoverage',
 ];
 const OF_PROCESS = ['binding', '_linkedBinding', 'dlopen', '_getActiveRequests'];
-/** What `vm.compileFunction` reads of its options, but for the code that was compiled before. */
+/** The options of `vm.compileFunction`, except for compiled code. */
 const OF_COMPILE_FUNCTION = [
   ...['filename', 'lineOffset', 'columnOffset', 'produceCachedData', 'parsingContext'],
   ...['contextExtensions', 'importModuleDynamically'],
 ];
-/** What of the report's settings is the code's own affair. */
+/** The settings of the report that code may change. */
 const PASSED = ['excludeNetwork', 'excludeEnv', 'compact'];
 const CACHED_DATA = 4;
 
-/** Must come before any of the users' code, and before `guardProcess`. */
+/** Replaces the hazards. Must run before any user code, and before `guardProcess`. */
 export function refuseHazards(): void {
   for (const name of OF_V8) refuse(v8, name, `v8.${name}`);
   const snapshot = { isBuildingSnapshot: () => false };
@@ -55,8 +55,9 @@ export function refuseHazards(): void {
 }
 
 /**
- * Of a process that was never started, Node 24 signals number 0: all of the group, the server among them. Where there is a
- * filter of system calls, that refuses it; loading the module takes a millisecond.
+ * Replaces `kill` of child processes. For a process that was never started, Node 24 signals number 0: the whole group,
+ * with the server. Where there is a filter of system calls, the filter refuses that; loading the module takes a
+ * millisecond.
  */
 export function refuseSignals(): void {
   const { ChildProcess } = process.getBuiltinModule('node:child_process');
@@ -78,12 +79,14 @@ function refusal(what: string): () => never {
   };
 }
 
-/** As Node says it of what its permission model stops. */
+/** Returns an error like that of Node's permission model. */
 function denied(what: string): Error {
   return Object.assign(new Error(`Code may not use ${what}`), { code: 'ERR_ACCESS_DENIED' });
 }
 
-/** Tools ask for it in passing: they are told that there is none, as where an environment variable switches it off. */
+/**
+ * Disables the compile cache. Tools that enable it get the status that the environment variable for disabling it gives.
+ */
 function refuseCompileCache(): void {
   const { enableCompileCache, constants } = nodeModule as unknown as {
     enableCompileCache?: unknown;
@@ -94,7 +97,7 @@ function refuseCompileCache(): void {
   replace(nodeModule, 'enableCompileCache', () => ({ status }));
 }
 
-/** Scripts are made by Node's own class below `vm.Script`, for all of node:vm: it is that class which is hidden. */
+/** Replaces the class below `vm.Script`, by which Node makes all scripts of node:vm. */
 function guardScript(): void {
   const native = getPrototypeOf(vm.Script) as Constructor;
   function Script(...args: unknown[]): object {
@@ -124,7 +127,10 @@ function guardCompileFunction(): void {
   });
 }
 
-/** Libraries ask the report which C library this is; where Node would write it, and when, is not theirs to say. */
+/**
+ * Replaces the report's functions. Libraries read the report to detect the C library; code must not decide where and
+ * when Node writes it.
+ */
 function guardReport(): void {
   const get = Object.getOwnPropertyDescriptor(process, 'report')?.get;
   if (get === undefined) return;

@@ -1,8 +1,8 @@
-// `/tmp`, as components name it: many write what they download to `/tmp/<name>` and read it from there. In a process of
-// its own, code has another folder for temporary files, and Node's permission model keeps it out of the system's. So the
-// functions of node:fs take a path below /tmp for one below the code's own folder, as if that were mounted there.
-// (Rejected: granting /tmp. All code would see what other code and other programs have there.) Nothing is opened by this:
-// the permission model judges the path that comes out.
+// Redirects `/tmp` to the process's own folder for temporary files. Many components write downloads to `/tmp/<name>`
+// and read them from there, but Node's permission model keeps code out of the system's /tmp. So the functions of
+// node:fs map a path below /tmp to the same path below the code's own folder, as if that were mounted there. (Rejected:
+// granting /tmp. All code would see what other code and other programs have there.) This grants nothing: the permission
+// model judges the mapped path.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -26,12 +26,12 @@ function named(names: string, paths: number): Record<string, number> {
 type Call = ((...args: unknown[]) => unknown) & { native?: unknown };
 type Functions = Record<string, unknown>;
 
-/** What the process was started with, wherever that is. */
+/** The folder of the program. */
 const programDir = dirname(process.argv[1] ?? '/');
 
 /**
- * Must come before any of the users' code, and before `guardProcess`, which lets `import { readFile } from 'node:fs'` see
- * it, too: that takes 8 ms each time.
+ * Replaces the functions. Must run before any user code, and before `guardProcess`, which updates `import { readFile }
+ * from 'node:fs'` too; that takes 8 ms each time.
  */
 export function provideTmp(): void {
   for (const [name, paths] of Object.entries(PATHS)) {
@@ -43,13 +43,13 @@ export function provideTmp(): void {
 
 function wrap(functions: Functions, name: string, paths: number): void {
   const original = functions[name];
-  if (typeof original !== 'function') return; // a Node that has it not
+  if (typeof original !== 'function') return; // missing in this version of Node
   const wrapped = redirected(original as Call, paths);
   if (typeof wrapped.native === 'function') wrapped.native = redirected(wrapped.native as Call, paths);
   functions[name] = wrapped;
 }
 
-/** With the name, the length, and what `promisify` looks for, of the original. */
+/** Returns a redirected function with the original's name, length and `promisify` symbol. */
 function redirected(original: Call, paths: number): Call {
   function call(this: unknown, ...args: unknown[]): unknown {
     for (let i = 0; i < paths; i++) args[i] = ownPath(args[i]);
@@ -61,7 +61,7 @@ function redirected(original: Call, paths: number): Call {
 function ownPath(given: unknown): unknown {
   const path = textOf(given);
   if (path === null || !isBelow(path, '/tmp')) return given;
-  const own = os.tmpdir(); // of the source whose code runs, where several share the process
+  const own = os.tmpdir(); // that of the source whose code runs, where several share the process
   return isBelow(path, own) || isBelow(path, programDir) ? given : own + path.slice('/tmp'.length);
 }
 
