@@ -36,15 +36,35 @@ export interface Log {
   error(fields: object, name: string): void;
 }
 
-/** A hint that there may be work. Promise: cheap, may be called at any rate, may be lost; the poll is the truth. */
-export interface Wake {
-  runs(): void;
-  deliveries(): void;
-  schedules(): void;
+/** What has changed, so that there may be work. */
+export type WakeTopic =
+  /** Runs are queued, or more of them may begin. */
+  | 'runs'
+  /** Deliveries are due. */
+  | 'deliveries'
+  /** A schedule was made or changed, or a wait has a time at which it ends. */
+  | 'schedules'
   /** A run that a caller here waits for has answered or ended elsewhere. */
-  answers(): void;
+  | 'answers'
   /** Something that lists show was emitted, here or elsewhere. */
-  emissions(): void;
+  | 'emissions'
   /** A counter is not what its rows say. */
-  counters(): void;
+  | 'counters'
+  /** An operation was made or resumed, or its webhook was changed. */
+  | 'operations'
+  /** A delivery that was sent again has come to an end, or to its next retry. */
+  | 'resends'
+  /** Records of data stores are to be deleted. */
+  | 'deletions'
+  /** Work of nodes that are gone was taken over; they may have had more under way than runs and deliveries. */
+  | 'takeovers'
+  /** A change of a source may have been left half made. */
+  | 'sourceChanges';
+
+/**
+ * A hint that there may be work, now or `inMs` from now. Promise: cheap, may be called at any rate, may be lost; the poll is
+ * the truth.
+ */
+export interface Wake {
+  notify(topic: WakeTopic, inMs?: number): void;
 }

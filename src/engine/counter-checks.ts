@@ -2,17 +2,17 @@
 // was seen to be wrong. What had to be put right is a fault of this program or of its storage: it is counted and told.
 
 import { LIMITS } from '../domain/limits.ts';
-import type { Clock, Log, Random } from '../ports.ts';
+import type { Clock } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
-import { Loop } from './loop.ts';
+import { Loop, type LoopPorts } from './loop.ts';
 import type { Metrics } from './metrics.ts';
+import type { WakeUps } from './wake-ups.ts';
 
-interface CountersDeps {
+interface CountersDeps extends LoopPorts {
   readonly store: Pick<Store, 'repairCounters'>;
   readonly metrics: Pick<Metrics, 'repairs'>;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
 }
 
 /** Repairs that one look tells one by one; the others are in the sum. */
@@ -25,9 +25,9 @@ export class Counters {
 
   constructor(deps: CountersDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    const maxWaitMs = LIMITS.countersEveryMs;
-    this.#loop = new Loop({ name: 'counters', tick: () => this.tick(), maxWaitMs, random, log });
+    this.#loop = new Loop({ name: 'counters', tick: () => this.tick(), maxWaitMs: LIMITS.countersEveryMs }, deps);
+    deps.wake.subscribe('counters', () => this.#checkSoon());
+    deps.wake.subscribe('takeovers', () => this.#checkSoon());
   }
 
   start(): void {
@@ -35,7 +35,7 @@ export class Counters {
   }
 
   /** Soon, so that of many reasons at once one look comes. */
-  wake(): void {
+  #checkSoon(): void {
     this.#isAsked = true;
     this.#loop.wake(LIMITS.countersSoonMs);
   }

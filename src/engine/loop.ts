@@ -4,14 +4,19 @@
 import type { Log, Random } from '../ports.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 
+export interface LoopPorts {
+  readonly random: Random;
+  readonly log: Log;
+  /** For tests: false, and only wake-ups and the waits that ticks return lead to the next tick. */
+  readonly isPolling?: boolean | undefined;
+}
+
 export interface LoopOptions {
   readonly name: string;
   /** Returns milliseconds until there may be work again; 0: at once; infinite: nothing is known to come. */
   readonly tick: () => Promise<number>;
   /** The poll: no wait is longer, give or take a tenth, so that nodes do not tick in step. */
   readonly maxWaitMs: number;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 /** After a tick that threw: storage is away, most likely. */
@@ -20,6 +25,7 @@ const JITTER = 0.1;
 
 export class Loop {
   readonly #options: LoopOptions;
+  readonly #ports: LoopPorts;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, by a clock that never jumps. */
   #dueAt = Number.POSITIVE_INFINITY;
@@ -29,8 +35,9 @@ export class Loop {
   #isStorageAway = false;
   #stopped = true;
 
-  constructor(options: LoopOptions) {
+  constructor(options: LoopOptions, ports: LoopPorts) {
     this.#options = options;
+    this.#ports = ports;
   }
 
   start(): void {
@@ -57,6 +64,7 @@ export class Loop {
   #schedule(waitMs: number): void {
     clearTimeout(this.#timer);
     this.#dueAt = performance.now() + waitMs;
+    if (waitMs === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(() => {
       this.#running = this.#tick();
     }, waitMs);
@@ -74,14 +82,20 @@ export class Loop {
     }
     this.#isTicking = false;
     if (this.#stopped) return;
-    const { maxWaitMs, random } = this.#options;
-    const longestMs = maxWaitMs * (1 - JITTER + 2 * JITTER * random.fraction());
-    this.#schedule(Math.min(Math.max(waitMs, 0), longestMs, this.#wokenInMs));
+    this.#schedule(Math.min(Math.max(waitMs, 0), this.#longestMs(), this.#wokenInMs));
+  }
+
+  #longestMs(): number {
+    const { random, isPolling = true } = this.#ports;
+    return isPolling
+      ? this.#options.maxWaitMs * (1 - JITTER + 2 * JITTER * random.fraction())
+      : Number.POSITIVE_INFINITY;
   }
 
   /** An outage of storage is told once, and not with every tick. */
   #tellFailure(error: unknown): void {
-    const { name, log } = this.#options;
+    const { name } = this.#options;
+    const { log } = this.#ports;
     if (!(error instanceof StoreUnavailable)) {
       log.error({ err: error, loop: name }, 'tick failed');
       return;

@@ -3,22 +3,19 @@
 // first moment to the last: a node that is starting or draining is alive.
 
 import { HOUR_MS, LIMITS } from '../domain/limits.ts';
-import type { Log, Random } from '../ports.ts';
+import type { Wake } from '../ports.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Dispatch } from './accept/dispatch.ts';
 import type { Slots } from './capacity/slots.ts';
-import { Loop } from './loop.ts';
+import { Loop, type LoopPorts } from './loop.ts';
 
-export interface NodesDeps {
+export interface NodesDeps extends LoopPorts {
   readonly store: Pick<Store, 'beat' | 'rescue'>;
   readonly slots: Slots;
   readonly dispatch: Pick<Dispatch, 'take'>;
   readonly runner: Pick<Runner, 'cancel'>;
-  /** Nodes may be gone that had more under way than runs and deliveries. */
-  readonly onRescued: () => void;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: Wake;
 }
 
 export class Nodes {
@@ -30,9 +27,8 @@ export class Nodes {
 
   constructor(deps: NodesDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#beats = new Loop({ name: 'nodes', tick: () => this.tick(), maxWaitMs: LIMITS.beatMs, random, log });
-    this.#rescues = new Loop({ name: 'rescue', tick: () => this.#tickRescue(), maxWaitMs: HOUR_MS, random, log });
+    this.#beats = new Loop({ name: 'nodes', tick: () => this.tick(), maxWaitMs: LIMITS.beatMs }, deps);
+    this.#rescues = new Loop({ name: 'rescue', tick: () => this.#tickRescue(), maxWaitMs: HOUR_MS }, deps);
   }
 
   start(): void {
@@ -69,7 +65,7 @@ export class Nodes {
     // Before, so that a beat meanwhile can ask for another one.
     this.#isRescueDue = false;
     await this.rescue();
-    this.#deps.onRescued();
+    this.#deps.wake.notify('takeovers');
     return Number.POSITIVE_INFINITY;
   }
 }

@@ -27,6 +27,7 @@ import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
 import { Streams } from '../engine/streams/streams.ts';
+import { WakeUps } from '../engine/wake-ups.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import { STREAM_FRAMES } from '../http/wire/log/stream-frames.ts';
 import { fileInput } from '../http/wire/workflow-files.ts';
@@ -52,7 +53,10 @@ import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
 
-export type Ports = StorePorts;
+export interface Ports extends StorePorts {
+  /** As of LoopPorts. */
+  readonly isPolling?: boolean | undefined;
+}
 
 export interface Service {
   /** Where it listens. */
@@ -78,6 +82,7 @@ interface Surroundings {
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
+  readonly isPolling: boolean | undefined;
   /** Where webhooks and requests may go. */
   readonly addresses: Addresses;
   /** Where connections of code may go. */
@@ -90,20 +95,23 @@ function buildParts(surroundings: Surroundings) {
   const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
   const limiter = new DeliveryLimiter();
   const slots = new Slots(limiter, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
-  const dispatch = new Dispatch();
+  const wake = new WakeUps();
+  store.listen(wake);
+  const loopPorts = { random, log, isPolling: surroundings.isPolling };
+  const dispatch = new Dispatch(wake);
   const waiters = new Waiters();
-  const answers = new Answers({ store, waiters, random, log });
+  const answers = new Answers({ store, waiters, wake, ...loopPorts });
   const openEgress = createEgress({ addresses: surroundings.codeAddresses });
   const runnerUse = (ownerId: string) => runner.useOf(ownerId);
-  const quotas = new OwnerQuotas({ store, clock, random, log, runnerUse });
+  const quotas = new OwnerQuotas({ store, clock, runnerUse, ...loopPorts });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
   const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,
     clock,
-    random,
-    log,
+    wake,
+    ...loopPorts,
     retentionDays: config.retentionDays,
   });
   const bundling = createBundling(config, log);
@@ -115,45 +123,26 @@ function buildParts(surroundings: Surroundings) {
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
-  const shared = { store, slots, dispatch, metrics, clock, random, log };
+  const shared = { store, slots, dispatch, metrics, clock, wake, ...loopPorts };
   const sweep = new Sweep(shared);
-  const wakeSweep = (): void => sweep.wake();
   const counters = new Counters(shared);
-  const onRescued = (): void => {
-    repairs?.wake();
-    counters.wake();
-  };
-  const nodes = new Nodes({ ...shared, runner, onRescued });
-  const wakeTimes = (inMs?: number): void => times.wake(inMs);
+  const nodes = new Nodes({ ...shared, runner });
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores, wakeSweep, wakeTimes });
+  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores });
   const { post, probe } = poster;
-  const wakeOperations = (): void => operations.refill();
-  const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send, wakeOperations });
-  const operations = new Operations({ ...shared, wakeDeliveries: () => deliveries.wake() });
-  const wakeRuns = (): void => runs.wake();
-  const times = new Times({ ...shared, waiters, wakeRuns, retentionDays: config.retentionDays });
+  const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
+  const operations = new Operations(shared);
+  const times = new Times({ ...shared, waiters, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
-    wakeRuns,
-    wakeDeliveries: () => deliveries.wake(),
-  });
-  // What is not started here sleeps through it.
-  store.listen({
-    runs: () => runs.wake(),
-    deliveries: () => deliveries.wake(),
-    schedules: () => times.wake(),
-    answers: () => answers.wake(),
-    emissions: () => streams.wake(),
-    counters: () => counters.wake(),
   });
   const bundler = createBundler({ packagesDir: config.packagesDir, bundleStep: bundling.bundleStep });
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
-  const changes = new SourceChanges(store);
+  const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });
-  const hooked = { emit, changes, warm, wakeTimes };
+  const hooked = { emit, changes, warm, wake };
   const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
   const acts = createActions({
     ...sourceDeps,
@@ -165,16 +154,14 @@ function buildParts(surroundings: Surroundings) {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
-    wakeRuns,
-    wakeDeliveries: () => deliveries.wake(),
-    wakeOperations: () => operations.wake(),
-    wakeSweep,
     letGo: (webhookId) => deliveries.letGo(webhookId),
     maxOwners: maxOwnersOf(config),
   });
   // Code that was deployed is run and described by those that take calls or run it.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
-  const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, cancelRun: acts.cancelRun, log }) : null;
+  const repairs = isRepairing
+    ? new SourceRepairs({ ...sourceDeps, wake, ...loopPorts, cancelRun: acts.cancelRun })
+    : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder(surroundings, deployer, bundling.bundleFile);
   const { listComponents, getComponent } = components;
@@ -215,7 +202,7 @@ function buildFolder(
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
-  const { random, log } = ports;
+  const { random, log, isPolling } = ports;
   await prepareMachine(config, log);
   let listensAt: OwnPorts = { api: null, metrics: null };
   const judges = createJudges(config, () => listensAt);
@@ -228,7 +215,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const publicUrl = (): string => config.publicUrl ?? url;
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, publicUrl, ...judges });
+    parts = buildParts({ config, store, clock, random, ids, log, isPolling, publicUrl, ...judges });
   } catch (error) {
     await store.close();
     throw error;

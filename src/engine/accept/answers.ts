@@ -5,17 +5,16 @@
 
 import { MINUTE_MS } from '../../domain/limits.ts';
 import { type Fault, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
-import type { Log, Random } from '../../ports.ts';
 import type { Awaited } from '../../store/contract/nodes.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import type { Waiters } from './waiters.ts';
 
-export interface AnswersDeps {
+export interface AnswersDeps extends LoopPorts {
   readonly store: Pick<Store, 'awaited'>;
   readonly waiters: Waiters;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
 }
 
 const FIRST_WAIT_MS = 25;
@@ -30,8 +29,8 @@ export class Answers {
 
   constructor(deps: AnswersDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'answers', tick: () => this.tick(), maxWaitMs: IDLE_MS, random, log });
+    this.#loop = new Loop({ name: 'answers', tick: () => this.tick(), maxWaitMs: IDLE_MS }, deps);
+    deps.wake.subscribe('answers', () => this.#loop.wake());
   }
 
   start(): void {
@@ -43,11 +42,6 @@ export class Answers {
     if (!this.#deps.waiters.place(run, 'elsewhere')) return;
     this.#waitMs = FIRST_WAIT_MS;
     this.#loop.wake(FIRST_WAIT_MS);
-  }
-
-  /** Another node has told something. */
-  wake(): void {
-    this.#loop.wake();
   }
 
   async stop(): Promise<void> {

@@ -10,22 +10,20 @@
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { NO_QUOTAS, type Quotas, type QuotaUse } from '../../domain/quota.ts';
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock } from '../../ports.ts';
 import type { RunnerUse } from '../../runner/runner.ts';
 import { MEASURING_BEGINS, type MeasuringPlace, type StoredBytes } from '../../store/contract/quotas.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import { StoredSince } from './stored-since.ts';
 import { RequestRate } from './token-bucket.ts';
 
-export interface QuotaDeps {
+export interface QuotaDeps extends LoopPorts {
   readonly store: Pick<
     Store,
     'setQuotas' | 'listQuotas' | 'measureBytes' | 'keepMeasured' | 'storedBytes' | 'getOwner'
   >;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
   /** What user code uses at this node. */
   readonly runnerUse: (ownerId: string) => RunnerUse;
 }
@@ -55,8 +53,7 @@ export class OwnerQuotas {
 
   constructor(deps: QuotaDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'quotas', tick: () => this.tick(), maxWaitMs: LIMITS.quotasReadMs, random, log });
+    this.#loop = new Loop({ name: 'quotas', tick: () => this.tick(), maxWaitMs: LIMITS.quotasReadMs }, deps);
   }
 
   /** Before anything is asked. */

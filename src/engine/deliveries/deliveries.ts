@@ -4,13 +4,14 @@ import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../../domain/d
 import { failureOfDelivery } from '../../domain/failure.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Probe } from '../../domain/requests.ts';
-import type { Log, Random, StoreClock } from '../../ports.ts';
+import type { StoreClock } from '../../ports.ts';
 import type { AttemptEnd, Store } from '../../store/contract/store.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Slots } from '../capacity/slots.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { insist } from '../storage-retry.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
 
 /** Makes one attempt. Promise: never throws; aborted means the attempt may be worthless. */
@@ -19,7 +20,7 @@ export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Prom
 /** The same, and what was sent. */
 export type Prober = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Pick<Probe, 'attempt' | 'request'>>;
 
-export interface DeliveriesDeps {
+export interface DeliveriesDeps extends LoopPorts {
   readonly store: Store;
   readonly slots: Slots;
   readonly limiter: DeliveryLimiter;
@@ -28,12 +29,9 @@ export interface DeliveriesDeps {
   readonly post: Attempter;
   readonly mail: Attempter;
   readonly probe: Prober;
-  /** One that was sent again by hand or by an operation has come to an end, or to its next retry. */
-  readonly wakeOperations: () => void;
+  readonly wake: WakeUps;
   readonly metrics: Metrics;
   readonly clock: StoreClock;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 const CLAIMED_AT_ONCE = 128;
@@ -50,17 +48,12 @@ export class Deliveries {
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'deliveries', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+    this.#loop = new Loop({ name: 'deliveries', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
+    deps.wake.subscribe('deliveries', () => this.#loop.wake());
   }
 
   start(): void {
     this.#loop.start();
-  }
-
-  /** There may be due deliveries in the store. */
-  wake(): void {
-    this.#loop.wake();
   }
 
   /** Attempts a claimed delivery when the limiter lets it. Never throws. */
@@ -116,7 +109,7 @@ export class Deliveries {
       log.error({ err: error, ...told }, 'deliveries could not be handed back');
     }
     // They are due again.
-    this.wake();
+    this.#loop.wake();
   }
 
   /** Waits up to `graceMs` for attempts under way, then cuts them off and hands them back. */
@@ -163,7 +156,7 @@ export class Deliveries {
   }
 
   async #record(end: AttemptEnd): Promise<void> {
-    const { slots, limiter, store, dispatch, wakeOperations } = this.#deps;
+    const { slots, limiter, store, dispatch, wake } = this.#deps;
     const { delivery } = end;
     const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
@@ -175,7 +168,7 @@ export class Deliveries {
     }
     dispatch.take(finished.claims);
     if (end.state === 'retrying') this.#loop.wake();
-    if (delivery.trigger === 'resend') wakeOperations();
+    if (delivery.trigger === 'resend') wake.notify('resends');
   }
 
   /** Undefined: nothing was sent that counts. */

@@ -5,16 +5,15 @@ import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { NewOperation, Operation, OperationOrder } from '../../domain/operation.ts';
 import type { ResendInput } from '../../domain/requests.ts';
-import type { Clock, Ids, Log, Random } from '../../ports.ts';
+import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import { checkUrl, noWebhook, type WebhookDeps } from '../resources/webhooks.ts';
+import type { WakeUps } from '../wake-ups.ts';
 
-export interface OperationsDeps {
+export interface OperationsDeps extends LoopPorts {
   readonly store: Pick<Store, 'stepOperation'>;
-  readonly wakeDeliveries: () => void;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
 }
 
 const POLL_MS = 2000;
@@ -29,22 +28,13 @@ export class Operations {
 
   constructor(deps: OperationsDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'operations', tick: () => this.tick(), maxWaitMs: POLL_MS, random, log });
+    this.#loop = new Loop({ name: 'operations', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
+    deps.wake.subscribe('operations', () => this.#loop.wake());
+    deps.wake.subscribe('resends', () => this.#loop.wake(REFILL_MS));
   }
 
   start(): void {
     this.#loop.start();
-  }
-
-  /** One was made or resumed, or what it waited for has come. */
-  wake(): void {
-    this.#loop.wake();
-  }
-
-  /** A delivery that was sent again has come to an end: there may be room for another one. At any rate. */
-  refill(): void {
-    this.#loop.wake(REFILL_MS);
   }
 
   /** Waits for a step under way. */
@@ -55,19 +45,20 @@ export class Operations {
   /** One bounded step. */
   async tick(): Promise<number> {
     const { isResent, isMore } = await this.#deps.store.stepOperation();
-    if (isResent) this.#deps.wakeDeliveries();
+    if (isResent) this.#deps.wake.notify('deliveries');
     return isMore ? STEP_PAUSE_MS : Number.POSITIVE_INFINITY;
   }
 }
 
-export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst' | 'wakeOperations'> {
+export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst'> {
   readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation'>;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly wake: Wake;
 }
 
 export function createOperationActions(deps: OperationActionDeps) {
-  const { store, clock, ids, wakeOperations } = deps;
+  const { store, clock, ids, wake } = deps;
 
   async function resendWebhook(ownerId: string, webhookId: string, input: ResendInput): Promise<Operation> {
     const webhook = await store.getWebhook(ownerId, webhookId);
@@ -88,7 +79,7 @@ export function createOperationActions(deps: OperationActionDeps) {
       createdAtMs: nowMs,
     };
     if (!(await store.createOperation(operation))) throw noWebhook(webhookId);
-    wakeOperations();
+    wake.notify('operations');
     const begun = { state: 'running', total: null, resent: 0, passedOver: 0, endedAtMs: null, reason: null } as const;
     return { ...operation, ...begun, updatedAtMs: nowMs };
   }
@@ -98,7 +89,7 @@ export function createOperationActions(deps: OperationActionDeps) {
     if (!ordered) throw new Refusal('not_found', `there is no operation ${id}`);
     const { operation, refused } = ordered;
     if (refused) throw new Refusal('conflict', `operation ${id} is over (${operation.state}): it cannot ${order}`);
-    if (order === 'resume') wakeOperations();
+    if (order === 'resume') wake.notify('operations');
     return operation;
   }
 

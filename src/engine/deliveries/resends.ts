@@ -3,22 +3,22 @@
 import type { NotResendable } from '../../domain/delivery/progress.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
+import type { Wake } from '../../ports.ts';
 import type { DeliveryRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface ResendDeps {
   readonly store: Pick<Store, 'resendDelivery'>;
-  /** One is due. */
-  readonly wakeDeliveries: () => void;
+  readonly wake: Wake;
 }
 
-export function createResends({ store, wakeDeliveries }: ResendDeps) {
+export function createResends({ store, wake }: ResendDeps) {
   async function resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord> {
     const id = numberedId(PREFIX.delivery, delivery);
     const resent = await store.resendDelivery(ownerId, delivery);
     if (resent === undefined) throw new Refusal('not_found', `there is no delivery ${id}`);
     if (typeof resent === 'string') throw refusal(id, resent);
-    wakeDeliveries();
+    wake.notify('deliveries');
     return resent;
   }
 

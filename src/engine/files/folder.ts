@@ -60,8 +60,7 @@ export class WorkflowFolder {
   constructor(deps: FolderDeps) {
     this.#deps = deps;
     this.#dir = deps.dir;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+    this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
   }
 
   /** Resolves when every file has been deployed that can be. Rejects when the folder cannot be read. */

@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RecordInput } from '../../domain/requests.ts';
-import type { Clock, Ids } from '../../ports.ts';
+import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { DataPlace, SetRecord } from '../../store/contract/data.ts';
 import type { Store } from '../../store/contract/store.ts';
 
@@ -16,11 +16,10 @@ export interface DataStoreDeps {
   >;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** There are records to delete. */
-  readonly wakeSweep: () => void;
+  readonly wake: Wake;
 }
 
-export function createDataStores({ store, clock, ids, wakeSweep }: DataStoreDeps) {
+export function createDataStores({ store, clock, ids, wake }: DataStoreDeps) {
   async function createDataStore(ownerId: string, { name }: { name: string }): Promise<DataStore> {
     const nowMs = clock.nowMs();
     const id = ids.next(PREFIX.dataStore);
@@ -36,7 +35,7 @@ export function createDataStores({ store, clock, ids, wakeSweep }: DataStoreDeps
 
   async function deleteDataStore(ownerId: string, id: string): Promise<DataStore> {
     const deleted = found(await store.deleteDataStore(ownerId, id), id);
-    wakeSweep();
+    wake.notify('deletions');
     return deleted;
   }
 
@@ -54,7 +53,7 @@ export function createDataStores({ store, clock, ids, wakeSweep }: DataStoreDeps
 
   async function clearRecords(place: DataPlace): Promise<void> {
     found(await store.clearRecords(place), place.storeId);
-    wakeSweep();
+    wake.notify('deletions');
   }
 
   return { createDataStore, updateDataStore, deleteDataStore, setRecord, deleteRecord, clearRecords };

@@ -4,7 +4,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../domain/resource.ts';
-import type { Clock, Ids } from '../../ports.ts';
+import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { rotated, type SecretDeps, secretsFor } from './webhook-secrets.ts';
 
@@ -14,10 +14,7 @@ export interface WebhookDeps extends SecretDeps {
   readonly ids: Ids;
   /** Why an address may never be reached; null when it may. */
   readonly reasonAgainst: (url: string) => string | null;
-  /** Held deliveries may be due. */
-  readonly wakeDeliveries: () => void;
-  /** An operation may have waited for the webhook to be enabled. */
-  readonly wakeOperations: () => void;
+  readonly wake: Wake;
   /** What is claimed for it and not sent yet goes back to the store. */
   readonly letGo: (webhookId: string) => void;
 }
@@ -89,8 +86,9 @@ export function createWebhooks(deps: WebhookDeps) {
     }));
     if (!after) throw noWebhook(id);
     deps.letGo(id);
-    deps.wakeDeliveries();
-    deps.wakeOperations();
+    // Deliveries that were held may be due, and an operation may have waited for the webhook to be enabled.
+    deps.wake.notify('deliveries');
+    deps.wake.notify('operations');
     return after;
   }
 

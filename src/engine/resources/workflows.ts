@@ -4,6 +4,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
+import type { Wake } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Waiters } from '../accept/waiters.ts';
@@ -17,10 +18,7 @@ import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.
 export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
   readonly runner: Runner;
-  /** A schedule was made or changed. */
-  readonly wakeTimes: () => void;
-  /** More of its runs may begin, or sooner. */
-  readonly wakeRuns: () => void;
+  readonly wake: Wake;
   readonly waiters: Waiters;
   readonly warm: Warm;
 }
@@ -55,7 +53,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], standing: [] });
     await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
     deps.warm(workflow, deployment);
-    deps.wakeTimes();
+    deps.wake.notify('schedules');
     return { workflow, deployment, triggers };
   }
 
@@ -107,8 +105,9 @@ export function createWorkflows(deps: WorkflowDeps) {
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
     if (!isSameProcess) runner.retire(before.deployment.id);
     if (!isSameProcess || !before.workflow.active) deps.warm(workflow, after.deployment);
-    deps.wakeTimes();
-    deps.wakeRuns();
+    deps.wake.notify('schedules');
+    // More of its runs may begin, or sooner.
+    deps.wake.notify('runs');
   }
 
   async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {

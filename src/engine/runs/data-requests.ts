@@ -5,6 +5,7 @@ import type { DataRecord } from '../../domain/data.ts';
 import { isResourceId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { givenValue, type PropValues } from '../../domain/props.ts';
+import type { Wake } from '../../ports.ts';
 import type { ChildReply, ChildRequest } from '../../runner/runner.ts';
 import type { DataPlace } from '../../store/contract/data.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
@@ -13,8 +14,7 @@ import { whyFull } from '../resources/data-stores.ts';
 
 export interface DataRequestDeps {
   readonly store: Store;
-  /** There are records to delete. */
-  readonly wakeSweep: () => void;
+  readonly wake: Wake;
 }
 
 /** Why a request has no answer. */
@@ -50,9 +50,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
     const { record } = found(await store.deleteRecord(place, keyIn(args)), place);
     return String(record !== null);
   },
-  clear: async ({ store, wakeSweep }, place) => {
+  clear: async ({ store, wake }, place) => {
     found(await store.clearRecords(place), place);
-    wakeSweep();
+    wake.notify('deletions');
     return 'null';
   },
   size: async ({ store }, place) => String(found(await store.getDataStore(place.ownerId, place.storeId), place).size),

@@ -7,6 +7,7 @@ import type { WaitAddress, WaitOrder } from '../../domain/requests.ts';
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
+import type { Wake } from '../../ports.ts';
 import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/resume-token.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { WaitingRun } from '../../store/contract/waits.ts';
@@ -16,8 +17,7 @@ import { CANCELLED } from './manual-runs.ts';
 export interface ResumeDeps {
   readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'getRun' | 'deriveKey'>;
   readonly waiters: Pick<Waiters, 'end'>;
-  /** A run is queued again. */
-  readonly wakeRuns: () => void;
+  readonly wake: Wake;
 }
 
 /** Stands for a deployment where there is no run, so that the answer takes as long. */
@@ -33,7 +33,7 @@ const BECAME: Readonly<Record<RunState, string>> = {
   cancelled: 'it was cancelled by a request or because its time was up',
 };
 
-export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
+export function createResumes({ store, waiters, wake }: ResumeDeps) {
   /** A run that is not there and a wrong token are refused alike. */
   async function waitingRun({ run, waits, token }: WaitAddress): Promise<WaitingRun> {
     const known = await store.waitingRun(run);
@@ -56,7 +56,7 @@ export function createResumes({ store, waiters, wakeRuns }: ResumeDeps) {
     if (taken === undefined || !now) throw notThere();
     if (taken === 'over') throw over(run, now);
     if (now.state === 'cancelled') waiters.end(run, CANCELLED);
-    else wakeRuns();
+    else wake.notify('runs');
     return now.state;
   }
 

@@ -10,7 +10,7 @@ import { carriedOf, goingOnOf } from '../../domain/run/checkpoint.ts';
 import { retryInMs } from '../../domain/run/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../../domain/run/run-end.ts';
-import type { Clock, Log, Random, StoreClock } from '../../ports.ts';
+import type { Clock, StoreClock } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Finished, Store } from '../../store/contract/store.ts';
 import type { Answers } from '../accept/answers.ts';
@@ -19,16 +19,17 @@ import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
 import type { PropStores } from '../components/prop-stores.ts';
 import { configuredIn, stepPropsInput } from '../components/step-props.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { Deployments } from '../resources/deployments.ts';
 import { hooksOf } from '../sources/hooks.ts';
 import { checkDedupe, sourceInput } from '../sources/source-run.ts';
 import { insist } from '../storage-retry.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import { checkTargets } from './trigger-targets.ts';
 
-export interface RunsDeps {
+export interface RunsDeps extends LoopPorts {
   readonly store: Store;
   readonly runner: Runner;
   readonly slots: Slots;
@@ -37,14 +38,9 @@ export interface RunsDeps {
   readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Metrics;
   readonly clock: StoreClock;
-  readonly random: Random;
-  readonly log: Log;
   readonly publicUrl: () => string;
   readonly propStores: PropStores;
-  /** There are records of data stores to delete. */
-  readonly wakeSweep: () => void;
-  /** A run waits, and that ends `inMs` from now. */
-  readonly wakeTimes: (inMs: number) => void;
+  readonly wake: WakeUps;
 }
 
 const CLAIMED_AT_ONCE = 64;
@@ -61,18 +57,15 @@ export class Runs {
   constructor(deps: RunsDeps) {
     this.#deps = deps;
     this.#deployments = new Deployments(deps.store);
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS, random, log });
+    this.#loop = new Loop({ name: 'runs', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
+    deps.wake.subscribe('runs', () => {
+      this.#waiting = true;
+      this.#loop.wake();
+    });
   }
 
   start(): void {
     this.#loop.start();
-  }
-
-  /** There may be queued runs in the store. */
-  wake(): void {
-    this.#waiting = true;
-    this.#loop.wake();
   }
 
   /** Executes a claimed run. Never throws. */
@@ -142,13 +135,13 @@ export class Runs {
   }
 
   #tellCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
-    const { waiters, answers, clock, wakeTimes } = this.#deps;
+    const { waiters, answers, clock, wake } = this.#deps;
     if (held && isCancelled) waiters.end(run, { ...whole, end: { kind: 'cancelled' } });
     else if (held && state !== 'queued' && state !== 'waiting') waiters.end(run, whole);
     else {
       if (held && wait) {
         waiters.wait(run, wait, whole.answer);
-        wakeTimes(Math.max(0, wait.dueAtMs - clock.nowMs()));
+        wake.notify('schedules', Math.max(0, wait.dueAtMs - clock.nowMs()));
       }
       // Who waits here for a run that waits, was lost or handed back gets its end all the same, whichever node executes it next.
       answers.watch(run);

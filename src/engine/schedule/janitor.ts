@@ -2,16 +2,16 @@
 // gone or were cleared, records that have expired, and deployments that newer ones have replaced.
 
 import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock } from '../../ports.ts';
 import type { DeploymentPlace } from '../../store/contract/deployments.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
+import type { WakeUps } from '../wake-ups.ts';
 
-interface SweepDeps {
+interface SweepDeps extends LoopPorts {
   readonly store: Pick<Store, 'sweepData' | 'pruneDeployments'>;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
 }
 
 const POLL_MS = 10 * MINUTE_MS;
@@ -29,16 +29,12 @@ export class Sweep {
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS, random, log });
+    this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
+    deps.wake.subscribe('deletions', () => this.#loop.wake());
   }
 
   start(): void {
     this.#loop.start();
-  }
-
-  wake(): void {
-    this.#loop.wake();
   }
 
   stop(): Promise<void> {

@@ -3,25 +3,23 @@
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import { CANCELLED } from '../runs/manual-runs.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import { dueTick, tickEvent } from './cron.ts';
 
-export interface TimesDeps {
+export interface TimesDeps extends LoopPorts {
   readonly store: Store;
   readonly slots: Slots;
   readonly dispatch: Dispatch;
   readonly waiters: Pick<Waiters, 'end'>;
-  /** Runs are queued again. */
-  readonly wakeRuns: () => void;
+  readonly wake: WakeUps;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
   readonly retentionDays: number;
 }
 
@@ -39,19 +37,14 @@ export class Times {
 
   constructor(deps: TimesDeps) {
     this.#deps = deps;
-    const more = { random: deps.random, log: deps.log };
-    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS, ...more });
-    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS, ...more });
+    this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS }, deps);
+    this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS }, deps);
+    deps.wake.subscribe('schedules', (inMs) => this.#due.wake(inMs));
   }
 
   start(): void {
     this.#due.start();
     this.#retention.start();
-  }
-
-  /** A schedule was made or changed, or a run waits until `inMs` from now. */
-  wake(inMs = 0): void {
-    this.#due.wake(inMs);
   }
 
   async stop(): Promise<void> {
@@ -72,10 +65,10 @@ export class Times {
   }
 
   async #endWaits(): Promise<boolean> {
-    const { store, waiters, wakeRuns } = this.#deps;
+    const { store, waiters, wake } = this.#deps;
     const { queued, cancelled, isMore } = await store.endWaits(WAITS_AT_ONCE);
     for (const run of cancelled) waiters.end(run, CANCELLED);
-    if (queued > 0) wakeRuns();
+    if (queued > 0) wake.notify('runs');
     return isMore;
   }
 

@@ -5,33 +5,37 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import type { Wake } from '../../ports.ts';
 import type { SourceChange } from '../../store/contract/source-changes.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { OneAtATime } from '../keyed-mutex.ts';
 import { noSource } from './source-writes.ts';
 
+export interface SourceChangesDeps {
+  readonly store: Pick<Store, 'beginSourceChange' | 'endSourceChange'>;
+  readonly wake: Wake;
+  /** How long a change waits for the one before it. */
+  readonly waitMs?: number;
+}
+
 const POLL_MS = 100;
 
 export class SourceChanges {
-  readonly #store: Pick<Store, 'beginSourceChange' | 'endSourceChange'>;
+  readonly #store: SourceChangesDeps['store'];
   readonly #waitMs: number;
   readonly #queue = new OneAtATime();
   readonly #underWay = new Set<string>();
-  #onLeft: () => void = () => undefined;
+  readonly #wake: Wake;
 
-  constructor(store: Pick<Store, 'beginSourceChange' | 'endSourceChange'>, waitMs: number = LIMITS.sourceChangeMs) {
+  constructor({ store, wake, waitMs = LIMITS.sourceChangeMs }: SourceChangesDeps) {
     this.#store = store;
+    this.#wake = wake;
     this.#waitMs = waitMs;
   }
 
   /** Ids of the sources that this process is changing. */
   get underWay(): ReadonlySet<string> {
     return this.#underWay;
-  }
-
-  /** Calls back when a change may have been left half made, since storage went away in the middle. */
-  onLeft(left: () => void): void {
-    this.#onLeft = left;
   }
 
   /**
@@ -79,6 +83,7 @@ export class SourceChanges {
         () => true,
         () => false,
       ));
-    if (!isOver) this.#onLeft();
+    // Storage went away in the middle.
+    if (!isOver) this.#wake.notify('sourceChanges');
   }
 }

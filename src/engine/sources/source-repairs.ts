@@ -10,19 +10,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
 import { HOUR_MS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import type { Log, Random } from '../../ports.ts';
 import type { HookRun, SourceChange } from '../../store/contract/source-changes.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import { runHooks } from './hooks.ts';
 import { described, type Phase, wholeSource, written } from './source-writes.ts';
 import { deactivateLast, type SourceDeps } from './sources.ts';
 
-export interface SourceRepairsDeps extends SourceDeps {
+export interface SourceRepairsDeps extends SourceDeps, LoopPorts {
   readonly cancelRun: (ownerId: string, run: number) => Promise<RunState>;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
 }
 
 /** What became of a source whose change was cut off. */
@@ -52,18 +51,13 @@ export class SourceRepairs {
 
   constructor(deps: SourceRepairsDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#loop = new Loop({ name: 'source repairs', tick: () => this.#tick(), maxWaitMs: HOUR_MS, random, log });
-    deps.changes.onLeft(() => this.wake());
+    this.#loop = new Loop({ name: 'source repairs', tick: () => this.#tick(), maxWaitMs: HOUR_MS }, deps);
+    deps.wake.subscribe('sourceChanges', () => this.#loop.wake());
+    deps.wake.subscribe('takeovers', () => this.#loop.wake());
   }
 
   start(): void {
     this.#loop.start();
-  }
-
-  /** A node may have left a change half made. */
-  wake(): void {
-    this.#loop.wake();
   }
 
   /** What is being finished is left as it stands: to another node, or the next start. */
@@ -166,7 +160,7 @@ export class SourceRepairs {
     const isOn = last?.name === '$activate' && last.state === 'succeeded';
     if (!isOn && !(await this.#activate(taken))) return this.#write(taken, 'off');
     await this.#write(taken, 'on');
-    this.#deps.wakeTimes();
+    this.#deps.wake.notify('schedules');
     return 'on';
   }
 

@@ -7,6 +7,7 @@
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { SourceInput, WholeSource } from '../../domain/requests.ts';
+import type { Wake } from '../../ports.ts';
 import type { Hook } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Emit } from '../accept/emit.ts';
@@ -24,7 +25,7 @@ export interface SourceDeps extends SourcePlanDeps {
   readonly waiters: Waiters;
   readonly changes: SourceChanges;
   readonly warm: Warm;
-  readonly wakeTimes: () => void;
+  readonly wake: Wake;
 }
 
 export function createSources(deps: SourceDeps) {
@@ -92,7 +93,7 @@ export function createSources(deps: SourceDeps) {
       await orRefused(runHooks(deps, standing, ['activate']));
     }
     await store.updateSource(written(deps, { ...standing, deployment: null }, active ? 'on' : 'off'));
-    deps.wakeTimes();
+    deps.wake.notify('schedules');
   }
 
   function deleteSource(ownerId: string, id: string): Promise<WholeSource> {
@@ -110,7 +111,7 @@ export function createSources(deps: SourceDeps) {
     const source = { ...planned.source, active: isActive };
     await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
     if (planned.deployment) deps.warm(source, planned.deployment);
-    deps.wakeTimes();
+    deps.wake.notify('schedules');
     return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
   }
 

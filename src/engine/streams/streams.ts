@@ -10,10 +10,11 @@ import { Refusal } from '../../domain/fault.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import { AHEAD, type OpenStream, type StreamAsked, type StreamChannel } from '../../domain/stream.ts';
-import type { Clock, Log, Random } from '../../ports.ts';
+import type { Clock } from '../../ports.ts';
 import type { EmissionRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
+import type { WakeUps } from '../wake-ups.ts';
 import { Group, type ReadFrames } from './group.ts';
 import { Permits } from './permits.ts';
 import { Reader } from './reader.ts';
@@ -25,12 +26,11 @@ export interface Frames {
   readonly quiet: Uint8Array;
 }
 
-export interface StreamsDeps {
+export interface StreamsDeps extends LoopPorts {
   readonly store: Store;
   readonly frames: Frames;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+  readonly wake: WakeUps;
   readonly retentionDays: number;
 }
 
@@ -66,9 +66,9 @@ export class Streams {
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
-    const { random, log } = deps;
-    this.#news = new Loop({ name: 'streams', tick: () => this.tickNews(), maxWaitMs: POLL_MS, random, log });
-    this.#quiet = new Loop({ name: 'streams.quiet', tick: () => this.tickQuiet(), maxWaitMs: ROUND_MS, random, log });
+    this.#news = new Loop({ name: 'streams', tick: () => this.tickNews(), maxWaitMs: POLL_MS }, deps);
+    this.#quiet = new Loop({ name: 'streams.quiet', tick: () => this.tickQuiet(), maxWaitMs: ROUND_MS }, deps);
+    deps.wake.subscribe('emissions', () => this.#onEmission());
   }
 
   start(): void {
@@ -83,8 +83,7 @@ export class Streams {
     await Promise.all([this.#news.stop(), this.#quiet.stop()]);
   }
 
-  /** Something was emitted. */
-  wake(): void {
+  #onEmission(): void {
     if (this.#readers.size === 0) return;
     this.#looks = LOOKS;
     this.#news.wake(GATHER_MS);

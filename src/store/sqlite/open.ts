@@ -71,7 +71,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const routes = new Routes(writer, seal);
   const throttles = new Throttles(writer);
   let wake: Wake | undefined;
-  const hints = { emitted: () => wake?.emissions(), kept: () => wake?.schedules() };
+  const hints = { emitted: () => wake?.notify('emissions'), kept: () => wake?.notify('schedules') };
   const shared = { numbers, openRuns, turns, throttles, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
   const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
@@ -88,7 +88,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     clock,
     storeTag,
     boot,
-    suspectCounters: () => wake?.counters(),
+    suspectCounters: () => wake?.notify('counters'),
   };
   const verbs = {
     ...logVerbs(core),

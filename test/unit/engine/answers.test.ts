@@ -8,7 +8,7 @@ import { Answers } from '../../../src/engine/accept/answers.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import type { Awaited } from '../../../src/store/contract/nodes.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
-import { createLog, random } from './parts.ts';
+import { createLog, createWake, random } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
 const THROWN: Fault = { code: 'TypeError', msg: 'x', cellId: 'c_1', namespace: 'step', tsMs: 1, stack: '' };
@@ -30,7 +30,8 @@ function create() {
     },
   };
   const { log, lines } = createLog();
-  const answers = new Answers({ store, waiters, random, log });
+  const { wake } = createWake();
+  const answers = new Answers({ store, waiters, wake, random, log });
   /** A caller of a run that is not claimed here. */
   const call = (run: number): Promise<Answered> => {
     const { answered } = waiters.answerOf(run);
@@ -40,7 +41,7 @@ function create() {
   const away = (is: boolean): void => {
     isAway = is;
   };
-  return { told, asked, waiters, answers, call, away, lines };
+  return { told, asked, waiters, answers, wake, call, away, lines };
 }
 
 test('nobody who waits means nothing is asked', async () => {
@@ -151,15 +152,15 @@ test('a caller is told by the loop alone', async () => {
 });
 
 test('an outage ends no waiting', async () => {
-  const { answers, told, asked, call, away, lines } = create();
+  const { answers, wake, told, asked, call, away, lines } = create();
   away(true);
   answers.start();
   const answered = call(1);
-  answers.wake();
+  wake.notify('answers');
   while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
   told.push(ended(1, 'succeeded', { answer: ANSWER }));
   away(false);
-  answers.wake();
+  wake.notify('answers');
   assert.deepEqual(await answered, { kind: 'answer', answer: ANSWER });
   await answers.stop();
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter
 import { Metrics } from '../../../src/engine/metrics.ts';
 import { REPAIR_KINDS, type Repair } from '../../../src/store/contract/counters.ts';
 import { START_MS, TestClock } from '../../contract/fixtures.ts';
-import { createLog, random } from './parts.ts';
+import { createLog, createWake, random } from './parts.ts';
 
 function create(repairs: readonly Repair[]) {
   const asked: number[] = [];
@@ -22,8 +22,9 @@ function create(repairs: readonly Repair[]) {
       return { ...answer, repairs };
     },
   };
-  const counters = new Counters({ store, metrics, clock: new TestClock(), random, log });
-  return { counters, metrics, asked, answer, lines };
+  const { wake } = createWake();
+  const counters = new Counters({ store, metrics, clock: new TestClock(), wake, random, log });
+  return { counters, wake, metrics, asked, answer, lines };
 }
 
 const repair = (n: number): Repair => ({ kind: 'taken', ownerId: 'u_1', of: `wh_${n}`, counted: -n, found: 0 });
@@ -47,8 +48,8 @@ test('every kind is shown before anything was put right', async () => {
 });
 
 test('a reason that came while another node looked is not forgotten', async () => {
-  const { counters, asked, answer } = create([]);
-  counters.wake();
+  const { counters, wake, asked, answer } = create([]);
+  wake.notify('takeovers');
   answer.isChecked = false;
   assert.equal(await counters.tick(), LIMITS.countersSoonMs);
   answer.isChecked = true;
@@ -57,9 +58,9 @@ test('a reason that came while another node looked is not forgotten', async () =
 });
 
 test('an hour apart, and sooner when there is a reason', async () => {
-  const { counters, asked } = create([]);
+  const { counters, wake, asked } = create([]);
   await counters.tick();
-  counters.wake();
+  wake.notify('counters');
   await counters.tick();
   await counters.tick();
   assert.deepEqual(asked, [START_MS - HOUR_MS / 2, START_MS - LIMITS.countersSoonMs, START_MS - HOUR_MS / 2]);

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import { answerData, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
 import type { ChildReply, ChildRequest } from '../../../src/runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { createWake } from './parts.ts';
 
 const ID = 'ds_0000000000000001';
 
@@ -25,18 +26,15 @@ function byHand() {
       (...args: unknown[]) =>
         new Promise((settle, fail) => calls.push({ name: String(name), args, settle, fail })),
   });
-  let swept = 0;
-  const answer = answerData(
-    { store, wakeSweep: () => void swept++ },
-    { ownerId: 'u_1', storeIds: () => new Set([ID]) },
-  );
+  const { wake, woken } = createWake();
+  const answer = answerData({ store, wake }, { ownerId: 'u_1', storeIds: () => new Set([ID]) });
   const ask = (verb: string, args: object = {}, value: string | null = null): Promise<ChildReply> =>
     answer({ verb, args: { store: ID, ...args }, value } as ChildRequest);
   const called = async (): Promise<string[]> => {
     await new Promise((resolve) => setImmediate(resolve));
     return calls.map(({ name }) => name);
   };
-  return { ask, calls, called, swept: () => swept };
+  return { ask, calls, called, woken };
 }
 
 test('reads wait for the writes before them', async () => {
@@ -57,7 +55,7 @@ test('reads wait for the writes before them', async () => {
 });
 
 test('answers are what code shall get', async () => {
-  const { ask, calls, called, swept } = byHand();
+  const { ask, calls, called, woken } = byHand();
   const record = { key: 'é"', value: '{"n": 1e400}', updatedAtMs: 1, expiresAtMs: null };
   const table: [string, unknown, string][] = [
     ['get', { record }, '[{"n": 1e400}]'],
@@ -80,7 +78,7 @@ test('answers are what code shall get', async () => {
     calls[n]?.settle(told);
     assert.deepEqual(await reply, { ok: true, json }, verb);
   }
-  assert.equal(swept(), 1);
+  assert.deepEqual(woken, ['deletions']);
 });
 
 test('what a data store cannot do is an error', async () => {

@@ -9,17 +9,18 @@ const random = { bytes: (count: number) => new Uint8Array(count), fraction: () =
 function counted(waitMs: number) {
   let ticks = 0;
   const waiting: { at: number; resolve: () => void }[] = [];
-  const loop = new Loop({
-    name: 'test',
-    maxWaitMs: 60_000,
-    random,
-    log: quiet,
-    tick: async () => {
-      ticks++;
-      for (const w of waiting.filter(({ at }) => at <= ticks)) w.resolve();
-      return waitMs;
+  const loop = new Loop(
+    {
+      name: 'test',
+      maxWaitMs: 60_000,
+      tick: async () => {
+        ticks++;
+        for (const w of waiting.filter(({ at }) => at <= ticks)) w.resolve();
+        return waitMs;
+      },
     },
-  });
+    { random, log: quiet },
+  );
   const reached = (at: number) =>
     new Promise<void>((resolve) => (ticks >= at ? resolve() : waiting.push({ at, resolve })));
   return { loop, reached, ticks: () => ticks };
@@ -37,18 +38,19 @@ test('a wake cuts a long wait short', async () => {
 test('a wake during a tick is not lost', async () => {
   let ticks = 0;
   const twice = Promise.withResolvers<void>();
-  const loop: Loop = new Loop({
-    name: 'test',
-    maxWaitMs: 60_000,
-    random,
-    log: quiet,
-    tick: async () => {
-      ticks++;
-      if (ticks === 1) loop.wake();
-      else twice.resolve();
-      return 60_000;
+  const loop: Loop = new Loop(
+    {
+      name: 'test',
+      maxWaitMs: 60_000,
+      tick: async () => {
+        ticks++;
+        if (ticks === 1) loop.wake();
+        else twice.resolve();
+        return 60_000;
+      },
     },
-  });
+    { random, log: quiet },
+  );
   loop.start();
   await twice.promise;
   await loop.stop();
@@ -65,18 +67,19 @@ test('a tick that throws is logged and repeated', async () => {
   const errors: object[] = [];
   let ticks = 0;
   const again = Promise.withResolvers<void>();
-  const loop = new Loop({
-    name: 'test',
-    maxWaitMs: 60_000,
-    random,
-    log: { ...quiet, error: (fields) => void errors.push(fields) },
-    tick: async () => {
-      ticks++;
-      if (ticks === 1) throw new Error('storage away');
-      again.resolve();
-      return 60_000;
+  const loop = new Loop(
+    {
+      name: 'test',
+      maxWaitMs: 60_000,
+      tick: async () => {
+        ticks++;
+        if (ticks === 1) throw new Error('storage away');
+        again.resolve();
+        return 60_000;
+      },
     },
-  });
+    { random, log: { ...quiet, error: (fields) => void errors.push(fields) } },
+  );
   loop.start();
   await again.promise;
   assert.equal(errors.length, 1);
@@ -131,7 +134,7 @@ test('the longest wait differs by up to a tenth', async (t) => {
       if (ticks.length === 1) setImmediate(done.resolve);
       return ticks.shift() as number;
     };
-    const loop = new Loop({ name: 'test', maxWaitMs: 1000, random: fractions, log: quiet, tick });
+    const loop = new Loop({ name: 'test', maxWaitMs: 1000, tick }, { random: fractions, log: quiet });
     loop.start();
     await done.promise;
     await loop.stop();
@@ -144,20 +147,21 @@ test('an outage of storage is told once', async () => {
   const tell = (level: string) => (_fields: object, name: string) => void told.push(`${level} ${name}`);
   let ticks = 0;
   const over = Promise.withResolvers<void>();
-  const loop: Loop = new Loop({
-    name: 'test',
-    maxWaitMs: 60_000,
-    random,
-    log: { ...quiet, warn: tell('warn'), error: tell('error') },
-    tick: async () => {
-      ticks++;
-      if (ticks === 6) over.resolve();
-      else loop.wake();
-      // Away twice, with good weather in between.
-      if (ticks !== 3) throw new StoreUnavailable('connection lost');
-      return 0;
+  const loop: Loop = new Loop(
+    {
+      name: 'test',
+      maxWaitMs: 60_000,
+      tick: async () => {
+        ticks++;
+        if (ticks === 6) over.resolve();
+        else loop.wake();
+        // Away twice, with good weather in between.
+        if (ticks !== 3) throw new StoreUnavailable('connection lost');
+        return 0;
+      },
     },
-  });
+    { random, log: { ...quiet, warn: tell('warn'), error: tell('error') } },
+  );
   loop.start();
   await over.promise;
   await loop.stop();

@@ -5,7 +5,7 @@ import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter
 import { Nodes } from '../../../src/engine/nodes.ts';
 import type { Beat } from '../../../src/store/contract/nodes.ts';
 import type { Claims } from '../../../src/store/contract/store.ts';
-import { claimedRun, createLog, NOTHING, random } from './parts.ts';
+import { claimedRun, createLog, createWake, NOTHING, random } from './parts.ts';
 
 const QUIET: Beat = { cancel: [], isRescueDue: false };
 
@@ -13,16 +13,17 @@ function create(beat: () => Promise<Beat>, rescue = async () => ({ runs: 0, deli
   const cancelled: number[] = [];
   const taken: Claims[] = [];
   const { log, lines } = createLog();
+  const { wake, woken } = createWake();
   const nodes = new Nodes({
     store: { beat, rescue },
     slots: new Slots(new DeliveryLimiter(), { runs: true, deliveries: true }),
     dispatch: { take: (claims) => void taken.push(claims) },
     runner: { cancel: (run) => cancelled.push(run) > 0 },
-    onRescued: () => undefined,
+    wake,
     random,
     log,
   });
-  return { nodes, cancelled, taken, lines };
+  return { nodes, cancelled, taken, woken, lines };
 }
 
 test('runs that another node cancelled are ended', async () => {
@@ -35,7 +36,7 @@ test('what a gone node held is taken over', async () => {
   const claims = { ...NOTHING, runs: [claimedRun(1)] };
   const rescued = Promise.withResolvers<void>();
   let beats = 0;
-  const { nodes, taken, lines } = create(
+  const { nodes, taken, woken, lines } = create(
     async () => ({ cancel: [], isRescueDue: ++beats === 1 }),
     async () => {
       setImmediate(rescued.resolve);
@@ -45,7 +46,7 @@ test('what a gone node held is taken over', async () => {
   nodes.start();
   await rescued.promise;
   await nodes.stop();
-  assert.deepEqual(taken, [claims]);
+  assert.deepEqual([taken, woken], [[claims], ['takeovers']]);
   const told = { level: 'info', name: 'took over work of an earlier process', fields: { runs: 2, deliveries: 1 } };
   assert.deepEqual(lines, [told]);
 });

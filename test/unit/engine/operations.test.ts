@@ -7,13 +7,14 @@ import type { ResendInput } from '../../../src/domain/requests.ts';
 import { createOperationActions, Operations } from '../../../src/engine/deliveries/operations.ts';
 import { createResends } from '../../../src/engine/deliveries/resends.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { createLog, random, webhook } from './parts.ts';
+import { createLog, createWake, random, webhook } from './parts.ts';
 
 const DELIVERY = 1_900_000_000_000 * 1024;
 const NOW_MS = 10_000;
 
 function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[]) {
-  let [taken, woken] = [0, 0];
+  let taken = 0;
+  const { wake, woken } = createWake();
   const reached = Promise.withResolvers<void>();
   const operations = new Operations({
     store: {
@@ -23,11 +24,11 @@ function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[]) {
         return step;
       },
     },
-    wakeDeliveries: () => woken++,
+    wake,
     random,
     log: createLog().log,
   });
-  return { operations, reached: reached.promise, taken: () => taken, woken: () => woken };
+  return { operations, wake, reached: reached.promise, taken: () => taken, woken };
 }
 
 test('steps follow each other while there are more', async () => {
@@ -36,7 +37,7 @@ test('steps follow each other while there are more', async () => {
   operations.start();
   await reached;
   await operations.stop();
-  assert.deepEqual([taken(), woken()], [4, 3], 'what was sent again is due');
+  assert.deepEqual([taken(), woken], [4, Array(3).fill('deliveries')], 'what was sent again is due');
 });
 
 test('a step that finds nothing waits to be woken', async () => {
@@ -51,27 +52,27 @@ test('ends of deliveries are answered a little later', async (t) => {
     if (waits.push(waitMs) === 1) setImmediate(fire);
     else asleep.resolve();
   });
-  const { operations } = createLoop([]);
+  const { operations, wake } = createLoop([]);
   operations.start();
   await asleep.promise;
-  for (let n = 0; n < 100; n++) operations.refill();
-  operations.wake();
+  for (let n = 0; n < 100; n++) wake.notify('resends');
+  wake.notify('operations');
   await operations.stop();
   assert.deepEqual(waits, [0, 2000, 50, 0]);
 });
 
 test('stopping twice, or before starting, is fine', async () => {
-  const { operations, taken } = createLoop([]);
+  const { operations, wake, taken } = createLoop([]);
   await operations.stop();
   await operations.stop();
-  operations.wake();
-  operations.refill();
+  wake.notify('operations');
+  wake.notify('resends');
   assert.equal(taken(), 0);
 });
 
 function createActions(store: Partial<Store> = {}, reason: string | null = null) {
   const made: unknown[] = [];
-  let woken = 0;
+  const { wake, woken } = createWake();
   const actions = createOperationActions({
     store: {
       getWebhook: async (ownerId, id) => (ownerId === 'u_1' && id === 'wh_1' ? webhook() : undefined),
@@ -82,9 +83,9 @@ function createActions(store: Partial<Store> = {}, reason: string | null = null)
     clock: { nowMs: () => NOW_MS },
     ids: { next: (prefix) => `${prefix}1`, secret: () => '' },
     reasonAgainst: () => reason,
-    wakeOperations: () => woken++,
+    wake,
   });
-  return { ...actions, made, woken: () => woken };
+  return { ...actions, made, woken };
 }
 
 const INPUT: ResendInput = { sinceMs: 1000, untilMs: null, states: ['exhausted'] };
@@ -105,7 +106,7 @@ test('an operation ends where it was asked for', async () => {
   assert.deepEqual(made, [asked]);
   const begun = { state: 'running', total: null, resent: 0, passedOver: 0, endedAtMs: null, reason: null };
   assert.deepEqual(operation, { ...asked, ...begun, updatedAtMs: NOW_MS });
-  assert.equal(woken(), 1);
+  assert.deepEqual(woken, ['operations']);
   assert.equal((await resendWebhook('u_1', 'wh_1', { ...INPUT, untilMs: 5000 })).untilMs, 5000);
   assert.equal((await resendWebhook('u_1', 'wh_1', { ...INPUT, untilMs: 99_000 })).untilMs, NOW_MS);
 });
@@ -126,9 +127,9 @@ test('orders are passed on, resuming wakes', async () => {
   const operation = { id: 'op_1', state: 'running' } as Operation;
   const { orderOperation, woken } = createActions({ orderOperation: async () => ({ operation, refused: false }) });
   assert.equal(await orderOperation('u_1', 'op_1', 'pause'), operation);
-  assert.equal(woken(), 0);
+  assert.deepEqual(woken, []);
   await orderOperation('u_1', 'op_1', 'resume');
-  assert.equal(woken(), 1);
+  assert.deepEqual(woken, ['operations']);
 });
 
 test('orders that come too late are refused', async () => {
@@ -139,11 +140,11 @@ test('orders that come too late are refused', async () => {
 });
 
 test('a resent delivery wakes the loop', async () => {
-  let woken = 0;
+  const { wake, woken } = createWake();
   const record = { delivery: DELIVERY } as never;
-  const resends = createResends({ store: { resendDelivery: async () => record }, wakeDeliveries: () => woken++ });
+  const resends = createResends({ store: { resendDelivery: async () => record }, wake });
   assert.equal(await resends.resendDelivery('u_1', DELIVERY), record);
-  assert.equal(woken, 1);
+  assert.deepEqual(woken, ['deliveries']);
 });
 
 test('a delivery that cannot be resent is refused', async () => {
@@ -155,7 +156,7 @@ test('a delivery that cannot be resent is refused', async () => {
   ] as const;
   for (const [answer, code, message] of cases) {
     const store = { resendDelivery: async () => answer };
-    const resends = createResends({ store, wakeDeliveries: () => assert.fail('nothing is due') });
+    const resends = createResends({ store, wake: { notify: () => assert.fail('nothing is due') } });
     await assert.rejects(resends.resendDelivery('u_1', DELIVERY), { code, message });
   }
 });

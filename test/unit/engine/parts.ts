@@ -10,7 +10,8 @@ import {
   type WebhookSettings,
 } from '../../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../../src/domain/run/run.ts';
-import type { Log, Random } from '../../../src/ports.ts';
+import { WakeUps } from '../../../src/engine/wake-ups.ts';
+import type { Log, Random, WakeTopic } from '../../../src/ports.ts';
 import type { Appended, Claims } from '../../../src/store/contract/store.ts';
 
 /** Jitter in the middle: none. */
@@ -26,6 +27,18 @@ export function createLog(): { log: Log; lines: Line[] } {
   const lines: Line[] = [];
   const keep = (level: string) => (fields: object, name: string) => void lines.push({ level, name, fields });
   return { log: { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') }, lines };
+}
+
+/** Wake-ups, and the topics that they were about so far. */
+export function createWake(): { wake: WakeUps; woken: WakeTopic[] } {
+  const wake = new WakeUps();
+  const woken: WakeTopic[] = [];
+  const notify = wake.notify.bind(wake);
+  wake.notify = (topic, inMs) => {
+    woken.push(topic);
+    notify(topic, inMs);
+  };
+  return { wake, woken };
 }
 
 export const NOTHING: Claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };

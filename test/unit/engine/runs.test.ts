@@ -11,7 +11,7 @@ import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
-import { claimedRun, createLog, NOTHING, random, runnable } from './parts.ts';
+import { claimedRun, createLog, createWake, NOTHING, random, runnable } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
 const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
@@ -27,6 +27,8 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
   const ends: RunEnd[] = [];
   const watched: number[] = [];
   const woken: number[] = [];
+  const { wake } = createWake();
+  wake.subscribe('schedules', (inMs) => woken.push(inMs));
   const waiters = new Waiters();
   const slots = new Slots(new DeliveryLimiter(), { runs: true, deliveries: true });
   slots.open();
@@ -54,8 +56,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     log,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
     publicUrl: () => 'http://errand',
-    wakeSweep: () => undefined,
-    wakeTimes: (inMs) => void woken.push(inMs),
+    wake,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {
     slots.takeRun(runnable);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Times, type TimesDeps } from '../../../src/engine/schedule/scheduler.ts';
-import { createLog, random } from './parts.ts';
+import { createLog, createWake, random } from './parts.ts';
 
 const NOW_MS = 1_782_000_000_000;
 
@@ -14,7 +14,9 @@ test('retention goes by days, step by step', async () => {
     asked.push([beforeMs, from]);
     return { emissions: 0, next: nexts.shift() ?? null };
   };
-  const deps = { store: { prune }, clock: { nowMs: () => NOW_MS }, random, log: createLog().log, retentionDays: 30 };
+  const { wake } = createWake();
+  const clock = { nowMs: () => NOW_MS };
+  const deps = { store: { prune }, wake, clock, random, log: createLog().log, retentionDays: 30 };
   const times = new Times(deps as unknown as TimesDeps);
   assert.ok((await times.tickRetention()) < 1000, 'there is more');
   assert.equal(await times.tickRetention(), Number.POSITIVE_INFINITY);

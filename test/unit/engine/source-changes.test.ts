@@ -17,8 +17,8 @@ const CHANGE = { ownerId: 'u_1', sourceId: 'dc_1', kind: 'update' } as const;
 function changes(begun: 'begun' | 'busy' | undefined) {
   const told: string[] = [];
   const end = async (): Promise<boolean> => told.push('ended') > 0;
-  const made = new SourceChanges({ beginSourceChange: async () => begun, endSourceChange: end }, 0);
-  made.onLeft(() => told.push('left'));
+  const store = { beginSourceChange: async () => begun, endSourceChange: end };
+  const made = new SourceChanges({ store, wake: { notify: (topic) => void told.push(topic) }, waitMs: 0 });
   return { made, told };
 }
 
@@ -40,7 +40,7 @@ test('a change of what is gone is refused', async () => {
 
 for (const [what, error, expected] of [
   ['is refused is over', new Refusal('impossible', 'no'), ['ended']],
-  ['lost its store is left to be finished', new StoreUnavailable('away'), ['left']],
+  ['lost its store is left to be finished', new StoreUnavailable('away'), ['sourceChanges']],
 ] as const) {
   test(`a change that ${what}`, async () => {
     const { made, told } = changes('begun');

@@ -10,6 +10,7 @@ import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
 import { createSources } from '../../../src/engine/sources/sources.ts';
 import type { SourceWrite } from '../../../src/store/contract/resources.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
+import { createWake } from './parts.ts';
 
 const CODE = 'export default {}';
 const SOURCE: Source = {
@@ -66,6 +67,7 @@ test('a tick that fired during an update stays fired', async () => {
     $deactivate: { ...NO_OUTCOME, end: { kind: 'succeeded' } },
     $activate: failedBefore('Error', 'no', clock),
   };
+  const { wake } = createWake();
   const sources = createSources({
     store: store as Store,
     clock,
@@ -77,9 +79,9 @@ test('a tick that fired during an update stays fired', async () => {
     }) as never,
     waiters: {} as never,
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
-    changes: new SourceChanges(store as Store),
+    changes: new SourceChanges({ store: store as Store, wake }),
     warm: () => undefined,
-    wakeTimes: () => undefined,
+    wake,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
   assert.deepEqual(

@@ -7,6 +7,7 @@ import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../../src/domain/limits.ts';
 import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
 import { Streams } from '../../../src/engine/streams/streams.ts';
+import { WakeUps } from '../../../src/engine/wake-ups.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 
@@ -94,6 +95,7 @@ function stage(): Stage {
     store: log.store,
     frames,
     clock: { nowMs: () => NOW_MS },
+    wake: new WakeUps(),
     random: { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
     log: silent,
     retentionDays: 30,

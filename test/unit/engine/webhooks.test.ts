@@ -38,8 +38,7 @@ function create(stored?: Webhook) {
     newSecret: (bytes) => `whsec_${bytes.length}_${bytes[0]}`,
     newSigningKey: (seed) => ({ secret: `whsk_${seed.length}_${seed[0]}`, publicKey: `whpk_${seed[0]}` }),
     reasonAgainst: (url) => (url === BAD ? 'it is private' : null),
-    wakeDeliveries: () => told.push('deliveries'),
-    wakeOperations: () => told.push('operations'),
+    wake: { notify: (topic) => void told.push(topic) },
     letGo: (id) => told.push(`let go ${id}`),
   });
   const update = (input: WebhookInput) => webhooks.updateWebhook('u_1', 'wh_1', input);

@@ -25,10 +25,9 @@ test('looser settings wake what waits, once written', async () => {
     waiters: {} as never,
     warm: () => void done.push('warmed'),
     propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
-    wakeTimes: () => undefined,
-    wakeRuns: () => void done.push('woken'),
+    wake: { notify: (topic) => void done.push(topic) },
   });
   await workflows.updateWorkflow('u_1', 'p_1', { settings: { concurrency: 9 } as Settings });
   await workflows.activateDeployment('u_1', 'p_1', 'd_1');
-  assert.deepEqual(done, [9, 'warmed', 'woken', runnable.settings.concurrency, 'woken']);
+  assert.deepEqual(done, [9, 'warmed', 'schedules', 'runs', runnable.settings.concurrency, 'schedules', 'runs']);
 });

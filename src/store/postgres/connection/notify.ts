@@ -49,13 +49,13 @@ export class Notices {
 
   /** Tells the other nodes soon, and this one at once. */
   tellAll(channel: Channel): void {
-    this.#wake?.[channel]();
+    this.#wake?.notify(channel);
     this.tell(channel);
   }
 
   /** A counter was seen to be wrong. */
   suspectCounters(): void {
-    this.#wake?.counters();
+    this.#wake?.notify('counters');
   }
 
   listen(wake: Wake): void {
@@ -86,7 +86,7 @@ export class Notices {
       this.#isDeaf = false;
       this.#askSoon(listener);
       // What was told meanwhile.
-      for (const channel of CHANNELS) this.#wake?.[channel]();
+      for (const channel of CHANNELS) this.#wake?.notify(channel);
     } catch (error) {
       over(error);
     }
@@ -94,7 +94,7 @@ export class Notices {
 
   #hear(channel: string): void {
     const name = CHANNELS.find((known) => channel === `errand_${known}`);
-    if (name) this.#wake?.[name]();
+    if (name) this.#wake?.notify(name);
   }
 
   #listenAgain(listener: Connection | undefined, error: unknown): void {

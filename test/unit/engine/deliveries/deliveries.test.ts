@@ -152,13 +152,13 @@ test('an ordinary failure is retried by its schedule', async () => {
 });
 
 test('the end of a resend wakes operations', async () => {
-  const { deliveries, posted, claim, operationsWoken } = create();
+  const { deliveries, posted, claim, woken } = create();
   claim(1);
   posted[0]?.answer();
   await settled();
-  assert.equal(operationsWoken(), 0);
+  assert.deepEqual(woken, []);
   claim(2, { trigger: 'resend' });
   posted[1]?.answer();
   await deliveries.stop(1000);
-  assert.equal(operationsWoken(), 1);
+  assert.deepEqual(woken, ['resends']);
 });

@@ -8,7 +8,7 @@ import { Slots } from '../../../../src/engine/capacity/slots.ts';
 import { Deliveries } from '../../../../src/engine/deliveries/deliveries.ts';
 import { DeliveryLimiter } from '../../../../src/engine/deliveries/delivery-limiter.ts';
 import { type AttemptEnd, type Attempted, type Store, StoreUnavailable } from '../../../../src/store/contract/store.ts';
-import { answered, claimedDelivery, createLog, NOTHING, random, webhook } from '../parts.ts';
+import { answered, claimedDelivery, createLog, createWake, NOTHING, random, webhook } from '../parts.ts';
 
 export const MAX = LIMITS.inFlightPerWebhook;
 export const OK = answered(200);
@@ -25,7 +25,7 @@ export interface Scene {
 
 export function create({ settings, recordAttempt = async () => RECORDED, claimDeliveries, outages = 0 }: Scene = {}) {
   let now = 0;
-  let operationsWoken = 0;
+  const { wake, woken } = createWake();
   const recorded: AttemptEnd[] = [];
   const released: number[] = [];
   const posted: { delivery: number; answer: (made?: Attempt) => void }[] = [];
@@ -59,7 +59,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
     post,
     mail: () => Promise.reject(new Error('no mails here')),
     probe: async (delivery, signal) => ({ attempt: await post(delivery, signal), request }),
-    wakeOperations: () => operationsWoken++,
+    wake,
     metrics: { attempts: inc, attemptSeconds: inc } as never,
     clock: { nowMs: () => now, latestMs: () => now },
     random,
@@ -77,7 +77,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
   const pass = (ms: number): void => {
     now += ms;
   };
-  const told = { recorded, released, posted, operationsWoken: () => operationsWoken };
+  const told = { recorded, released, posted, woken };
   return { deliveries, slots, limiter, ...told, take, come, claim, pass };
 }
 
