@@ -94,7 +94,7 @@ async function countersOf(sql: Database): Promise<{ statements: number; transact
   return { statements: row?.statements as number, transactions: row?.transactions as number };
 }
 
-const HOT_TABLES = ['open_runs', 'open_deliveries', 'lines', 'ledger'];
+const HOT_TABLES = ['open_runs', 'open_deliveries', 'listener_queues', 'ledger'];
 const LOOK_MS = 2000;
 const AT_ONCE = 200;
 const FAILING = 20;

@@ -8,7 +8,7 @@ import type { Turns } from './claims/turns.ts';
 import type { DatabaseClock } from './connection/clock.ts';
 import type { Notices } from './connection/notify.ts';
 import type { Pool } from './connection/pool.ts';
-import type { Lane } from './connection/transaction-connection.ts';
+import type { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Routes } from './log/routes.ts';
 import type { Sweep } from './maintenance/vacuum.ts';
 
@@ -16,14 +16,14 @@ export interface Core {
   /** Reads. */
   readonly pool: Pool;
   /** Claims by the ticks. */
-  readonly claims: Lane;
+  readonly claims: TransactionConnection;
   readonly turns: Turns;
   readonly shares: Shares;
   readonly held: Held;
   /** Writes of the configuration, and the odd ones. */
-  readonly config: Lane;
+  readonly config: TransactionConnection;
   /** Writes of data stores: code that writes much holds up no configuration, nor that the code. */
-  readonly data: Lane;
+  readonly data: TransactionConnection;
   readonly routes: Routes;
   /** Who this process is among those that share the database. */
   readonly node: Node;

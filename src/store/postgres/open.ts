@@ -17,7 +17,7 @@ import { DatabaseClock } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
 import { Notices } from './connection/notify.ts';
 import { Pool } from './connection/pool.ts';
-import { Lane } from './connection/transaction-connection.ts';
+import { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { stepOperation } from './deliveries/operation-steps.ts';
@@ -48,8 +48,8 @@ export interface PostgresOptions {
   readonly secretKeys?: readonly SecretKey[];
 }
 
-const LANE_BYTES = 15;
-/** For reading and the odd write; with the lanes and the listener, a process has five more. */
+const MARK_BYTES = 15;
+/** For reading and the odd write; with those for transactions and the listener, a process has five more. */
 const POOL_CONNECTIONS = 6;
 
 /** Whoever operates several processes decides on a key for all of them: no process can make one for the others. */
@@ -67,29 +67,30 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   const connection = { url: options.url, name: `errand ${name}` };
   const pool = new Pool({ ...connection, connections: POOL_CONNECTIONS });
   const byKey = { ...connection, isByKey: true };
-  const lanes = {
-    batch: new Lane(byKey),
-    claims: new Lane(byKey),
-    config: new Lane(connection),
-    data: new Lane(connection),
+  const connections = {
+    batch: new TransactionConnection(byKey),
+    claims: new TransactionConnection(byKey),
+    config: new TransactionConnection(connection),
+    data: new TransactionConnection(connection),
   };
   const clock = new DatabaseClock(options.clock);
   const node = new Node({ pool, clock, name, version });
   const notices = new Notices({ pool, options: connection, log });
   const closeAll = async (): Promise<void> => {
     await notices.close();
-    await Promise.all(Object.values(lanes).map((lane) => lane.close()));
+    await Promise.all(Object.values(connections).map((each) => each.close()));
     await pool.close();
   };
   try {
     const checked = await checkSealKey(pool, secretKeys);
-    await migrate(lanes.config);
-    for (const lane of Object.values(lanes)) lane.markAs(Buffer.from(random.bytes(LANE_BYTES)).toString('base64url'));
+    await migrate(connections.config);
+    for (const each of Object.values(connections))
+      each.markAs(Buffer.from(random.bytes(MARK_BYTES)).toString('base64url'));
     await pool.write(FORGET);
     await node.register();
     // Behind it: a move into this database first leaves its mark and then looks for nodes.
     await refuseUnfinishedMove(pool);
-    const { claims, config, data } = lanes;
+    const { claims, config, data } = connections;
     const storeTag = await readTag(pool, random);
     const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
     if (isBare) log.warn({}, BARE_KEY);
@@ -111,8 +112,8 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       storeTag,
       seal,
     };
-    const logCore = { ...core, batch: new Batch(lanes.batch, core) };
-    const statements = (): string[] => [...lanes.batch.statements, ...lanes.claims.statements];
+    const logCore = { ...core, batch: new Batch(connections.batch, core) };
+    const statements = (): string[] => [...connections.batch.statements, ...connections.claims.statements];
     return { store: { ...storeOf(logCore, closeAll), ...counterVerbs(core, connection) }, statements };
   } catch (error) {
     await node.leave().catch(() => undefined);

@@ -42,7 +42,7 @@ for (const [what, change] of Object.entries(DAMAGE)) {
   test(`a line with ${what} is put right, and all of it is sent`, async () => {
     await using nodes = await storesOn(2);
     const { a, b, sending } = await busy(nodes);
-    await queryOn(nodes.url, `UPDATE lines SET ${change} WHERE listener_id = '${nodes.webhook.id}'`);
+    await queryOn(nodes.url, `UPDATE listener_queues SET ${change} WHERE listener_id = '${nodes.webhook.id}'`);
     const repairs = await repairBoth(nodes);
     ok(repairs.length > 0);
     for (const { of } of repairs) equal(of, nodes.webhook.id);
@@ -62,7 +62,7 @@ for (const [what, change] of Object.entries(DAMAGE)) {
 test('a line that is gone is made again', async () => {
   await using nodes = await storesOn(2);
   await busy(nodes);
-  await queryOn(nodes.url, `DELETE FROM lines WHERE listener_id = '${nodes.webhook.id}'`);
+  await queryOn(nodes.url, `DELETE FROM listener_queues WHERE listener_id = '${nodes.webhook.id}'`);
   ok((await repairBoth(nodes)).length > 0);
   await assertSound(nodes);
 });

@@ -21,7 +21,7 @@ async function multiply({ url }: Stores, id: string, { table, key, listener }: t
     `INSERT INTO ${table} SELECT (jsonb_populate_record(o, jsonb_build_object('${key}', o.${key} + n))).*
       FROM ${table} AS o, generate_series(1, ${MORE}) AS n WHERE o.${listener} = '${id}'`,
   );
-  await queryOn(url, `UPDATE lines SET waiting = waiting + ${MORE} WHERE listener_id = '${id}'`);
+  await queryOn(url, `UPDATE listener_queues SET waiting = waiting + ${MORE} WHERE listener_id = '${id}'`);
 }
 
 /** Name of the state → how many. */
@@ -31,7 +31,7 @@ async function states({ url }: Stores, all: string): Promise<Record<string, numb
 }
 
 async function lineOf({ url }: Stores, id: string): Promise<unknown> {
-  const [line] = await queryOn(url, `SELECT waiting, ready_at_ms FROM lines WHERE listener_id = '${id}'`);
+  const [line] = await queryOn(url, `SELECT waiting, ready_at_ms FROM listener_queues WHERE listener_id = '${id}'`);
   return line;
 }
 

@@ -18,9 +18,9 @@ test('a place is forgotten when nothing waits there', async () => {
   await using nodes = await storesOn(1);
   const { stage, clock, url } = nodes;
   const places = async (): Promise<unknown[]> =>
-    (await queryOn(url, "SELECT listener_id AS id FROM lines WHERE listener_id LIKE 'http:%' ORDER BY 1")).map(
-      ({ id }) => id,
-    );
+    (
+      await queryOn(url, "SELECT listener_id AS id FROM listener_queues WHERE listener_id LIKE 'http:%' ORDER BY 1")
+    ).map(({ id }) => id);
   const of = (host: string): string => `http:${stage.owner.id}:https://${host}.example:443`;
   await asked(stage, 'https://a.example/', 'https://b.example/', 'https://c.example/');
   const [a, b] = await stage.deliveries(2);

@@ -61,7 +61,7 @@ function holding(sql: postgres.Sql, listenerId: string): { locked: Promise<void>
   const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const done = sql.begin(async (tx) => {
-    await tx`SELECT 1 FROM lines WHERE listener_id = ${listenerId} FOR UPDATE`;
+    await tx`SELECT 1 FROM listener_queues WHERE listener_id = ${listenerId} FOR UPDATE`;
     isLocked();
     await released;
   });

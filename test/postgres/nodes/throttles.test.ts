@@ -111,7 +111,7 @@ test('nobody looks at what may not begin', async () => {
   for (const node of stores) await appendAt(nodes, node, id);
   await appendAt(nodes, at(stores, 1), id);
   const ready = async (): Promise<unknown> =>
-    (await queryOn(url, `SELECT ready_at_ms::float8 AS ms FROM lines WHERE listener_id = '${id}'`))[0]?.ms;
+    (await queryOn(url, `SELECT ready_at_ms::float8 AS ms FROM listener_queues WHERE listener_id = '${id}'`))[0]?.ms;
   equal(await ready(), START_MS + MINUTE_MS);
   // Who is cancelled, or ends, changes nothing in that.
   const { items } = await stage.store.listRuns(

@@ -16,7 +16,7 @@ ALTER TABLE runs ADD COLUMN note text NOT NULL DEFAULT '';
 ALTER TABLE open_deliveries ADD COLUMN priority integer NOT NULL DEFAULT 0;
 ALTER TABLE webhooks ADD COLUMN note text;
 ALTER TABLE runnables ADD COLUMN note text;
-ALTER TABLE lines ADD COLUMN note text;
+ALTER TABLE listener_queues ADD COLUMN note text;
 CREATE INDEX open_runs_priority ON open_runs (priority, run);
 `;
 

@@ -53,7 +53,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   'run that is open': 'SELECT run AS found FROM open_runs',
   'delivery that is open': 'SELECT delivery AS found FROM open_deliveries',
   'line that counts what is not there': `SELECT listener_id || ': ' || waiting || ' wait, ' || taken || ' taken' AS found
-    FROM lines WHERE waiting <> 0 OR taken <> 0 OR ready_at_ms IS NOT NULL`,
+    FROM listener_queues WHERE waiting <> 0 OR taken <> 0 OR ready_at_ms IS NOT NULL`,
 };
 
 async function openEnds(all: <T>(sql: string) => Promise<T[]>): Promise<string[]> {

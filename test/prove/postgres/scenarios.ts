@@ -43,7 +43,7 @@ export function atLength(kills: number): Scenarios {
     'primary silent': fellSilent,
     'disk full': (seed) => diskFull(seed, { isLogElsewhere: true, lastsMs: 6000 }),
     'disk full with the log': (seed) => diskFull(seed, { isLogElsewhere: false, lastsMs: 6000 }),
-    locked: (seed) => locked(seed, { tables: ['open_runs', 'lines'], lockedMs: 20_000, slowMs: 40_000 }),
+    locked: (seed) => locked(seed, { tables: ['open_runs', 'listener_queues'], lockedMs: 20_000, slowMs: 40_000 }),
     upgraded,
     'roles apart': (seed) => rolesApart(seed, 3),
   };

@@ -51,13 +51,13 @@ async function exists(databases: Databases, name: string): Promise<boolean> {
 
 /** Nothing but the schema: a store that was opened would leave its node and its tag in every copy. */
 async function writeSchema(url: string): Promise<void> {
-  const { Lane } = await import('../../../src/store/postgres/connection/transaction-connection.ts');
+  const { TransactionConnection } = await import('../../../src/store/postgres/connection/transaction-connection.ts');
   const { migrate } = await import('../../../src/store/postgres/maintenance/schema.ts');
-  const lane = new Lane({ url, name: 'errand template' });
+  const connection = new TransactionConnection({ url, name: 'errand template' });
   try {
-    await migrate(lane);
+    await migrate(connection);
   } finally {
-    await lane.close();
+    await connection.close();
   }
 }
 

@@ -66,13 +66,13 @@ const DAMAGES: readonly Damage[] = [
       UPDATE ledger SET n = n + 1 WHERE fact = 'runs.cancelled';
       UPDATE ledger SET n = n - 1 WHERE fact = 'runs.running'
         AND owner_id = (SELECT owner_id FROM open_runs WHERE state = 'cancelled');
-      UPDATE lines SET taken = taken - 1 WHERE listener_id = (SELECT runnable_id FROM open_runs WHERE state = 'cancelled')`,
+      UPDATE listener_queues SET taken = taken - 1 WHERE listener_id = (SELECT runnable_id FROM open_runs WHERE state = 'cancelled')`,
     found: [['run_misplaced', 1]],
   },
   {
     what: 'a line that counts what is not there',
-    sql: `UPDATE lines SET waiting = waiting + 1 WHERE listener_id = (SELECT min(listener_id) FROM lines WHERE waiting > 0);
-      UPDATE lines SET taken = taken + 1 WHERE listener_id = (SELECT max(listener_id) FROM lines WHERE taken > 0)`,
+    sql: `UPDATE listener_queues SET waiting = waiting + 1 WHERE listener_id = (SELECT min(listener_id) FROM listener_queues WHERE waiting > 0);
+      UPDATE listener_queues SET taken = taken + 1 WHERE listener_id = (SELECT max(listener_id) FROM listener_queues WHERE taken > 0)`,
     found: [
       ['line_waiting', 1],
       ['line_taken', 1],
@@ -80,31 +80,31 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a line that is not there',
-    sql: "DELETE FROM lines WHERE listener_id = (SELECT max(runnable_id) FROM open_runs WHERE state = 'running')",
+    sql: "DELETE FROM listener_queues WHERE listener_id = (SELECT max(runnable_id) FROM open_runs WHERE state = 'running')",
     found: [['line_taken', 1]],
   },
   {
     what: 'work that nobody looks at',
-    sql: `UPDATE lines SET ready_at_ms = NULL
-      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM lines WHERE waiting > 0 AND NOT is_run LIMIT 1)`,
+    sql: `UPDATE listener_queues SET ready_at_ms = NULL
+      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM listener_queues WHERE waiting > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_ready', 1]],
   },
   {
     what: 'a delivery that is looked at too late',
-    sql: `UPDATE lines SET ready_at_ms = ready_at_ms + 1
-      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM lines WHERE waiting > 0 AND NOT is_run LIMIT 1)`,
+    sql: `UPDATE listener_queues SET ready_at_ms = ready_at_ms + 1
+      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM listener_queues WHERE waiting > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_ready', 1]],
   },
   {
     what: 'a line that is taken by nobody',
-    sql: `UPDATE lines SET holder = NULL
-      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM lines WHERE taken > 0 AND NOT is_run LIMIT 1)`,
+    sql: `UPDATE listener_queues SET holder = NULL
+      WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM listener_queues WHERE taken > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_holder', 1]],
   },
   {
     what: 'a run that is looked at too late',
-    sql: `UPDATE lines SET ready_at_ms = 1 WHERE (owner_id, listener_id) =
-      (SELECT owner_id, listener_id FROM lines WHERE waiting > 0 AND is_run AND starts IS NULL LIMIT 1)`,
+    sql: `UPDATE listener_queues SET ready_at_ms = 1 WHERE (owner_id, listener_id) =
+      (SELECT owner_id, listener_id FROM listener_queues WHERE waiting > 0 AND is_run AND starts IS NULL LIMIT 1)`,
     found: [['line_ready', 1]],
   },
   {
@@ -242,7 +242,7 @@ test('the command says where it looked, and no password', async () => {
   const sound = await call(['store', 'check'], env);
   deepEqual([sound.status, sound.json().ok], [0, true]);
   match(sound.json().store, /^Postgres, 127\.0\.0\.1:\d+\/errand_test_\w+$/);
-  await queryOn(url, 'DELETE FROM lines');
+  await queryOn(url, 'DELETE FROM listener_queues');
   const broken = await call(['store', 'check'], env);
   deepEqual([broken.status, broken.json().ok], [1, false]);
   deepEqual(

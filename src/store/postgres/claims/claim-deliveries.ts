@@ -11,7 +11,7 @@ import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
-import { isFor, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { toEmission } from '../rows.ts';
 import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
@@ -34,16 +34,16 @@ export async function claimDeliveries(
       const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
       const granting = { limit, admission, shares: core.shares, hasRetries: found.some(({ due }) => due.retrying > 0) };
       const wanted = grant(found, granting);
-      // Not held while lines are being locked: see claim-runs.ts.
+      // Not held while queues are being locked: see claim-runs.ts.
       dropAll(wanted, admission);
-      const { locked, lines } = await lockLines(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
+      const { locked, queues } = await lockQueues(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
       const granted = grant(locked, granting);
       taken = granted;
-      const isOther = isCut || lines.size < wanted.granted.size;
+      const isOther = isCut || queues.size < wanted.granted.size;
       const isMoreWaiting = isOther || wanted.isMoreWaiting || granted.isMoreWaiting;
-      const claimed = await claim(core, tx, { ...granted, isMoreWaiting, lines, nowMs, admission });
+      const claimed = await claim(core, tx, { ...granted, isMoreWaiting, queues, nowMs, admission });
       const next = await tx.query(
-        `SELECT min(greatest(ready_at_ms, paused_until_ms)) AS at FROM lines
+        `SELECT min(greatest(ready_at_ms, paused_until_ms)) AS at FROM listener_queues
           WHERE NOT is_run AND ready_at_ms IS NOT NULL AND greatest(ready_at_ms, paused_until_ms) > $1::bigint`,
         nowMs,
       );
@@ -79,31 +79,31 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
 interface Found {
   readonly found: Candidate[];
   readonly nowMs: number;
-  /** Lines that were looked at, and whether there may be more. */
+  /** Queues that were looked at, and whether there may be more. */
   readonly seen: number;
   readonly isCut: boolean;
 }
 
-/** Of `lines AS l` and `now`: what goes next is due, and its webhook is not paused. */
+/** Of `listener_queues AS l` and `now`: what goes next is due, and its webhook is not paused. */
 const isReady = (now: string): string =>
   `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
 
 /** All that a claim would come to, one after the other. */
 async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
   const [row] = await tx.query(
-    `SELECT count(*) AS n FROM lines AS l WHERE NOT is_run AND ${isReady('$1::bigint')} AND ${isFor('$2', '$1::bigint')}`,
+    `SELECT count(*) AS n FROM listener_queues AS l WHERE NOT is_run AND ${isReady('$1::bigint')} AND ${isFor('$2', '$1::bigint')}`,
     nowMs,
     core.node.id,
   );
   return row?.n as number;
 }
 
-/** Lines with something due that no other node is sending to, or keeps. */
+/** Queues with something due that no other node is sending to, or keeps. */
 async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const { listenerId, ownerId } = core.turns.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
-    `(SELECT listener_id, owner_id, taken FROM lines AS l WHERE NOT is_run AND ${isReady(now)}
+    `(SELECT listener_id, owner_id, taken FROM listener_queues AS l WHERE NOT is_run AND ${isReady(now)}
       AND ${isFor('$3', now)} AND (listener_id, owner_id) ${condition} ($1, $2)
       ORDER BY listener_id, owner_id LIMIT $5::int)`;
   const due = (state: WaitingState): string =>
@@ -116,7 +116,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const most = Math.max(CANDIDATES, limit);
   const rows = await tx.query(
     `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive,
-        l.owner_id AS line_owner, l.listener_id, ${due('pending')}, ${due('retrying')}, ${head},
+        l.owner_id AS queue_owner, l.listener_id, ${due('pending')}, ${due('retrying')}, ${head},
         o.email, w.*
       FROM (SELECT 1) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT $5::int) AS l ON true
       LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id
@@ -163,13 +163,13 @@ interface Claimed {
 }
 
 interface Claiming extends Omit<Taken, 'retries'> {
-  readonly lines: ReadonlyMap<string, Line>;
+  readonly queues: ReadonlyMap<string, ListenerQueue>;
   readonly nowMs: number;
   readonly admission: Admission;
 }
 
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
-  const { granted, served, lines, nowMs, admission, isMoreWaiting } = of;
+  const { granted, served, queues, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
   if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
   const wanted = [...granted.values()].map(({ candidate: { ownerId, listenerId, webhook }, counts }) => ({
@@ -182,19 +182,19 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const by = { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal };
   const claims = await claimDeliveryRows(tx, wanted, by);
   const ledger = new Ledger();
-  const byLine = Map.groupBy(claims, keyOf);
+  const byQueue = Map.groupBy(claims, keyOf);
   for (const { candidate, counts } of granted.values()) {
-    const mine = byLine.get(keyOf(candidate)) ?? [];
+    const mine = byQueue.get(keyOf(candidate)) ?? [];
     const surplus = counts.pending + counts.retrying - mine.length;
     for (let i = 0; i < surplus; i++) unused.push(() => admission.dropDelivery(candidate.listenerId));
     if (mine.length === 0) continue;
     core.shares.served(keyOf(candidate), countByState(mine));
-    lines.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
+    queues.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
     for (const { state } of mine) ledger.moved(candidate.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
-  sendLines(
+  sendQueues(
     tx,
-    [...lines.values()].filter((line) => line.isChanged),
+    [...queues.values()].filter((queue) => queue.isChanged),
   );
   ledger.write(tx, core.node.slot);
   const last = [...served].at(-1);
@@ -214,18 +214,22 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
 
 interface Locked {
   readonly locked: Candidate[];
-  readonly lines: ReadonlyMap<string, Line>;
+  readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their webhooks as they are by now: whoever changes one locks its line, too. */
-async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidate[]; nowMs: number }): Promise<Locked> {
+/** With their webhooks as they are by now: whoever changes one locks its queue, too. */
+async function lockQueues(
+  core: Core,
+  tx: Tx,
+  of: { candidates: readonly Candidate[]; nowMs: number },
+): Promise<Locked> {
   const { candidates: wanted, nowMs } = of;
-  if (wanted.length === 0) return { locked: [], lines: new Map() };
+  if (wanted.length === 0) return { locked: [], queues: new Map() };
   const rows = await tx.query(
-    `SELECT l.owner_id AS line_owner, l.listener_id, l.waiting, l.taken, l.holder, l.kept_until_ms, l.failing_since_ms,
+    `SELECT l.owner_id AS queue_owner, l.listener_id, l.waiting, l.taken, l.holder, l.kept_until_ms, l.failing_since_ms,
         l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, o.email, w.*
       FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
       LEFT JOIN webhooks AS w ON w.id = l.listener_id AND w.owner_id = l.owner_id AND w.id = ANY($2::text[])
       LEFT JOIN owners AS o ON o.id = l.owner_id AND o.id = ANY($1::text[])
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND ${isReady('$4::bigint')}
@@ -242,7 +246,7 @@ async function lockLines(core: Core, tx: Tx, of: { candidates: readonly Candidat
     const row = byKey.get(keyOf(candidate));
     return row ? [lockedCandidate(core, row, candidate)] : [];
   });
-  return { locked, lines: new Map(rows.map((row) => [keyOf(listenerOf(row)), toLine(row)])) };
+  return { locked, queues: new Map(rows.map((row) => [keyOf(listenerOf(row)), toQueue(row)])) };
 }
 
 /** With what was seen to be due; it may have become ordered since. */
@@ -252,10 +256,10 @@ function lockedCandidate(core: Core, row: Row, { due, ...of }: Candidate): Candi
   return { ...party, due: due.pending > 0 ? { pending: 1, retrying: 0 } : { pending: 0, retrying: 1 } };
 }
 
-function toLine(row: Row): Line {
-  return new Line(toLineRow({ ...row, owner_id: row.line_owner as string }), false);
+function toQueue(row: Row): ListenerQueue {
+  return new ListenerQueue(toQueueRow({ ...row, owner_id: row.queue_owner as string }), false);
 }
 
 function listenerOf(row: Row): { ownerId: string; listenerId: string } {
-  return { ownerId: row.line_owner as string, listenerId: row.listener_id as string };
+  return { ownerId: row.queue_owner as string, listenerId: row.listener_id as string };
 }

@@ -1,7 +1,7 @@
 // Claiming queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the
-// lines that it wants only where nobody else has them at the moment, so it waits for nobody.
+// queues that it wants only where nobody else has them at the moment, so it waits for nobody.
 //
-// Hands are taken for lines that are locked by then, and not before: whoever ends a run has its line meanwhile, and
+// Hands are taken for queues that are locked by then, and not before: whoever ends a run has its queue meanwhile, and
 // hands the freed hand over to the next one. A claim that held that hand would get nothing, and neither would the other;
 // what waits would wait for the poll.
 //
@@ -19,7 +19,7 @@ import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
-import { LINE_COLUMNS, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
+import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { cancelOrphans } from '../runs/orphaned-runs.ts';
 import { claimRunRows, startOf } from './claim.ts';
 import { inTurn, type Turn } from './turns.ts';
@@ -30,7 +30,7 @@ const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created
 
 interface Candidate {
   readonly runnable: Runnable;
-  readonly line: Line;
+  readonly queue: ListenerQueue;
   readonly waiting: number;
   readonly free: number;
   /** Left by its throttle. */
@@ -58,12 +58,12 @@ export async function claimRuns(
       dropAll(wanted, admission);
       const early = found.filter(({ room }) => room === 0).map(({ runnable }) => runnable);
       const asked = [...wanted.granted.keys(), ...early];
-      const { locked, lines } = await lockLines(core, tx, { runnables: asked, nowMs });
+      const { locked, queues } = await lockQueues(core, tx, { runnables: asked, nowMs });
       const granted = grantInTurn(locked, limit, admission);
       taken = granted;
-      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || lines.size < asked.length;
-      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, lines, nowMs, admission });
-      const ready = [...lines.values()].filter((line) => line.waiting > 0).map((line) => line.readyAtMs);
+      const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || queues.size < asked.length;
+      const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, queues, nowMs, admission });
+      const ready = [...queues.values()].filter((queue) => queue.waiting > 0).map((queue) => queue.readyAtMs);
       return { ...claimed, nextDueAtMs: earliest([...ready, nextReadyAtMs], nowMs) };
     });
     for (const drop of claims.unused) drop();
@@ -101,13 +101,13 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   const { listenerId, ownerId } = core.turns.runs;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
-    `(SELECT listener_id, owner_id, waiting, taken, starts FROM lines
+    `(SELECT listener_id, owner_id, waiting, taken, starts FROM listener_queues
       WHERE is_run AND ready_at_ms IS NOT NULL AND ready_at_ms <= ${now}
       AND (listener_id, owner_id) ${condition} ($1, $2) ORDER BY listener_id, owner_id LIMIT ${CANDIDATES})`;
   const rows = await tx.query(
     `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive, one.next_ready_at_ms,
         l.*, ${RUNNABLE}
-      FROM (SELECT min(ready_at_ms) AS next_ready_at_ms FROM lines
+      FROM (SELECT min(ready_at_ms) AS next_ready_at_ms FROM listener_queues
         WHERE is_run AND ready_at_ms > 0 AND ready_at_ms > ${now}) AS one LEFT JOIN (${part('>')} UNION ALL ${part('<=')} LIMIT ${CANDIDATES}) AS l ON true
       LEFT JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id`,
     listenerId,
@@ -133,9 +133,9 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
 
 function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): Candidate {
   const runnable = toWorkflow(row, seal);
-  const line = new Line(toLineRow(row), true);
-  const room = line.roomAt(runnable.settings.throttle, nowMs);
-  return { runnable, line, waiting: line.waiting, free: concurrencyOf(runnable) - line.taken, room };
+  const queue = new ListenerQueue(toQueueRow(row), true);
+  const room = queue.roomAt(runnable.settings.throttle, nowMs);
+  return { runnable, queue, waiting: queue.waiting, free: concurrencyOf(runnable) - queue.taken, room };
 }
 
 /** How many runs each workflow or source may start now: one each in turn, by owner first, until none may or the limit is reached. */
@@ -160,7 +160,7 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
 }
 
 interface Claiming extends Taken {
-  readonly lines: ReadonlyMap<string, Line>;
+  readonly queues: ReadonlyMap<string, ListenerQueue>;
   readonly nowMs: number;
   readonly admission: Admission;
 }
@@ -174,8 +174,8 @@ interface Claimed {
 
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const unused: (() => void)[] = [];
-  const { granted, lines, nowMs, admission, isMoreWaiting } = of;
-  if (granted.size === 0 && lines.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
+  const { granted, queues, nowMs, admission, isMoreWaiting } = of;
+  if (granted.size === 0 && queues.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
   const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
   const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
   const ledger = new Ledger();
@@ -183,14 +183,14 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     const mine = runs.filter((run) => run.runnable.id === runnable.id);
     for (let i = mine.length; i < count; i++) unused.push(() => admission.dropRun(runnable.id));
     if (mine.length === 0) continue;
-    const line = lines.get(runnable.id) as Line;
-    line.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
-    line.began(runnable.settings.throttle, startOf(mine, nowMs));
+    const queue = queues.get(runnable.id) as ListenerQueue;
+    queue.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
+    queue.began(runnable.settings.throttle, startOf(mine, nowMs));
     ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'running', n: mine.length });
   }
-  sendLines(
+  sendQueues(
     tx,
-    [...lines.values()].filter((line) => line.isChanged),
+    [...queues.values()].filter((queue) => queue.isChanged),
   );
   ledger.write(tx, core.node.slot);
   const last = [...granted.keys()].at(-1);
@@ -200,19 +200,19 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
 
 interface Locked {
   readonly locked: Candidate[];
-  readonly lines: ReadonlyMap<string, Line>;
+  readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their workflows and sources as they are by now: whoever changes one locks its line, too. */
-async function lockLines(
+/** With their workflows and sources as they are by now: whoever changes one locks its queue, too. */
+async function lockQueues(
   { seal }: Core,
   tx: Tx,
   { runnables, nowMs }: { runnables: readonly Runnable[]; nowMs: number },
 ): Promise<Locked> {
-  if (runnables.length === 0) return { locked: [], lines: new Map() };
+  if (runnables.length === 0) return { locked: [], queues: new Map() };
   const rows = await tx.query(
-    `SELECT ${LINE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+    `SELECT ${QUEUE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
       JOIN runnables AS r ON r.id = l.listener_id AND r.owner_id = l.owner_id
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) AND r.id = ANY($2::text[])
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l SKIP LOCKED`,
@@ -222,5 +222,5 @@ async function lockLines(
   const byId = new Map(rows.map((row) => [text(row, 'listener_id'), row]));
   const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
   const locked = inTurn.map((row) => toCandidate(row, { nowMs, seal }));
-  return { locked, lines: new Map(locked.map(({ line }) => [line.listenerId, line])) };
+  return { locked, queues: new Map(locked.map(({ queue }) => [queue.listenerId, queue])) };
 }

@@ -1,5 +1,5 @@
 // Claiming rows: what was granted becomes ours, oldest first. Both kinds with one statement for any number of listeners.
-// The lines are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
+// The queues are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
@@ -98,7 +98,7 @@ export interface DeliveryClaim {
   readonly state: 'pending' | 'retrying';
 }
 
-/** Of one line in `wanted AS w`, the longest due first. `$7`: now. */
+/** Of one queue in `wanted AS w`, the longest due first. `$7`: now. */
 const dueOf = (state: 'pending' | 'retrying', place: number): string =>
   `SELECT d.delivery, d.entry, d.due_at_ms, d.state, ${place} AS place FROM open_deliveries AS d
     WHERE NOT w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state = '${state}' AND d.due_at_ms <= $7::bigint
@@ -154,23 +154,23 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
 
 /** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
 export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
-  for (const line of pass.goneWebhooks) await holdLine(pass, tx, line);
+  for (const queue of pass.goneWebhooks) await holdQueue(pass, tx, queue);
   const { node, storeTag, seal, shares } = pass.core;
   const by = { node: node.id, nowMs: pass.nowMs, storeTag, seal };
   const runs = pass.grants.filter(({ runnable }) => runnable !== null);
   const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
-  const wantedRuns = [...Map.groupBy(runs, ({ line }) => line).values()].map((grants) => ({
+  const wantedRuns = [...Map.groupBy(runs, ({ queue }) => queue).values()].map((grants) => ({
     runnable: grants[0]?.runnable as Runnable,
     count: sum(grants),
   }));
   // An attempt that ended behind the one that granted may have paused the webhook.
-  const mayGo = [...Map.groupBy(deliveries, ({ line }) => line)].filter(([line]) => !line.isPaused(pass.nowMs));
-  const wantedDeliveries = mayGo.map(([line, grants]) => ({
-    ownerId: line.ownerId,
-    listenerId: line.listenerId,
+  const mayGo = [...Map.groupBy(deliveries, ({ queue }) => queue)].filter(([queue]) => !queue.isPaused(pass.nowMs));
+  const wantedDeliveries = mayGo.map(([queue, grants]) => ({
+    ownerId: queue.ownerId,
+    listenerId: queue.listenerId,
     count: sum(grants),
-    retries: shares.retriesOf(keyOf(line), sum(grants)),
-    isOrdered: webhookOf(pass, line)?.settings.ordered ?? false,
+    retries: shares.retriesOf(keyOf(queue), sum(grants)),
+    isOrdered: webhookOf(pass, queue)?.settings.ordered ?? false,
   }));
   const [claimedRuns, claimedDeliveries] = await Promise.all([
     claimRunRows(tx, wantedRuns, by),
@@ -183,8 +183,8 @@ export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
 const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
 const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
 
-function webhookOf(pass: Pass, line: Grant['line']): Webhook | null {
-  return isWebhook(line.listenerId) ? (pass.webhook(line.ownerId, line.listenerId) ?? null) : null;
+function webhookOf(pass: Pass, queue: Grant['queue']): Webhook | null {
+  return isWebhook(queue.listenerId) ? (pass.webhook(queue.ownerId, queue.listenerId) ?? null) : null;
 }
 
 /** Nothing starts before it was created, and a number may be a little ahead of the clock. */
@@ -194,14 +194,14 @@ export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: nu
 
 function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
-  for (const { line, claimer, count, runnable } of grants) {
-    const given = left.get(line.listenerId)?.splice(0, count) ?? [];
+  for (const { queue, claimer, count, runnable } of grants) {
+    const given = left.get(queue.listenerId)?.splice(0, count) ?? [];
     claimer.claims.runs.push(...given);
-    pass.leaveUnused(claimer, line, count - given.length);
+    pass.leaveUnused(claimer, queue, count - given.length);
     if (given.length === 0) continue;
-    line.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
-    line.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
-    pass.ledger.moved(line.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
+    queue.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
+    queue.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
+    pass.ledger.moved(queue.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
   }
 }
 
@@ -209,20 +209,20 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
   const { storeTag, seal, node, shares } = pass.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) shares.served(key, countByState(claims));
-  for (const { line, claimer, count } of grants) {
-    const given = left.get(keyOf(line))?.splice(0, count) ?? [];
-    pass.leaveUnused(claimer, line, count - given.length);
+  for (const { queue, claimer, count } of grants) {
+    const given = left.get(keyOf(queue))?.splice(0, count) ?? [];
+    pass.leaveUnused(claimer, queue, count - given.length);
     if (given.length === 0) continue;
-    const webhook = webhookOf(pass, line);
-    const mailTo = line.listenerId === MAIL ? (pass.owner(line.ownerId)?.email ?? null) : null;
+    const webhook = webhookOf(pass, queue);
+    const mailTo = queue.listenerId === MAIL ? (pass.owner(queue.ownerId)?.email ?? null) : null;
     for (const { row } of given) {
       const emission = toEmission(row, { storeTag, seal });
       claimer.claims.deliveries.push(
-        toClaimedDelivery(row, { fence: row.fence as number, listenerId: line.listenerId, emission, webhook, mailTo }),
+        toClaimedDelivery(row, { fence: row.fence as number, listenerId: queue.listenerId, emission, webhook, mailTo }),
       );
     }
-    line.change({ waiting: -given.length, taken: given.length }, node.id);
-    for (const { state } of given) pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'sending' });
+    queue.change({ waiting: -given.length, taken: given.length }, node.id);
+    for (const { state } of given) pass.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
 }
 
@@ -232,15 +232,15 @@ export function countByState(claims: readonly DeliveryClaim[]): Served {
 }
 
 /** A webhook that wants no more, or failed for too long, is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
-async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> {
+async function holdQueue(pass: Pass, tx: Tx, queue: Grant['queue']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
       ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1`,
-    line.ownerId,
+    queue.ownerId,
   );
   void tx.query(
     'UPDATE webhooks SET active = false, updated_at_ms = $2::bigint WHERE id = $1',
-    line.listenerId,
+    queue.listenerId,
     pass.nowMs,
   );
   const held = await tx.query(
@@ -250,11 +250,11 @@ async function holdLine(pass: Pass, tx: Tx, line: Grant['line']): Promise<void> 
         WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
         RETURNING waiting.state)
       SELECT state, count(*) AS n FROM moved GROUP BY state`,
-    line.ownerId,
-    line.listenerId,
+    queue.ownerId,
+    queue.listenerId,
   );
   for (const { state, n } of held as { state: string; n: number }[]) {
-    pass.ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'held', n });
-    line.change({ waiting: -n }, pass.core.node.id);
+    pass.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'held', n });
+    queue.change({ waiting: -n }, pass.core.node.id);
   }
 }

@@ -32,8 +32,8 @@ export async function readLost(core: Core, tx: Tx): Promise<Lost> {
   }
   const [runs, deliveries] = await Promise.all([
     tx.query(
-      // Through the lines, so that a long queue, or many that wait, are not read for the few that are under way.
-      `SELECT o.run FROM lines AS l CROSS JOIN LATERAL (
+      // Through the queues, so that a long queue, or many that wait, are not read for the few that are under way.
+      `SELECT o.run FROM listener_queues AS l CROSS JOIN LATERAL (
           SELECT run, node, lease_until_ms FROM open_runs
             WHERE runnable_id >= l.listener_id AND runnable_id <= l.listener_id AND due_at_ms IS NULL
               AND state = 'running' ORDER BY runnable_id DESC, run LIMIT l.taken) AS o
@@ -43,7 +43,7 @@ export async function readLost(core: Core, tx: Tx): Promise<Lost> {
       nowMs,
     ),
     tx.query(
-      `SELECT o.delivery FROM lines AS l CROSS JOIN LATERAL (
+      `SELECT o.delivery FROM listener_queues AS l CROSS JOIN LATERAL (
           SELECT delivery, node, lease_until_ms FROM open_deliveries
             WHERE owner_id = l.owner_id AND listener_id = l.listener_id AND state = 'sending'
             ORDER BY delivery LIMIT l.taken) AS o

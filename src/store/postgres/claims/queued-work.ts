@@ -1,4 +1,4 @@
-// What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The line is locked before
+// What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The queue is locked before
 // any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
@@ -6,14 +6,14 @@ import { isRequestListener } from '../../../domain/delivery/http-request.ts';
 import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
-import { LINE_COLUMNS, Line, toLineRow } from '../log/listener-queue.ts';
+import { ListenerQueue, QUEUE_COLUMNS, toQueueRow } from '../log/listener-queue.ts';
 
 export interface Listener {
   readonly ownerId: string;
   readonly id: string;
 }
 
-const isRunLine = (id: string): boolean => !isWebhook(id) && id !== MAIL && !isRequestListener(id);
+const isRunQueue = (id: string): boolean => !isWebhook(id) && id !== MAIL && !isRequestListener(id);
 
 /** Deliveries in `gone`, as they are kept. `at`: a parameter, when. */
 export const keepCancelled = (at: string): string =>
@@ -36,40 +36,40 @@ export const fitting = (rows: string): string =>
     WHERE bytes_before < ${BYTES_PER_STEP}`;
 
 /**
- * Makes the line when nothing has waited there yet: else what is just being queued would be overlooked. Not for a
+ * Makes the queue when nothing has waited there yet: else what is just being queued would be overlooked. Not for a
  * listener that does not exist, and never did.
  */
-export function lockLine(tx: Tx, listener: Listener): void {
-  touchLine(tx, listener, 'waiting = lines.waiting');
+export function lockQueue(tx: Tx, listener: Listener): void {
+  touchQueue(tx, listener, 'waiting = listener_queues.waiting');
 }
 
 /** The same; nothing that can be claimed waits there from now on, and a throttle begins anew. */
-export function emptyLine(tx: Tx, listener: Listener): void {
-  touchLine(tx, listener, 'waiting = 0, ready_at_ms = NULL, starts = NULL');
+export function emptyQueue(tx: Tx, listener: Listener): void {
+  touchQueue(tx, listener, 'waiting = 0, ready_at_ms = NULL, starts = NULL');
 }
 
-function touchLine(tx: Tx, { ownerId, id }: Listener, change: string): void {
+function touchQueue(tx: Tx, { ownerId, id }: Listener, change: string): void {
   void tx.query(
-    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken) SELECT $1, $2, $3::boolean, 0, 0
+    `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken) SELECT $1, $2, $3::boolean, 0, 0
       WHERE EXISTS (SELECT 1 FROM runnables WHERE id = $2 AND owner_id = $1)
         OR EXISTS (SELECT 1 FROM webhooks WHERE id = $2 AND owner_id = $1)
-        OR EXISTS (SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2) OR $2 = '${MAIL}'
+        OR EXISTS (SELECT 1 FROM listener_queues WHERE owner_id = $1 AND listener_id = $2) OR $2 = '${MAIL}'
         OR EXISTS (SELECT 1 FROM all_deliveries WHERE owner_id = $1 AND listener_id = $2 AND kind = 'http')
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET ${change}`,
     ownerId,
     id,
-    isRunLine(id),
+    isRunQueue(id),
   );
 }
 
-/** A line that is locked by now; undefined: there is none. */
-export async function readLine(tx: Tx, { ownerId, id }: Listener): Promise<Line | undefined> {
+/** A queue that is locked by now; undefined: there is none. */
+export async function readQueue(tx: Tx, { ownerId, id }: Listener): Promise<ListenerQueue | undefined> {
   const [row] = await tx.query(
-    `SELECT ${LINE_COLUMNS} FROM lines AS l WHERE l.owner_id = $1 AND l.listener_id = $2`,
+    `SELECT ${QUEUE_COLUMNS} FROM listener_queues AS l WHERE l.owner_id = $1 AND l.listener_id = $2`,
     ownerId,
     id,
   );
-  return row && new Line(toLineRow(row), isRunLine(id));
+  return row && new ListenerQueue(toQueueRow(row), isRunQueue(id));
 }
 
 /**

@@ -10,7 +10,7 @@ export class Shares {
   /** First attempts since the last retry. */
   readonly #firsts = new Map<string, number>();
   retries = new RetryTurns();
-  /** Lines that claims looked at in vain, one after the other. */
+  /** Queues that claims looked at in vain, one after the other. */
   #inVain = 0;
 
   /** A claim looked at so many in vain, of so many that are ready. Whether some are left that no claim has looked at since. */

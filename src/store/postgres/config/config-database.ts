@@ -9,7 +9,7 @@ import { text } from '../../rows/cells.ts';
 import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Channel } from '../connection/notify.ts';
-import type { Lane, Tx } from '../connection/transaction-connection.ts';
+import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { lockOperationsOf } from '../deliveries/operation-rows.ts';
@@ -34,8 +34,8 @@ const DIALECT: Dialect<Value> = {
 
 export function configDatabase(core: Core): ConfigDatabase {
   const { pool, config, data } = core;
-  const write = <T>(lane: Lane, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> =>
-    lane.transact(async (tx) => {
+  const write = <T>(connection: TransactionConnection, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> =>
+    connection.transact(async (tx) => {
       before?.(tx);
       const ledger = new Ledger();
       const now = sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`;
@@ -133,7 +133,7 @@ class Effects implements Writing {
   /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */
   throttleChanged({ ownerId, id }: Listener, hasThrottle: boolean): void {
     void this.#w.tx.query(
-      `UPDATE lines SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
+      `UPDATE listener_queues SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
         WHERE owner_id = $1 AND listener_id = $2 AND starts IS NOT NULL`,
       ownerId,
       id,

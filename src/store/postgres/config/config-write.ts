@@ -1,7 +1,7 @@
 // Writes of the configuration: one transaction each, in the order of the owner's version, which makes every node read
 // its routing anew with the next emission of this owner.
 
-import { type Listener, lockLine } from '../claims/queued-work.ts';
+import { type Listener, lockQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
@@ -22,8 +22,8 @@ export function configWrite<T>(core: Core, ownerId: string, verb: Verb<T>): Prom
 }
 
 /**
- * A write that moves what waits for a workflow, source or webhook. Its line is locked before the version: in the order of
- * the batch, when a webhook is switched off there. `before`: what is locked before the line.
+ * A write that moves what waits for a workflow, source or webhook. Its queue is locked before the version: in the order of
+ * the batch, when a webhook is switched off there. `before`: what is locked before the queue.
  */
 export function lineWrite<T>(
   core: Core,
@@ -32,7 +32,7 @@ export function lineWrite<T>(
 ): Promise<T> {
   const lock = (tx: Tx): void => {
     before?.(tx);
-    lockLine(tx, listener);
+    lockQueue(tx, listener);
   };
   return write(core, { ownerId: listener.ownerId, verb, before: lock });
 }

@@ -5,17 +5,17 @@ import type { Webhook } from '../../../domain/resource.ts';
 import type { WebhookStore } from '../../contract/resources.ts';
 import { text } from '../../rows/cells.ts';
 import {
-  emptyLine,
+  emptyQueue,
   keepCancelled,
   type Listener,
   moveInSteps,
   ROWS_PER_STEP,
-  readLine,
+  readQueue,
 } from '../claims/queued-work.ts';
 import { arrayLiteral } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { cancelOperationsOf } from '../deliveries/operation-rows.ts';
-import { forgetHealth, type Line, sendLines, toHealth } from '../log/listener-queue.ts';
+import { forgetHealth, type ListenerQueue, sendQueues, toHealth } from '../log/listener-queue.ts';
 import type { ConfigWriting } from './config-write.ts';
 
 export function webhookHealth({ pool }: Core): WebhookStore['webhookHealth'] {
@@ -23,7 +23,7 @@ export function webhookHealth({ pool }: Core): WebhookStore['webhookHealth'] {
     const rows = await pool.all(
       `SELECT w.id, l.failing_since_ms, coalesce(l.exhausted_in_row, 0) AS exhausted_in_row, l.noticed_at_ms,
           l.paused_until_ms
-        FROM webhooks AS w LEFT JOIN lines AS l ON l.owner_id = w.owner_id AND l.listener_id = w.id
+        FROM webhooks AS w LEFT JOIN listener_queues AS l ON l.owner_id = w.owner_id AND l.listener_id = w.id
         WHERE w.owner_id = $1 AND w.id = ANY($2::text[])`,
       ownerId,
       arrayLiteral(ids),
@@ -49,29 +49,29 @@ async function webhookChanged(
   w: ConfigWriting,
   { before, after }: Record<'before' | 'after', Webhook>,
 ): Promise<void> {
-  const line = await readLine(w.tx, after);
-  if (!line) throw new Error(`webhook ${after.id} has no queue`);
+  const queue = await readQueue(w.tx, after);
+  if (!queue) throw new Error(`webhook ${after.id} has no queue`);
   const isWoken = after.active && !before.active;
-  if (isWoken || after.url !== before.url) line.health = HEALTHY;
+  if (isWoken || after.url !== before.url) queue.health = HEALTHY;
   if (after.url !== before.url) endPause(w, after);
-  if (isWoken) line.change({ waiting: await moveOpen(w, after, { from: ['held'], to: 'due' }) }, core.node.id);
+  if (isWoken) queue.change({ waiting: await moveOpen(w, after, { from: ['held'], to: 'due' }) }, core.node.id);
   if (!after.active && before.active) {
     const held = await moveOpen(w, after, { from: ['pending', 'retrying'], to: 'held' });
-    line.change({ waiting: -held }, core.node.id);
+    queue.change({ waiting: -held }, core.node.id);
   }
-  keepByLimit(line, before, after);
+  keepByLimit(queue, before, after);
   const isOtherOrder = after.settings.ordered !== before.settings.ordered;
-  if (line.isChanged || isOtherOrder) sendLines(w.tx, [line]);
+  if (queue.isChanged || isOtherOrder) sendQueues(w.tx, [queue]);
 }
 
 /** What began before counts for as long as the limit says now; without one, for nothing. */
-function keepByLimit(line: Line, before: Webhook, after: Webhook): void {
+function keepByLimit(queue: ListenerQueue, before: Webhook, after: Webhook): void {
   const [was, is] = [before.settings.rateLimit, after.settings.rateLimit];
-  if (line.keptUntilMs === null || was?.intervalMs === is?.intervalMs) return;
-  line.keep(was && is ? line.keptUntilMs - was.intervalMs + is.intervalMs : null);
+  if (queue.keptUntilMs === null || was?.intervalMs === is?.intervalMs) return;
+  queue.keep(was && is ? queue.keptUntilMs - was.intervalMs + is.intervalMs : null);
 }
 
-/** The address that asked for a pause is gone: what was put off because of it is due. Sent before the line's own row is. */
+/** The address that asked for a pause is gone: what was put off because of it is due. Sent before the queue's own row is. */
 function endPause({ tx, nowMs }: ConfigWriting, { ownerId, id }: Listener): void {
   void tx.query(
     `UPDATE open_deliveries SET due_at_ms = $1::bigint WHERE owner_id = $2 AND listener_id = $3 AND state = 'retrying'
@@ -83,7 +83,7 @@ function endPause({ tx, nowMs }: ConfigWriting, { ownerId, id }: Listener): void
 }
 
 async function cancelDeliveries(w: ConfigWriting, webhook: Listener): Promise<void> {
-  emptyLine(w.tx, webhook);
+  emptyQueue(w.tx, webhook);
   forgetHealth(w.tx, webhook);
   await moveOpen(w, webhook, { from: ['pending', 'retrying', 'held'], to: 'cancelled' });
 }
@@ -104,7 +104,7 @@ const MOVES: Readonly<Record<Move['to'], string>> = {
     kept AS (${keepCancelled('$4')}), moved AS (SELECT delivery, state, 'cancelled' AS now_state FROM gone)`,
 };
 
-/** Returns how many; their line is locked by now. */
+/** Returns how many; their queue is locked by now. */
 async function moveOpen(w: ConfigWriting, webhook: Listener, { from, to }: Move): Promise<number> {
   let total = 0;
   const step = (after: number) =>

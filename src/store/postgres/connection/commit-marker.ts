@@ -1,5 +1,5 @@
-// What became of a commit whose answer was lost. Each transaction that writes leaves a mark behind: its number, counted by
-// its lane, in the lane's own row. Whoever asks later reads there how far the lane has come.
+// Tells what became of a commit whose answer was lost. Each transaction that writes leaves a mark behind: its number, counted
+// by its connection, in the connection's own row. The number that stands there later is that of the last commit.
 //
 // The transaction's id, which the database could be asked about (pg_xact_status), does not tell: after a crash or a failover
 // the id of a transaction that was lost is given again, to another one, which commits. (With it, one of eight failovers under
@@ -8,14 +8,14 @@
 import type { Row, Value } from './values.ts';
 
 /** Sent right before the commit: nobody waits for it. One that a network has held up does not take back a later one. */
-const LEAVE = `INSERT INTO marks (lane, n) VALUES ($1, $2::bigint)
-  ON CONFLICT (lane) DO UPDATE SET n = greatest(marks.n, excluded.n), at = now()`;
+const LEAVE = `INSERT INTO commit_markers (connection, n) VALUES ($1, $2::bigint)
+  ON CONFLICT (connection) DO UPDATE SET n = greatest(commit_markers.n, excluded.n), at = now()`;
 
 /** A write: it waits for a transaction that is just leaving its mark, and for the standby to have what came before. */
-const READ = 'UPDATE marks SET n = n WHERE lane = $1 RETURNING n';
+const READ = 'UPDATE commit_markers SET n = n WHERE connection = $1 RETURNING n';
 
 /** Of processes that have ended: nobody asks for them any more. */
-export const FORGET = "DELETE FROM marks WHERE at < now() - interval '1 day'";
+export const FORGET = "DELETE FROM commit_markers WHERE at < now() - interval '1 day'";
 
 /** Of an id that the database has never given, as it is after a failover. */
 const NEVER_GIVEN = '22023';
@@ -25,19 +25,19 @@ export type Ask = (sql: string, ...values: Value[]) => Promise<Row[]>;
 
 export type Outcome = 'committed' | 'aborted' | 'unknown';
 
-export class Marks {
-  readonly #lane: string;
+export class CommitMarkers {
+  readonly #connection: string;
   #last = 0;
 
-  /** `lane`: a name that no other lane has ever had. */
-  constructor(lane: string) {
-    this.#lane = lane;
+  /** `connection`: a name that no other connection has ever had. */
+  constructor(connection: string) {
+    this.#connection = connection;
   }
 
   /** The next transaction's, which `send` leaves with it. */
   leave(send: (sql: string, values: readonly Value[]) => unknown): number {
     this.#last++;
-    send(LEAVE, [this.#lane, this.#last]);
+    send(LEAVE, [this.#connection, this.#last]);
     return this.#last;
   }
 
@@ -45,7 +45,7 @@ export class Marks {
   async outcomeOf(ask: Ask, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
     // In this order: a transaction that is over now has left its mark, or never will.
     const isOver = of.xid !== undefined && (await isTransactionOver(ask, of.xid));
-    const [row] = await ask(READ, this.#lane);
+    const [row] = await ask(READ, this.#connection);
     if (row?.n === of.mark) return 'committed';
     return isOver ? 'aborted' : 'unknown';
   }

@@ -4,7 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { type Ask, Marks, type Outcome } from './commit-marker.ts';
+import { type Ask, CommitMarkers, type Outcome } from './commit-marker.ts';
 import {
   ANSWER_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -38,10 +38,10 @@ export class OutcomeUnknown extends StoreUnavailable {
   override readonly mayBeWritten = true;
 }
 
-export class Lane {
+export class TransactionConnection {
   readonly #options: ConnectionOptions;
   readonly #hosts: Hosts;
-  #marks: Marks | undefined;
+  #marks: CommitMarkers | undefined;
   #connection: Connection | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -55,10 +55,10 @@ export class Lane {
 
   /**
    * From now on it can be told what became of a commit whose answer was lost; until then it is `OutcomeUnknown`. `name`:
-   * that no other lane has ever had. The schema must be there.
+   * that no other connection has ever had. The schema must be there.
    */
   markAs(name: string): void {
-    this.#marks = new Marks(name);
+    this.#marks = new CommitMarkers(name);
   }
 
   /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
@@ -163,7 +163,7 @@ export class Lane {
     throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
   }
 
-  async #outcomeOf(marks: Marks, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+  async #outcomeOf(marks: CommitMarkers, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
     try {
       const connection = await this.#connect();
       const silence = setTimeout(() => connection.breakOff(), CONNECT_TIMEOUT_MS);

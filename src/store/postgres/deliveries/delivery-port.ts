@@ -11,13 +11,13 @@ import { toProgress } from '../../rows/delivery-rows.ts';
 import type { Row } from '../connection/values.ts';
 import { leaseKey } from '../log/batch-needs.ts';
 import type { Pass } from '../log/batch-planner.ts';
-import type { Line } from '../log/listener-queue.ts';
+import type { ListenerQueue } from '../log/listener-queue.ts';
 import type { PlannedLogWriter } from '../log/log-writer.ts';
 
-type Leased = LeasedDelivery<Line>;
+type Leased = LeasedDelivery<ListenerQueue>;
 
 /** One per verb and plan. */
-export class PlannedDeliveryPort implements DeliveryPort<Line> {
+export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   readonly log: PlannedLogWriter;
   readonly #pass: Pass;
 
@@ -36,76 +36,76 @@ export class PlannedDeliveryPort implements DeliveryPort<Line> {
     return lost.map((row) => toLeased(this.#pass, row, number(row, 'fence')));
   }
 
-  webhook(line: Line): Webhook | undefined {
-    if (!isWebhook(line.listenerId)) return undefined;
-    const webhook = this.#pass.webhook(line.ownerId, line.listenerId);
-    return webhook?.active && this.#pass.isGone(line) ? { ...webhook, active: false } : webhook;
+  webhook(queue: ListenerQueue): Webhook | undefined {
+    if (!isWebhook(queue.listenerId)) return undefined;
+    const webhook = this.#pass.webhook(queue.ownerId, queue.listenerId);
+    return webhook?.active && this.#pass.isGone(queue) ? { ...webhook, active: false } : webhook;
   }
 
-  moveDelivery({ delivery, fence, ownerId, queue: line }: Leased, move: DeliveryMove): void {
+  moveDelivery({ delivery, fence, ownerId, queue }: Leased, move: DeliveryMove): void {
     const pass = this.#pass;
     const { state, progress } = move;
     if (isWaiting(state) || state === 'held') pass.plan.deliveryChanges.push({ delivery, fence, ...move });
     else pass.plan.deliveryEnds.push({ delivery, state, progress });
     pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
     const waiting = isWaiting(state) ? 1 : 0;
-    line.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(line) }, pass.core.node.id);
-    if (waiting > 0) pass.wentBack.add(line);
+    queue.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(queue) }, pass.core.node.id);
+    if (waiting > 0) pass.wentBack.add(queue);
   }
 
-  health(line: Line): WebhookHealth {
-    return line.health;
+  health(queue: ListenerQueue): WebhookHealth {
+    return queue.health;
   }
 
-  setHealth(line: Line, health: WebhookHealth): void {
-    line.health = health;
+  setHealth(queue: ListenerQueue, health: WebhookHealth): void {
+    queue.health = health;
   }
 
   /** Written with the transaction (claims/claim.ts). */
-  disableWebhook(line: Line): void {
-    this.#pass.goneWebhooks.add(line);
-    line.health = HEALTHY;
+  disableWebhook(queue: ListenerQueue): void {
+    this.#pass.goneWebhooks.add(queue);
+    queue.health = HEALTHY;
   }
 
   insertAttempt(delivery: number, { n, trigger, made }: { n: number; trigger: AttemptTrigger; made: string }): void {
     this.#pass.plan.attempts.push({ delivery, n, trigger, made });
   }
 
-  handOver(line: Line): void {
+  handOver(queue: ListenerQueue): void {
     const { log } = this;
     const pass = this.#pass;
-    if (line.waiting === 0 || pass.isGone(line) || line.isPaused(pass.nowMs)) return;
-    if (!line.isFor(pass.core.node.id, pass.nowMs)) return;
-    const webhook = this.webhook(line) ?? null;
-    if (isWebhook(line.listenerId) && !webhook?.active) return;
+    if (queue.waiting === 0 || pass.isGone(queue) || queue.isPaused(pass.nowMs)) return;
+    if (!queue.isFor(pass.core.node.id, pass.nowMs)) return;
+    const webhook = this.webhook(queue) ?? null;
+    if (isWebhook(queue.listenerId) && !webhook?.active) return;
     // What a claim will tell with it is read by now.
-    if (line.listenerId === MAIL) pass.owner(line.ownerId);
+    if (queue.listenerId === MAIL) pass.owner(queue.ownerId);
     const isOrdered = webhook?.settings.ordered ?? false;
     // What went back is the head again, and not yet in the rows that a claim would find.
-    if (isOrdered && pass.wentBack.has(line)) {
+    if (isOrdered && pass.wentBack.has(queue)) {
       log.claims.deliveriesWaiting = true;
       return;
     }
-    const most = isOrdered ? 1 - line.taken - line.granted : HANDED_OVER;
-    for (let taken = 0; taken < most && line.waiting > line.granted; taken++) {
-      if (!log.takeDelivery(line.listenerId, webhook)) {
+    const most = isOrdered ? 1 - queue.taken - queue.granted : HANDED_OVER;
+    for (let taken = 0; taken < most && queue.waiting > queue.granted; taken++) {
+      if (!log.takeDelivery(queue.listenerId, webhook)) {
         // What took a slot goes on with the rest by itself.
         log.claims.deliveriesWaiting ||= taken === 0;
         return;
       }
-      pass.grant(line, log, null);
+      pass.grant(queue, log, null);
     }
   }
 
   /** For how long a queue stays with its node when nothing is on its way any more: as long as what began there counts. */
-  #keptUntilMs(line: Line): number | null {
-    const rate = this.webhook(line)?.settings.rateLimit;
+  #keptUntilMs(queue: ListenerQueue): number | null {
+    const rate = this.webhook(queue)?.settings.rateLimit;
     return rate ? this.#pass.nowMs + rate.intervalMs : null;
   }
 }
 
 function toLeased(pass: Pass, row: Row, fence: number): Leased {
   const [ownerId, listenerId] = [text(row, 'owner_id'), text(row, 'listener_id')];
-  const queue = pass.line(ownerId, listenerId, false);
+  const queue = pass.queue(ownerId, listenerId, false);
   return { delivery: number(row, 'delivery'), fence, ownerId, listenerId, queue, progress: toProgress(row) };
 }

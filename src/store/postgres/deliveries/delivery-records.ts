@@ -98,7 +98,7 @@ const WHOLE = `WITH d AS MATERIALIZED (
   SELECT d.*, s.webhook, s.ahead, s.head, l.taken, l.paused_until_ms, w.id, w.url, w.name AS webhook_name, w.description,
       w.active, w.settings, w.secrets, w.created_at_ms, w.updated_at_ms, a.n, a.trigger, a.made
     FROM d LEFT JOIN standing AS s ON true LEFT JOIN webhooks AS w ON w.id = s.webhook
-      LEFT JOIN lines AS l ON l.owner_id = d.owner_id AND l.listener_id = d.listener_id
+      LEFT JOIN listener_queues AS l ON l.owner_id = d.owner_id AND l.listener_id = d.listener_id
       LEFT JOIN attempts AS a ON a.delivery = d.delivery
     ORDER BY a.n`;
 

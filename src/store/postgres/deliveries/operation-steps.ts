@@ -9,7 +9,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { countNext, firstNumberOf, meant, resendNext } from '../../../domain/operation.ts';
 import { number, text } from '../../rows/cells.ts';
 import { cursorOf } from '../../rows/operation-rows.ts';
-import { lockLine, readLine } from '../claims/queued-work.ts';
+import { lockQueue, readQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -108,9 +108,9 @@ async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepp
     arrayLiteral(meant(cursor, looked).map(({ entry }) => entry)),
   );
   const listener = { ownerId: text(row, 'owner_id'), id: text(row, 'webhook_id') };
-  lockLine(tx, listener);
-  const [line, [stand]] = await Promise.all([
-    readLine(tx, listener),
+  lockQueue(tx, listener);
+  const [queue, [stand]] = await Promise.all([
+    readQueue(tx, listener),
     tx.query(
       `SELECT ${WAITING} AS waiting FROM operations AS o JOIN webhooks AS w ON w.id = o.webhook_id
         WHERE o.id = $1 AND w.active`,
@@ -118,13 +118,13 @@ async function sendStep(core: Core, tx: Tx, { row, nowMs }: Step): Promise<Stepp
     ),
   ]);
   // Disabled or deleted since it was looked at: the next look tells which.
-  if (!line || !stand) return MORE;
+  if (!queue || !stand) return MORE;
   const isThere = new Set(events.map(({ entry }) => entry));
   const room = LIMITS.resendsWaiting - (stand.waiting as number);
   const next = resendNext(cursor, looked, { room, isThere: ({ entry }) => isThere.has(entry) });
   const { after, isDone } = next;
   const deliveries = next.chosen.map(({ delivery }) => delivery);
-  const again = { line, deliveries, states: cursor.states, nowMs };
+  const again = { queue, deliveries, states: cursor.states, nowMs };
   const resent = deliveries.length === 0 ? 0 : await sendAgain(core, tx, again);
   void tx.query(
     `UPDATE operations SET resent = resent + $2::int, after_delivery = $3::bigint, updated_at_ms = $4::bigint,

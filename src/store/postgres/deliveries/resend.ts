@@ -1,7 +1,7 @@
 // Sending deliveries again: what waits is due at once, and what is over moves back to what is open. Rows that wait are
-// touched under their line's lock only, and those that are on their way never.
+// touched under their queue's lock only, and those that are on their way never.
 //
-// Retention may be about to take the event of one that is over: so that is locked first, and before the line.
+// Retention may be about to take the event of one that is over: so that is locked first, and before the queue.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { type NotResendable, reasonAgainstResending } from '../../../domain/delivery/progress.ts';
@@ -10,13 +10,13 @@ import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { DeliveryRecord } from '../../contract/records.ts';
 import { number, text } from '../../rows/cells.ts';
 import { toDeliveryRecord } from '../../rows/log-rows.ts';
-import { lockLine, readLine } from '../claims/queued-work.ts';
+import { lockQueue, readQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
-import { type Line, sendLines } from '../log/listener-queue.ts';
+import { type ListenerQueue, sendQueues } from '../log/listener-queue.ts';
 import { DELIVERY_COLUMNS } from './delivery-records.ts';
 
 const BY_HAND = [...RESENDABLE, 'pending'] as const;
@@ -47,17 +47,17 @@ async function resendIn(
   if (!found) return undefined;
   const nowMs = core.clock.heard(number(found, 'now_ms'), tx.beganAt);
   const listener = { ownerId, id: text(found, 'listener_id') };
-  lockLine(tx, listener);
-  const [line, webhooks, states] = await Promise.all([
-    readLine(tx, listener),
+  lockQueue(tx, listener);
+  const [queue, webhooks, states] = await Promise.all([
+    readQueue(tx, listener),
     tx.query('SELECT active FROM webhooks WHERE id = $1 AND owner_id = $2', listener.id, ownerId),
     tx.query('SELECT state FROM all_deliveries WHERE delivery = $1', delivery),
   ]);
-  if (!line) return 'gone';
+  if (!queue) return 'gone';
   const webhook = webhooks[0] && { active: webhooks[0].active === true };
   const reason = reasonAgainstResending({ state: states[0]?.state as DeliveryState, listenerId: listener.id }, webhook);
   if (reason !== null) return reason;
-  await sendAgain(core, tx, { line, deliveries: [delivery], states: BY_HAND, nowMs });
+  await sendAgain(core, tx, { queue, deliveries: [delivery], states: BY_HAND, nowMs });
   const [row] = await tx.query(
     `SELECT ${DELIVERY_COLUMNS} FROM all_deliveries AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = $1`,
     delivery,
@@ -67,7 +67,7 @@ async function resendIn(
 
 export interface Again {
   /** Locked. */
-  readonly line: Line;
+  readonly queue: ListenerQueue;
   readonly deliveries: readonly number[];
   /** Only those that are in one of these now. */
   readonly states: readonly string[];
@@ -75,20 +75,20 @@ export interface Again {
 }
 
 /** Makes them due at once, with all counters. Returns how many there were. */
-export async function sendAgain(core: Core, tx: Tx, { line, deliveries, states, nowMs }: Again): Promise<number> {
+export async function sendAgain(core: Core, tx: Tx, { queue, deliveries, states, nowMs }: Again): Promise<number> {
   const which = [arrayLiteral(deliveries), arrayLiteral(states), nowMs] as const;
   const [waiting, over] = await Promise.all([tx.query(DUE_AT_ONCE, ...which), tx.query(OPEN_AGAIN, ...which)]);
   const ledger = new Ledger();
   let total = 0;
   for (const { state, n } of [...waiting, ...over] as { state: string; n: number }[]) {
-    ledger.moved(line.ownerId, 'deliveries', { from: state, to: 'retrying', n });
+    ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'retrying', n });
     // Its error stays, and tells of no delivery that is exhausted now.
-    if (state === 'exhausted') ledger.count(line.ownerId, FURTHER_ERRORS, n);
+    if (state === 'exhausted') ledger.count(queue.ownerId, FURTHER_ERRORS, n);
     total += n;
   }
   const opened = over.reduce((sum, { n }) => sum + (n as number), 0);
-  line.change({ waiting: opened }, core.node.id);
-  sendLines(tx, [line]);
+  queue.change({ waiting: opened }, core.node.id);
+  sendQueues(tx, [queue]);
   ledger.write(tx, core.node.slot);
   return total;
 }

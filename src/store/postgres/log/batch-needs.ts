@@ -51,7 +51,7 @@ export interface DigestNeed {
   readonly windowMs: number;
 }
 
-export interface LineNeed {
+export interface QueueNeed {
   readonly ownerId: string;
   readonly listenerId: string;
   readonly isRun: boolean;
@@ -62,9 +62,9 @@ export class Misses {
   readonly owners = new Set<string>();
   readonly routes = new Missed();
   readonly digests = new Map<string, DigestNeed>();
-  readonly lines = new Map<string, LineNeed>();
+  readonly queues = new Map<string, QueueNeed>();
 
   get isEmpty(): boolean {
-    return this.owners.size + this.digests.size + this.lines.size === 0 && this.routes.isEmpty;
+    return this.owners.size + this.digests.size + this.queues.size === 0 && this.routes.isEmpty;
   }
 }

@@ -13,7 +13,7 @@ import type { Core } from '../core.ts';
 import { pairKey } from './batch-needs.ts';
 import type { Reads } from './batch-reads.ts';
 import { Ledger, type WorkKind } from './ledger.ts';
-import { Line, sendLines } from './listener-queue.ts';
+import { ListenerQueue, sendQueues } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { Plan } from './row-changes.ts';
 
@@ -25,7 +25,7 @@ interface Claimer {
 
 /** Rows to be claimed for a verb, once the plan stands. */
 export interface Grant {
-  readonly line: Line;
+  readonly queue: ListenerQueue;
   readonly claimer: Claimer;
   readonly count: number;
   /** Of a run. */
@@ -56,9 +56,9 @@ export class Pass {
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
   /** Webhooks that asked for no more, or failed for too long: disabled, and what waits for them held. */
-  readonly goneWebhooks = new Set<Line>();
-  /** Lines to which something went back: what is in them is not what the rows say, until those are written. */
-  readonly wentBack = new Set<Line>();
+  readonly goneWebhooks = new Set<ListenerQueue>();
+  /** Queues to which something went back: what is in them is not what the rows say, until those are written. */
+  readonly wentBack = new Set<ListenerQueue>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
   /** What sources forget and remember from now on, by their id. */
   readonly memories = new Map<string, { readonly removed: Set<string>; readonly added: Map<string, number> }>();
@@ -68,7 +68,7 @@ export class Pass {
   readonly told = new Set<Channel>();
   /** Of each verb. */
   readonly claims: ClaimsSoFar[] = [];
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, ListenerQueue>();
   /**
    * What a verb of this pass has dealt with: those behind it do not find it any more. Runs and deliveries by their numbers:
    * one that ends here may have been read as lost too, when its node was taken for gone, and it leaves its state once.
@@ -89,18 +89,18 @@ export class Pass {
     return this.reads.nowMs;
   }
 
-  line(ownerId: string, listenerId: string, isRun: boolean): Line {
+  queue(ownerId: string, listenerId: string, isRun: boolean): ListenerQueue {
     const key = pairKey(ownerId, listenerId);
-    const known = this.#lines.get(key);
+    const known = this.#queues.get(key);
     if (known) return known;
-    const row = this.reads.lines.get(key);
+    const row = this.reads.queues.get(key);
     if (!row) {
       this.isWhole = false;
-      this.reads.missed.lines.set(key, { ownerId, listenerId, isRun });
+      this.reads.missed.queues.set(key, { ownerId, listenerId, isRun });
     }
-    const line = row ? new Line(row, isRun) : Line.empty(ownerId, listenerId, isRun);
-    this.#lines.set(key, line);
-    return line;
+    const queue = row ? new ListenerQueue(row, isRun) : ListenerQueue.empty(ownerId, listenerId, isRun);
+    this.#queues.set(key, queue);
+    return queue;
   }
 
   /** Whether this tick is ours to fire; once. */
@@ -149,14 +149,14 @@ export class Pass {
     return true;
   }
 
-  /** Claims the next row of the line once the plan stands; its slot is taken. */
-  grant(line: Line, claimer: Claimer, runnable: Runnable | null): void {
-    line.granted++;
-    this.grants.push({ line, claimer, count: 1, runnable });
+  /** Claims the next row of the queue once the plan stands; its slot is taken. */
+  grant(queue: ListenerQueue, claimer: Claimer, runnable: Runnable | null): void {
+    queue.granted++;
+    this.grants.push({ queue, claimer, count: 1, runnable });
   }
 
-  isGone(line: Line): boolean {
-    return this.goneWebhooks.has(line);
+  isGone(queue: ListenerQueue): boolean {
+    return this.goneWebhooks.has(queue);
   }
 
   /** The pass, or its transaction, came to nothing. */
@@ -166,9 +166,9 @@ export class Pass {
   }
 
   /** Hands that were taken and found nothing to hold. */
-  leaveUnused({ admission }: Claimer, line: Line, count: number): void {
+  leaveUnused({ admission }: Claimer, queue: ListenerQueue, count: number): void {
     const drop = (): void =>
-      line.isRun ? admission.dropRun(line.listenerId) : admission.dropDelivery(line.listenerId);
+      queue.isRun ? admission.dropRun(queue.listenerId) : admission.dropDelivery(queue.listenerId);
     for (let i = 0; i < count; i++) this.#unused.push(drop);
   }
 
@@ -243,16 +243,16 @@ export class Pass {
     };
   }
 
-  /** A line was found to count less than there is. */
+  /** A queue was found to count less than there is. */
   get isCounterWrong(): boolean {
-    return [...this.#lines.values()].some((line) => line.isWrong);
+    return [...this.#queues.values()].some((queue) => queue.isWrong);
   }
 
-  /** Those that changed. Behind all rows: when a line is ready is told by them. */
-  sendLines(tx: Tx): void {
-    sendLines(
+  /** Those that changed. Behind all rows: when a queue is ready is told by them. */
+  sendQueues(tx: Tx): void {
+    sendQueues(
       tx,
-      [...this.#lines.values()].filter((line) => line.isChanged),
+      [...this.#queues.values()].filter((queue) => queue.isChanged),
     );
   }
 

@@ -3,7 +3,7 @@
 // finds something missing has it read, and is made anew.
 //
 // Locks are always taken in this order, so that two nodes do not wait for each other: idempotency keys, runs and
-// deliveries that end, digests, lines; and by key within each. What is left is found by Postgres and tried again.
+// deliveries that end, digests, queues; and by key within each. What is left is found by Postgres and tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -17,8 +17,8 @@ import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { type DigestNeed, type LineNeed, leaseKey, Misses, type Needs, pairKey } from './batch-needs.ts';
-import { LINE_COLUMNS, type LineRow, toLineRow } from './listener-queue.ts';
+import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed } from './batch-needs.ts';
+import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** Whether a source's trigger `t` has a run that is not over. Not a join: a plan made for few events would read all of them. */
 const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_runs AS o
@@ -45,7 +45,7 @@ export class Reads {
   readonly firedTicks = new Set<string>();
   readonly strategies = new Map<string, string | null>();
   readonly itemIds = new Map<string, string[]>();
-  readonly lines = new Map<string, LineRow>();
+  readonly queues = new Map<string, QueueRow>();
   readonly digests = new Map<string, Row>();
   overDigests: Row[] = [];
   /** Deleted already. */
@@ -55,14 +55,14 @@ export class Reads {
 
   readonly #core: Core;
   readonly #tx: Tx;
-  readonly #knownLines: Map<string, LineNeed>;
+  readonly #knownQueues: Map<string, QueueNeed>;
   #missed = new Misses();
 
-  /** `knownLines`: those that a try of the same batch needed; this one locks them at once. */
-  constructor(core: Core, tx: Tx, knownLines: Map<string, LineNeed>) {
+  /** `knownQueues`: those that a try of the same batch needed; this one locks them at once. */
+  constructor(core: Core, tx: Tx, knownQueues: Map<string, QueueNeed>) {
     this.#core = core;
     this.#tx = tx;
-    this.#knownLines = knownLines;
+    this.#knownQueues = knownQueues;
   }
 
   get missed(): Misses {
@@ -86,14 +86,14 @@ export class Reads {
   }
 
   /**
-   * The next ones, until a plan misses nothing. Lines come last, when all else is known: so they are locked at once, in
+   * The next ones, until a plan misses nothing. Queues come last, when all else is known: so they are locked at once, in
    * the order of their keys.
    */
   async more(): Promise<void> {
     const missed = this.#missed;
     this.#missed = new Misses();
     const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
-    if (!isMissingOthers) return this.#readLines(missed.lines);
+    if (!isMissingOthers) return this.#readQueues(missed.queues);
     await Promise.all([
       missed.owners.size > 0 && this.#readStand(missed.owners),
       this.#core.routes.read(this.#tx, missed.routes),
@@ -298,25 +298,25 @@ export class Reads {
   }
 
   /**
-   * Locks. Whoever changes or deletes a listener locks its line too, so that from now on nobody does; what was changed
+   * Locks. Whoever changes or deletes a listener locks its queue too, so that from now on nobody does; what was changed
    * before shows in the versions, which are therefore read again behind the lock.
    */
-  async #readLines(missed: ReadonlyMap<string, LineNeed>): Promise<void> {
-    for (const [key, need] of missed) this.#knownLines.set(key, need);
-    const wanted = [...this.#knownLines].filter(([key]) => !this.lines.has(key)).map(([, need]) => need);
+  async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
+    for (const [key, need] of missed) this.#knownQueues.set(key, need);
+    const wanted = [...this.#knownQueues].filter(([key]) => !this.queues.has(key)).map(([, need]) => need);
     const owners = arrayLiteral(wanted.map((l) => l.ownerId));
     const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
     const lock = async (): Promise<number> => {
       const rows = await this.#tx.query(
-        `SELECT ${LINE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
-          JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+        `SELECT ${QUEUE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+          JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
           WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
         owners,
         listeners,
       );
       for (const row of rows) {
-        const line = toLineRow(row);
-        this.lines.set(pairKey(line.ownerId, line.listenerId), line);
+        const queue = toQueueRow(row);
+        this.queues.set(pairKey(queue.ownerId, queue.listenerId), queue);
       }
       return rows.length;
     };
@@ -325,7 +325,7 @@ export class Reads {
     if (locked === wanted.length) return;
     // The first of a listener: whoever makes the row, all of them lock it.
     void this.#tx.query(
-      `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken)
+      `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
         SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
         ON CONFLICT DO NOTHING`,
       owners,

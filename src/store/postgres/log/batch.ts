@@ -3,7 +3,7 @@
 //
 // A transaction has these steps; each is one round trip, whatever the number of verbs:
 //   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (batch-reads.ts)
-//   2. plan, in memory (batch-planner.ts); what was lacking is read and the plan made anew: mostly the lines, which are locked
+//   2. plan, in memory (batch-planner.ts); what was lacking is read and the plan made anew: mostly the queues, which are locked
 //   3. claim the rows that were granted to the hands that ends have freed; right before that, write the beginnings of waits
 //   4. write all of it and commit
 //
@@ -16,9 +16,9 @@ import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/log-rows.ts';
 import { grantRows } from '../claims/claim.ts';
 import { keepLastNumber } from '../claims/node.ts';
-import { type Lane, OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
+import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
-import { type LineNeed, Needs } from './batch-needs.ts';
+import { Needs, type QueueNeed } from './batch-needs.ts';
 import { Pass } from './batch-planner.ts';
 import { NodeGone, Reads } from './batch-reads.ts';
 
@@ -55,7 +55,7 @@ export interface LogCore extends Core {
 const FAILING_MS = 10_000;
 
 export class Batch {
-  readonly #lane: Lane;
+  readonly #connection: TransactionConnection;
   readonly #core: Core;
   readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
   #working: Promise<void> | undefined;
@@ -64,8 +64,8 @@ export class Batch {
   /** When storage last failed to take a write, unless it has taken one since. */
   #failedAt: number | null = null;
 
-  constructor(lane: Lane, core: Core) {
-    this.#lane = lane;
+  constructor(connection: TransactionConnection, core: Core) {
+    this.#connection = connection;
     this.#core = core;
   }
 
@@ -115,15 +115,15 @@ export class Batch {
 
   async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
     const core = this.#core;
-    const knownLines = new Map<string, LineNeed>();
+    const knownQueues = new Map<string, QueueNeed>();
     let pass: Pass | undefined;
     core.routes.trim();
     try {
       for (;;) {
         try {
-          const values = await this.#lane.transact(async (tx) => {
+          const values = await this.#connection.transact(async (tx) => {
             pass?.undo();
-            const planned = await plan(core, batch, new Reads(core, tx, knownLines));
+            const planned = await plan(core, batch, new Reads(core, tx, knownQueues));
             pass = planned.pass;
             pass.plan.sendFirst(tx);
             await grantRows(pass, tx);
@@ -168,7 +168,7 @@ function write(pass: Pass, tx: Tx): void {
   pass.plan.send(tx, pass.nowMs);
   pass.sendMemory(tx);
   pass.sendDigests(tx);
-  pass.sendLines(tx);
+  pass.sendQueues(tx);
   pass.ledger.write(tx, pass.core.node.slot);
   const ahead = pass.numbers.aheadOf(pass.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, pass.core.node.slot);

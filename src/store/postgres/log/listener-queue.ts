@@ -1,4 +1,4 @@
-// A line: what waits for one workflow, source or webhook and how many of it are under way, and a webhook's health. Whoever
+// A queue: what waits for one workflow, source or webhook and how many of it are under way, and a webhook's health. Whoever
 // changes one has its row locked.
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
@@ -8,7 +8,7 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';
 
-export interface LineRow {
+export interface QueueRow {
   readonly ownerId: string;
   readonly listenerId: string;
   readonly waiting: number;
@@ -16,7 +16,7 @@ export interface LineRow {
   readonly holder: number | null;
   readonly keptUntilMs: number | null;
   readonly health: WebhookHealth;
-  /** Of a line of runs; 0 also when nothing waits. */
+  /** Of a queue of runs; 0 also when nothing waits. */
   readonly readyAtMs: number;
   /** Of a throttled workflow; none: nothing of it has begun. */
   readonly starts: Starts;
@@ -24,17 +24,17 @@ export interface LineRow {
 
 const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
 
-/** Of `lines AS l`: what `toLineRow` reads. A node that is gone keeps nothing. */
-export const LINE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
+/** Of `listener_queues AS l`: what `toQueueRow` reads. A node that is gone keeps nothing. */
+export const QUEUE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
   CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
   l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, l.ready_at_ms, l.starts`;
 
-/** Of `lines AS l`: Line.isFor, for statements. */
+/** Of `listener_queues AS l`: ListenerQueue.isFor, for statements. */
 export const isFor = (node: string, now: string): string =>
   `(l.holder = ${node} OR (l.taken <= 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
     OR NOT ${HOLDER_LIVES})))`;
 
-export function toLineRow(row: Row): LineRow {
+export function toQueueRow(row: Row): QueueRow {
   return {
     ownerId: row.owner_id as string,
     listenerId: row.listener_id as string,
@@ -60,7 +60,7 @@ export function toHealth(row: Row): WebhookHealth {
 }
 
 /** A listener's counters, as its transaction has them so far. */
-export class Line {
+export class ListenerQueue {
   readonly ownerId: string;
   readonly listenerId: string;
   readonly isRun: boolean;
@@ -80,7 +80,7 @@ export class Line {
   readonly #healthBefore: WebhookHealth;
   #health: WebhookHealth;
 
-  constructor(row: LineRow, isRun: boolean) {
+  constructor(row: QueueRow, isRun: boolean) {
     this.ownerId = row.ownerId;
     this.listenerId = row.listenerId;
     this.isRun = isRun;
@@ -95,9 +95,9 @@ export class Line {
     this.#startsBefore = row.starts;
   }
 
-  static empty(ownerId: string, listenerId: string, isRun: boolean): Line {
+  static empty(ownerId: string, listenerId: string, isRun: boolean): ListenerQueue {
     const nothing = { waiting: 0, taken: 0, holder: null, keptUntilMs: null, readyAtMs: 0, starts: NEVER };
-    return new Line({ ownerId, listenerId, ...nothing, health: HEALTHY }, isRun);
+    return new ListenerQueue({ ownerId, listenerId, ...nothing, health: HEALTHY }, isRun);
   }
 
   change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
@@ -112,7 +112,7 @@ export class Line {
     }
   }
 
-  /** Never less than nothing: with a negative count, nobody could ever take the line again. */
+  /** Never less than nothing: with a negative count, nobody could ever take the queue again. */
   #count(waiting: number, taken: number): void {
     this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
     this.waiting = Math.max(0, this.waiting + waiting);
@@ -120,8 +120,8 @@ export class Line {
     this.isChanged = true;
   }
 
-  /** As the rows say; a line that nothing is taken of is anybody's. */
-  recount({ waiting, taken, holder }: Pick<LineRow, 'waiting' | 'taken' | 'holder'>): void {
+  /** As the rows say; a queue that nothing is taken of is anybody's. */
+  recount({ waiting, taken, holder }: Pick<QueueRow, 'waiting' | 'taken' | 'holder'>): void {
     this.waiting = waiting;
     this.taken = taken;
     if (!this.isRun) this.holder = taken > 0 ? (this.holder ?? holder) : null;
@@ -198,7 +198,7 @@ export class Line {
   }
 }
 
-/** Of `lines AS l`: when the earliest of what waits is due; of an ordered webhook the lowest number, which goes first. */
+/** Of `listener_queues AS l`: when the earliest of what waits is due; of an ordered webhook the lowest number, which goes first. */
 const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.id = l.listener_id)
   THEN (SELECT d.due_at_ms FROM open_deliveries AS d
     WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state IN ('pending', 'retrying')
@@ -209,19 +209,19 @@ const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.
     (SELECT min(due_at_ms) FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying')) END`;
 
-/** A delivery's line is ready when what goes next is due and its webhook is not paused, told by the rows themselves. */
-export function sendLines(tx: Tx, changed: readonly Line[]): void {
+/** A delivery's queue is ready when what goes next is due and its webhook is not paused, told by the rows themselves. */
+export function sendQueues(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   sendHealth(
     tx,
-    changed.filter((line) => line.isHealthChanged),
+    changed.filter((queue) => queue.isHealthChanged),
   );
   sendStarts(
     tx,
-    changed.filter((line) => line.isStartsChanged),
+    changed.filter((queue) => queue.isStartsChanged),
   );
   void tx.query(
-    `UPDATE lines AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
+    `UPDATE listener_queues AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
         ready_at_ms = CASE WHEN u.waiting = 0 THEN NULL WHEN l.is_run THEN u.ready
           ELSE greatest(l.paused_until_ms, ${EARLIEST_DUE}) END
       FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[],
@@ -237,10 +237,10 @@ export function sendLines(tx: Tx, changed: readonly Line[]): void {
   );
 }
 
-function sendStarts(tx: Tx, changed: readonly Line[]): void {
+function sendStarts(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   void tx.query(
-    `UPDATE lines AS l SET starts = u.starts FROM unnest($1::text[], $2::text[], $3::text[]) AS u (o, i, starts)
+    `UPDATE listener_queues AS l SET starts = u.starts FROM unnest($1::text[], $2::text[], $3::text[]) AS u (o, i, starts)
       WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
     arrayLiteral(changed.map((l) => l.ownerId)),
     arrayLiteral(changed.map((l) => l.listenerId)),
@@ -248,10 +248,10 @@ function sendStarts(tx: Tx, changed: readonly Line[]): void {
   );
 }
 
-function sendHealth(tx: Tx, changed: readonly Line[]): void {
+function sendHealth(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   void tx.query(
-    `UPDATE lines AS l SET failing_since_ms = u.since, exhausted_in_row = u.exhausted, noticed_at_ms = u.noticed,
+    `UPDATE listener_queues AS l SET failing_since_ms = u.since, exhausted_in_row = u.exhausted, noticed_at_ms = u.noticed,
         paused_until_ms = u.paused
       FROM unnest($1::text[], $2::text[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
         AS u (o, i, since, exhausted, noticed, paused)
@@ -265,10 +265,10 @@ function sendHealth(tx: Tx, changed: readonly Line[]): void {
   );
 }
 
-/** Of a webhook that is deleted, whose line is locked. */
+/** Of a webhook that is deleted, whose queue is locked. */
 export function forgetHealth(tx: Tx, { ownerId, id }: { ownerId: string; id: string }): void {
   void tx.query(
-    `UPDATE lines SET failing_since_ms = NULL, exhausted_in_row = 0, noticed_at_ms = NULL, paused_until_ms = NULL
+    `UPDATE listener_queues SET failing_since_ms = NULL, exhausted_in_row = 0, noticed_at_ms = NULL, paused_until_ms = NULL
       WHERE owner_id = $1 AND listener_id = $2`,
     ownerId,
     id,

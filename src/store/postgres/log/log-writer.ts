@@ -35,7 +35,7 @@ import type { Cells } from './row-inserts.ts';
 
 /** Beyond a run's timeout, for a process to start, a queue in the node, and a slow database. */
 const RUN_LEASE_SLACK_MS = 5 * MINUTE_MS;
-/** Of a delivery: the longest attempt, as often as it may stand in line. */
+/** Of a delivery: the longest attempt, as often as it may wait. */
 export const DELIVERY_LEASE_MS = 10 * MINUTE_MS;
 
 export function runLeaseMs({ settings }: Runnable): number {
@@ -151,11 +151,11 @@ export class PlannedLogWriter implements LogWriter {
   }
 
   runQueue(ownerId: string, runnableId: string): RunQueue {
-    return new PlannedRunQueue(this, this.pass.line(ownerId, runnableId, true));
+    return new PlannedRunQueue(this, this.pass.queue(ownerId, runnableId, true));
   }
 
   deliveryQueue(ownerId: string, listenerId: string): DeliveryQueue {
-    return new PlannedDeliveryQueue(this, this.pass.line(ownerId, listenerId, false));
+    return new PlannedDeliveryQueue(this, this.pass.queue(ownerId, listenerId, false));
   }
 
   leasedRun(lease: RunLease): LeasedRun | undefined {

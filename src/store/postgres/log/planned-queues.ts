@@ -7,7 +7,7 @@ import type { RunState } from '../../../domain/run/run.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar, DeliveryQueue, RunQueue } from '../../log/port.ts';
 import type { Pass } from './batch-planner.ts';
-import type { Line } from './listener-queue.ts';
+import type { ListenerQueue } from './listener-queue.ts';
 
 /** The verb that is planned. */
 interface Planning {
@@ -18,67 +18,67 @@ interface Planning {
 
 export class PlannedRunQueue implements RunQueue {
   readonly #log: Planning;
-  readonly #line: Line;
+  readonly #queue: ListenerQueue;
 
-  constructor(log: Planning, line: Line) {
+  constructor(log: Planning, queue: ListenerQueue) {
     this.#log = log;
-    this.#line = line;
+    this.#queue = queue;
   }
 
   get waiting(): number {
-    return this.#line.waiting - this.#line.granted;
+    return this.#queue.waiting - this.#queue.granted;
   }
 
   room({ settings: { throttle } }: Runnable): number {
-    return this.#line.roomAt(throttle, this.#log.pass.nowMs) - this.#line.granted;
+    return this.#queue.roomAt(throttle, this.#log.pass.nowMs) - this.#queue.granted;
   }
 
   hasSlot(runnable: Runnable, besideHooks: boolean): boolean {
-    return this.#line.taken + this.#line.granted < concurrencyOf(runnable, besideHooks);
+    return this.#queue.taken + this.#queue.granted < concurrencyOf(runnable, besideHooks);
   }
 
   moved(from: RunState | null, to: RunState): void {
     const { ledger, core } = this.#log.pass;
-    ledger.moved(this.#line.ownerId, 'runs', { from, to });
+    ledger.moved(this.#queue.ownerId, 'runs', { from, to });
     if (from === to) return;
     const waiting = Number(to === 'queued') - Number(from === 'queued');
     const taken = Number(to === 'running') - Number(from === 'running');
-    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
+    if (waiting !== 0 || taken !== 0) this.#queue.change({ waiting, taken }, core.node.id);
   }
 
   began({ settings: { throttle } }: Runnable, startedAtMs: number): void {
-    this.#line.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.pass.nowMs });
+    this.#queue.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.pass.nowMs });
   }
 
   claimOldest(runnable: Runnable): void {
-    this.#log.pass.grant(this.#line, this.#log, runnable);
+    this.#log.pass.grant(this.#queue, this.#log, runnable);
   }
 }
 
 export class PlannedDeliveryQueue implements DeliveryQueue {
   readonly #log: Planning;
-  readonly #line: Line;
+  readonly #queue: ListenerQueue;
 
-  constructor(log: Planning, line: Line) {
+  constructor(log: Planning, queue: ListenerQueue) {
     this.#log = log;
-    this.#line = line;
+    this.#queue = queue;
   }
 
   isHeld(webhook: Webhook): boolean {
-    return !webhook.active || this.#log.pass.isGone(this.#line);
+    return !webhook.active || this.#log.pass.isGone(this.#queue);
   }
 
   mayGoAtOnce(isOrdered: boolean): boolean {
     const { core, nowMs } = this.#log.pass;
-    return this.#line.waiting === 0 && this.#line.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
+    return this.#queue.waiting === 0 && this.#queue.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
   }
 
   moved(from: DeliveryState | null, to: DeliveryState): void {
     const { ledger, core } = this.#log.pass;
-    ledger.moved(this.#line.ownerId, 'deliveries', { from, to });
+    ledger.moved(this.#queue.ownerId, 'deliveries', { from, to });
     const waiting = Number(isWaiting(to)) - Number(isWaiting(from));
     const taken = Number(to === 'sending') - Number(from === 'sending');
-    if (waiting !== 0 || taken !== 0) this.#line.change({ waiting, taken }, core.node.id);
+    if (waiting !== 0 || taken !== 0) this.#queue.change({ waiting, taken }, core.node.id);
   }
 
   announceWaiting(isOrdered: boolean): void {
@@ -89,7 +89,7 @@ export class PlannedDeliveryQueue implements DeliveryQueue {
 
   /** Of an ordered webhook, one at a time; the process that sends it goes on with the next by itself. */
   #mayGo(isOrdered: boolean): boolean {
-    return (this.#line.taken === 0 || !isOrdered) && !this.#line.isPaused(this.#log.pass.nowMs);
+    return (this.#queue.taken === 0 || !isOrdered) && !this.#queue.isPaused(this.#log.pass.nowMs);
   }
 }
 

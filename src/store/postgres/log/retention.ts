@@ -96,9 +96,9 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
   const config = configDatabase(core);
   for (let isMore = true; isMore; ) isMore = await config.write(() => pruneAudit(beforeMs));
-  // Of workflows, sources and webhooks that are gone, and of places that requests went to; whoever is just using a line has it locked.
+  // Of workflows, sources and webhooks that are gone, and of places that requests went to; whoever is just using a queue has it locked.
   await pool.write(
-    `DELETE FROM lines AS l USING (SELECT owner_id, listener_id FROM lines AS i
+    `DELETE FROM listener_queues AS l USING (SELECT owner_id, listener_id FROM listener_queues AS i
         WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^((p|dc|wh)_|http:)'
           AND (paused_until_ms IS NULL OR paused_until_ms <= $1::bigint)
           AND NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = i.listener_id)

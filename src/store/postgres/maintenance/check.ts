@@ -119,14 +119,14 @@ const READY = `CASE WHEN bool_or(w.is_ordered)
   THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
   ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
 
-/** The lines as they should be, beside those that are there. `listeners`: a parameter, only theirs. */
-export function linesAsRows(listeners: string | null = null): string {
+/** The queues as they should be, beside those that are there. `listeners`: a parameter, only theirs. */
+export function queuesAsRows(listeners: string | null = null): string {
   const of = (column: string): string => (listeners === null ? '' : `WHERE ${column} = ANY(${listeners}::text[])`);
   return `(SELECT coalesce(l.owner_id, r.owner_id) AS owner, coalesce(l.listener_id, r.listener_id) AS listener,
     coalesce(l.waiting, 0) AS waiting, coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts,
     coalesce(r.waiting, 0) AS rows_waiting, coalesce(r.taken, 0) AS rows_taken, r.holder AS rows_holder,
     greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
-  FROM (SELECT * FROM lines ${of('listener_id')}) AS l FULL JOIN (
+  FROM (SELECT * FROM listener_queues ${of('listener_id')}) AS l FULL JOIN (
     SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
       count(*) FILTER (WHERE state = 'running') AS taken, NULL::bigint AS holder,
       min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
@@ -136,34 +136,34 @@ export function linesAsRows(listeners: string | null = null): string {
       count(*) FILTER (WHERE state = 'sending'), max(d.node) FILTER (WHERE state = 'sending'), ${READY}
       FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id ${of('d.listener_id')}
       GROUP BY d.owner_id, d.listener_id) AS r
-    ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS line`;
+    ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS queue`;
 }
 
-const LINES = linesAsRows();
+const QUEUES = queuesAsRows();
 
 const LINE_RULES: readonly Rule[] = [
   {
     check: 'line_waiting',
-    detail: 'lines that count other rows as waiting than there are',
-    broken: `${LINES} WHERE waiting <> rows_waiting`,
+    detail: 'queues that count other rows as waiting than there are',
+    broken: `${QUEUES} WHERE waiting <> rows_waiting`,
     example: 'listener',
   },
   {
     check: 'line_taken',
-    detail: 'lines that count other rows as taken than there are',
-    broken: `${LINES} WHERE taken <> rows_taken`,
+    detail: 'queues that count other rows as taken than there are',
+    broken: `${QUEUES} WHERE taken <> rows_taken`,
     example: 'listener',
   },
   {
     check: 'line_ready',
-    detail: 'lines that something waits in and nobody looks at, or looks at too late, or that are looked at in vain',
-    broken: `${LINES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
+    detail: 'queues that something waits in and nobody looks at, or looks at too late, or that are looked at in vain',
+    broken: `${QUEUES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
     example: 'listener',
   },
   {
     check: 'line_holder',
-    detail: 'lines of deliveries that are taken by nobody',
-    broken: `${LINES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
+    detail: 'queues of deliveries that are taken by nobody',
+    broken: `${QUEUES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
     example: 'listener',
   },
 ];

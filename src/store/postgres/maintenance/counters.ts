@@ -3,7 +3,7 @@
 // Every transaction changes rows and their counters together. So within one snapshot they agree, whatever is under way:
 // the look is one transaction that only reads, locks nothing, and costs what `errand store check` does for open rows alone.
 // What differs is looked at again before it is changed:
-// - a line under its lock, without which nobody commits a change of its rows;
+// - a queue under its lock, without which nobody commits a change of its rows;
 // - a figure of the ledger by its difference from the rows, which no transaction changes, however many are under way: so it
 //   is taken from one statement's snapshot and added to this node's own row. One node at a time does so.
 
@@ -16,12 +16,12 @@ import { Session } from '../connection/session.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { LINE_COLUMNS, Line, sendLines, toLineRow } from '../log/listener-queue.ts';
-import { linesAsRows } from './check.ts';
+import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
+import { queuesAsRows } from './check.ts';
 
 /** Of one look; with more, the next one goes on. */
 const LINES_PER_LOOK = 1000;
-const LINES_PER_STEP = 100;
+const QUEUES_PER_STEP = 100;
 /** No look takes so long; the session's statements have no limit of their own. */
 const LOOK_MS = 5 * MINUTE_MS;
 
@@ -35,7 +35,7 @@ const FIGURES = `SELECT owner_id, fact, coalesce(l.n, 0)::bigint AS counted, coa
     SELECT owner_id, 'deliveries.' || state, count(*) FROM open_deliveries GROUP BY owner_id, state) AS r
   USING (owner_id, fact) WHERE coalesce(l.n, 0) <> coalesce(r.n, 0)`;
 
-const WRONG_LINES = `SELECT owner, listener FROM ${linesAsRows()} WHERE waiting <> rows_waiting OR taken <> rows_taken
+const WRONG_QUEUES = `SELECT owner, listener FROM ${queuesAsRows()} WHERE waiting <> rows_waiting OR taken <> rows_taken
   OR (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)
   OR (NOT is_run AND taken > 0 AND holder IS NULL) ORDER BY owner, listener LIMIT ${LINES_PER_LOOK}`;
 
@@ -71,19 +71,19 @@ async function giveUp({ pool }: Core): Promise<void> {
 }
 
 async function lookAndRepair(core: Core, connection: ConnectionOptions): Promise<Repair[]> {
-  const { lines, isLedgerWrong } = await look(connection);
+  const { queues, isLedgerWrong } = await look(connection);
   const repairs: Repair[] = [];
-  for (let from = 0; from < lines.length; from += LINES_PER_STEP) {
-    const step = lines.slice(from, from + LINES_PER_STEP);
-    repairs.push(...(await core.config.transact((tx) => repairLines(tx, step))));
+  for (let from = 0; from < queues.length; from += QUEUES_PER_STEP) {
+    const step = queues.slice(from, from + QUEUES_PER_STEP);
+    repairs.push(...(await core.config.transact((tx) => repairQueues(tx, step))));
   }
   if (isLedgerWrong) repairs.push(...(await core.config.transact((tx) => repairLedger(core, tx))));
-  if (lines.length > 0) for (const channel of ['runs', 'deliveries'] as const) core.notices.tellAll(channel);
+  if (queues.length > 0) for (const channel of ['runs', 'deliveries'] as const) core.notices.tellAll(channel);
   return repairs;
 }
 
 interface Wrong {
-  readonly lines: readonly Row[];
+  readonly queues: readonly Row[];
   readonly isLedgerWrong: boolean;
 }
 
@@ -91,9 +91,9 @@ async function look(connection: ConnectionOptions): Promise<Wrong> {
   const session = await Session.open(connection);
   const ask = async (): Promise<Wrong> => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const lines = await session.query(WRONG_LINES);
+    const queues = await session.query(WRONG_QUEUES);
     const figures = await session.query(`${FIGURES} LIMIT 1`);
-    return { lines, isLedgerWrong: figures.length > 0 };
+    return { queues, isLedgerWrong: figures.length > 0 };
   };
   // Closed, it rejects what it was asked.
   const limit = setTimeout(() => void session.close(), LOOK_MS);
@@ -105,12 +105,12 @@ async function look(connection: ConnectionOptions): Promise<Wrong> {
   }
 }
 
-async function repairLines(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
+async function repairQueues(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
   const owners = arrayLiteral(wrong.map(({ owner }) => owner as string));
   const listeners = arrayLiteral(wrong.map(({ listener }) => listener as string));
   const isRun = ({ listener }: Row): boolean => /^(p|dc)_/.test(listener as string);
   void tx.query(
-    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken)
+    `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
       SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
       ON CONFLICT DO NOTHING`,
     owners,
@@ -118,8 +118,8 @@ async function repairLines(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
     arrayLiteral(wrong.map(isRun)),
   );
   const locked = await tx.query(
-    `SELECT ${LINE_COLUMNS}, l.is_run FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+    `SELECT ${QUEUE_COLUMNS}, l.is_run FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
     owners,
     listeners,
   );
@@ -127,41 +127,41 @@ async function repairLines(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
   const counted = await tx.query(
     `SELECT owner, listener, waiting, taken, ready_at_ms IS NOT NULL AS is_ready, ready_at_ms > rows_ready_at_ms AS is_late,
         rows_waiting, rows_taken, rows_holder, starts IS NOT NULL AS is_throttled
-      FROM ${linesAsRows('$2')} JOIN unnest($1::text[], $2::text[]) AS u (o, i) ON owner = u.o AND listener = u.i`,
+      FROM ${queuesAsRows('$2')} JOIN unnest($1::text[], $2::text[]) AS u (o, i) ON owner = u.o AND listener = u.i`,
     owners,
     listeners,
   );
   const repairs: Repair[] = [];
-  const changed: Line[] = [];
+  const changed: ListenerQueue[] = [];
   for (const row of locked) {
     const found = counted.find(({ owner, listener }) => owner === row.owner_id && listener === row.listener_id);
-    const line = new Line(toLineRow(row), flag(row, 'is_run'));
-    const made = found ? repairLine(line, found) : [];
+    const queue = new ListenerQueue(toQueueRow(row), flag(row, 'is_run'));
+    const made = found ? repairQueue(queue, found) : [];
     if (made.length === 0) continue;
     repairs.push(...made);
-    changed.push(line);
+    changed.push(queue);
   }
-  sendLines(tx, changed);
+  sendQueues(tx, changed);
   return repairs;
 }
 
 /** What was wrong, if anything still is. */
-function repairLine(line: Line, found: Row): Repair[] {
-  const { ownerId, listenerId: of } = line;
+function repairQueue(queue: ListenerQueue, found: Row): Repair[] {
+  const { ownerId, listenerId: of } = queue;
   const repairs: Repair[] = [];
   for (const kind of ['waiting', 'taken'] as const) {
     const rows = found[`rows_${kind}`] as number;
-    if (line[kind] !== rows) repairs.push({ kind, ownerId, of, counted: line[kind], found: rows });
+    if (queue[kind] !== rows) repairs.push({ kind, ownerId, of, counted: queue[kind], found: rows });
   }
   const waits = number(found, 'rows_waiting') > 0;
   const isLate = found.is_late === true && found.is_throttled !== true;
-  const isLost = !line.isRun && number(found, 'rows_taken') > 0 && line.holder === null;
+  const isLost = !queue.isRun && number(found, 'rows_taken') > 0 && queue.holder === null;
   if (repairs.length === 0 && (found.is_ready !== waits || isLate || isLost)) {
     repairs.push({ kind: 'ready', ownerId, of, counted: Number(found.is_ready), found: Number(waits) });
   }
   if (repairs.length === 0) return [];
   const holder = numberOrNull(found, 'rows_holder');
-  line.recount({ waiting: number(found, 'rows_waiting'), taken: number(found, 'rows_taken'), holder });
+  queue.recount({ waiting: number(found, 'rows_waiting'), taken: number(found, 'rows_taken'), holder });
   return repairs;
 }
 

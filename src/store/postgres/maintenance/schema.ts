@@ -4,7 +4,7 @@
 
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention } from '../connection/storage-error.ts';
-import type { Lane, Tx } from '../connection/transaction-connection.ts';
+import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { FIRST } from '../migrations/001-first.ts';
 
 export const MIGRATIONS: readonly string[] = [FIRST];
@@ -16,18 +16,18 @@ export const SCHEMA_VERSION = schemaOf(MIGRATIONS);
 const MAX_ROUNDS = 6;
 
 /** Several processes may start at once: one migrates, the others wait for it. */
-export async function migrate(lane: Lane): Promise<void> {
+export async function migrate(connection: TransactionConnection): Promise<void> {
   for (let round = 1; ; round++) {
     try {
-      return await migrateOnce(lane);
+      return await migrateOnce(connection);
     } catch (error) {
       if (round === MAX_ROUNDS || !isContention((error as Error).cause)) throw error;
     }
   }
 }
 
-function migrateOnce(lane: Lane): Promise<void> {
-  return lane.transact(async (tx) => {
+function migrateOnce(connection: TransactionConnection): Promise<void> {
+  return connection.transact(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', 'errand schema');
     await tx.query(
       'CREATE TABLE IF NOT EXISTS errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',

@@ -26,7 +26,7 @@ export class Sweep {
     this.#isUnderWay = true;
     // Another node that sweeps at the moment is not waited for. The files keep their length: they are needed again.
     this.#pool
-      .write('VACUUM (SKIP_LOCKED, TRUNCATE false) open_runs, open_deliveries, lines, ledger')
+      .write('VACUUM (SKIP_LOCKED, TRUNCATE false) open_runs, open_deliveries, listener_queues, ledger')
       .catch((error) => this.#log.debug({ err: error }, 'hot tables could not be swept'))
       .finally(() => {
         this.#isUnderWay = false;

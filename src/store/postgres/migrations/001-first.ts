@@ -1,6 +1,6 @@
 // The schema of the first release: what owners configure and who shares the database, and the log of what happened
 // (001-log.ts). Ids are compared byte by byte (COLLATE "C"), since lists are walked by them. Every table carries its owner,
-// or hangs on a row that does; lines, ledger and the configuration start with it.
+// or hangs on a row that does; queues, ledger and the configuration start with it.
 
 import { HOT } from './001-hot.ts';
 import { LOG } from './001-log.ts';
@@ -23,8 +23,9 @@ CREATE TABLE nodes (
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX nodes_slot ON nodes (slot) WHERE gone_at_ms IS NULL;
 
--- How far each lane of a process has come (commit-marker.ts).
-CREATE TABLE marks (lane text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now()) ${HOT};
+-- The number of the last transaction that each connection of a process has committed (commit-marker.ts).
+CREATE TABLE commit_markers (connection text COLLATE "C" PRIMARY KEY, n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now())
+  ${HOT};
 
 -- Grows with every write to an owner's configuration; routing that was read at another version is read again.
 CREATE TABLE versions (owner_id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 50);

@@ -125,13 +125,13 @@ CREATE TABLE ledger (
 
 -- What waits for a workflow, source or webhook and how many of it are under way, on all nodes together: the row that is
 -- locked by every claim, and by what queues or ends something for this listener.
-CREATE TABLE lines (
+CREATE TABLE listener_queues (
   owner_id text COLLATE "C" NOT NULL,
   listener_id text COLLATE "C" NOT NULL,
   is_run boolean NOT NULL,
   waiting integer NOT NULL,
   taken integer NOT NULL,
-  -- Of a webhook's line (or that of the owner's mail) alone: the node that sends, so that its order, its rate and its requests
+  -- Of a webhook's queue (or that of the owner's mail) alone: the node that sends, so that its order, its rate and its requests
   -- in flight are one node's affair while it does.
   holder bigint,
   -- of a webhook with a rate limit, nothing of which is on its way: until then its holder's to go on with, if that lives,
@@ -148,8 +148,8 @@ CREATE TABLE lines (
   paused_until_ms bigint,
   PRIMARY KEY (owner_id, listener_id)
 ) ${HOT};
-CREATE INDEX lines_ready ON lines (is_run, listener_id, owner_id) WHERE ready_at_ms IS NOT NULL;
-CREATE INDEX lines_throttled ON lines (ready_at_ms) WHERE is_run AND ready_at_ms > 0;
+CREATE INDEX listener_queues_ready ON listener_queues (is_run, listener_id, owner_id) WHERE ready_at_ms IS NOT NULL;
+CREATE INDEX listener_queues_throttled ON listener_queues (ready_at_ms) WHERE is_run AND ready_at_ms > 0;
 
 -- Runs --------------------------------------------------------------------------------------------------------------
 

@@ -33,10 +33,10 @@ export const NOBODY = 0;
 const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
 
 /**
- * Of a webhook that is not well, or was put off, and of a throttled workflow: its line begins with that. What waits in it
+ * Of a webhook that is not well, or was put off, and of a throttled workflow: its queue begins with that. What waits in it
  * comes in the end.
  */
-const LINES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.failing_since_ms, h.exhausted_in_row,
+const QUEUES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.failing_since_ms, h.exhausted_in_row,
     h.noticed_at_ms, h.paused_until_ms, NULL AS starts FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id
   UNION ALL SELECT r.owner_id, t.runnable_id, 1, NULL, 0, NULL, NULL, t.starts
     FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
@@ -118,8 +118,8 @@ export const IMPORTED: readonly Imported[] = [
     columns: { item_id: (row) => kept(row.item_id as string) },
   },
   {
-    table: 'lines',
-    from: LINES,
+    table: 'listener_queues',
+    from: QUEUES,
     key: ['owner_id', 'listener_id'],
     columns: {
       waiting: zero,

@@ -8,7 +8,7 @@ import { type CommandRecord, insertCommandRecord } from '../../rows/command-reco
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { Session } from '../connection/session.ts';
-import { Lane, type Tx } from '../connection/transaction-connection.ts';
+import { TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import { migrate } from '../maintenance/schema.ts';
 import {
   forgetProgress,
@@ -43,7 +43,7 @@ export interface ImportOptions {
 export class Import {
   readonly #options: ImportOptions;
   readonly #session: Session;
-  readonly #lane: Lane;
+  readonly #connection: TransactionConnection;
   #targets: readonly Target[] = [];
   #call = 0;
   /** Something was there already of a move that was interrupted. */
@@ -52,7 +52,7 @@ export class Import {
   private constructor(options: ImportOptions, session: Session) {
     this.#options = options;
     this.#session = session;
-    this.#lane = new Lane({ url: options.url, name: 'errand store move' });
+    this.#connection = new TransactionConnection({ url: options.url, name: 'errand store move' });
   }
 
   /**
@@ -75,8 +75,8 @@ export class Import {
     const [lock] = await this.#session.query("SELECT pg_try_advisory_lock(hashtext('errand move')) AS is_ours");
     if (lock?.is_ours !== true) throw this.#refusal('another move into it is under way');
     await this.#refuseForeign();
-    await migrate(this.#lane);
-    const before = await this.#lane.transact((tx) => this.#mark(tx));
+    await migrate(this.#connection);
+    const before = await this.#connection.transact((tx) => this.#mark(tx));
     await this.#refuseServers(before);
     this.isResumed = before !== null && before.version === this.#options.source.version;
     this.#targets = await this.#describe();
@@ -116,7 +116,7 @@ export class Import {
       `SELECT name FROM nodes WHERE gone_at_ms IS NULL AND beat_at_ms > ${NOW_SQL} - ${SURELY_GONE_MS} LIMIT 1`,
     );
     if (row === undefined) return;
-    if (before === null) await this.#lane.transact((tx) => tx.query("DELETE FROM meta WHERE name = 'move'"));
+    if (before === null) await this.#connection.transact((tx) => tx.query("DELETE FROM meta WHERE name = 'move'"));
     throw this.#refusal(`a server uses it (${row.name}): stop it first, and wait a minute if it was killed`);
   }
 
@@ -142,7 +142,7 @@ export class Import {
   async copy(imported: Imported, told: (rows: number) => void): Promise<void> {
     const { table, from, where, key } = imported;
     const target = this.#target(imported);
-    let { rows, after, isWhole } = await this.#lane.transact((tx) => readProgress(tx, table));
+    let { rows, after, isWhole } = await this.#connection.transact((tx) => readProgress(tx, table));
     told(rows);
     if (isWhole) return;
     for (const group of grouped(this.#options.source.rows({ table: from, order: key, after, ...whereOf(where) }))) {
@@ -197,7 +197,7 @@ export class Import {
     for (const table of TABLES) await this.#session.query(`ANALYZE ${table}`);
     await this.#write((tx) => {
       void tx.query('SET LOCAL statement_timeout = 0');
-      makeLines(tx);
+      makeQueues(tx);
       void tx.query(sql, ...values);
       writeMeta(tx, 'store_tag', tag);
       if (sealKey !== null) writeMeta(tx, SEAL_KEY, sealKey);
@@ -209,7 +209,7 @@ export class Import {
 
   /** A transaction, if no later call has taken over: what a killed one had sent may come late. */
   async #write(work: (tx: Tx) => void): Promise<void> {
-    await this.#lane.transact(async (tx) => {
+    await this.#connection.transact(async (tx) => {
       if ((await readMark(tx))?.call !== this.#call) throw this.#refusal('another call of the command has taken over');
       work(tx);
     });
@@ -220,7 +220,7 @@ export class Import {
   }
 
   async close(): Promise<void> {
-    await this.#lane.close();
+    await this.#connection.close();
     await this.#session.close();
   }
 
@@ -262,9 +262,9 @@ async function clear(tx: Tx): Promise<void> {
 }
 
 /** Those of webhooks that are not well and of throttled workflows are there by now. */
-function makeLines(tx: Tx): void {
+function makeQueues(tx: Tx): void {
   void tx.query(
-    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
+    `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
       SELECT owner_id, runnable_id, true, count(*) FILTER (WHERE state = 'queued'),
         count(*) FILTER (WHERE state = 'running'), min(0) FILTER (WHERE state = 'queued')
       FROM open_runs GROUP BY owner_id, runnable_id
@@ -273,13 +273,13 @@ function makeLines(tx: Tx): void {
   );
   // Ready no later than it should be: a look in vain puts that right.
   void tx.query(
-    `INSERT INTO lines (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
+    `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
       SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
         count(*) FILTER (WHERE state = 'sending'), min(${NOBODY}) FILTER (WHERE state = 'sending'),
         min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
       FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
         holder = excluded.holder,
-        ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(lines.paused_until_ms, excluded.ready_at_ms) END`,
+        ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(listener_queues.paused_until_ms, excluded.ready_at_ms) END`,
   );
 }

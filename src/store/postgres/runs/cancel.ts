@@ -2,7 +2,7 @@
 
 import type { RunState } from '../../../domain/run/run.ts';
 import { numberOrNull, text } from '../../rows/cells.ts';
-import { emptyLine, fitting, type Listener, lockLine, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
+import { emptyQueue, fitting, type Listener, lockQueue, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { ConfigWriting } from '../config/config-write.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -23,7 +23,7 @@ export const DETAIL_BYTES = 'coalesce(pg_column_size(detail_so_far), 0)';
 
 /** All that waits for a workflow or source that is being deleted. */
 export async function cancelWaiting(w: ConfigWriting, runnable: Listener): Promise<void> {
-  emptyLine(w.tx, runnable);
+  emptyQueue(w.tx, runnable);
   const step = (after: number) =>
     w.tx.query(
       `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
@@ -78,10 +78,10 @@ async function cancelIn(core: Core, tx: Tx, which: { ownerId: string; run: numbe
   if (!rows[0] || !isWaiting) {
     return { state, isStale: state === 'running' && asked.length === 0, awaitedBy: null };
   }
-  // Rows that are queued or wait are touched under their line's lock only, and running ones never under it: whoever ends a run locks it
-  // before its line.
-  const line = { ownerId, id: rows[0].runnable_id as string };
-  lockLine(tx, line);
+  // Rows that are queued or wait are touched under their queue's lock only, and running ones never under it: whoever ends a run locks it
+  // before its queue.
+  const queue = { ownerId, id: rows[0].runnable_id as string };
+  lockQueue(tx, queue);
   const [gone] = await tx.query(
     `WITH gone AS (DELETE FROM open_runs WHERE run = $2 AND state IN ('queued', 'waiting') RETURNING *),
       kept AS (${KEEP_CANCELLED})
@@ -90,18 +90,18 @@ async function cancelIn(core: Core, tx: Tx, which: { ownerId: string; run: numbe
     run,
   );
   if (!gone) return { state, isStale: true, awaitedBy: null };
-  if (gone.state === 'queued') leaveLine(tx, line);
+  if (gone.state === 'queued') leaveQueue(tx, queue);
   const ledger = new Ledger();
   ledger.moved(ownerId, 'runs', { from: text(gone, 'state'), to: 'cancelled' });
   ledger.write(tx, core.node.slot);
   return { state: 'cancelled', isStale: false, awaitedBy: numberOrNull(gone, 'awaited_by') };
 }
 
-function leaveLine(tx: Tx, line: Listener): void {
+function leaveQueue(tx: Tx, queue: Listener): void {
   void tx.query(
-    `UPDATE lines SET waiting = waiting - 1, ready_at_ms = CASE WHEN waiting > 1 THEN ready_at_ms END
+    `UPDATE listener_queues SET waiting = waiting - 1, ready_at_ms = CASE WHEN waiting > 1 THEN ready_at_ms END
       WHERE owner_id = $1 AND listener_id = $2`,
-    line.ownerId,
-    line.id,
+    queue.ownerId,
+    queue.id,
   );
 }

@@ -1,6 +1,6 @@
 // Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
 // by the next claim, and cancelled as those are that were queued before. A claim takes as many as one step of a deletion
-// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the line stays ready, and
+// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the queue stays ready, and
 // the next claim finds it again.
 
 import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
@@ -43,7 +43,7 @@ async function cancelSome(
     most,
   );
   const rest = "SELECT 1 FROM open_runs WHERE runnable_id = $2 AND state = 'queued'";
-  closeLine(tx, runnable, { moved: cancelled.length, rest });
+  closeQueue(tx, runnable, { moved: cancelled.length, rest });
   return cancelled.length;
 }
 
@@ -64,7 +64,7 @@ export async function moveStrays(
     if (!(await lockIdle(tx, stray))) continue;
     const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
     const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
-    closeLine(tx, stray, { moved: moved.length, rest });
+    closeQueue(tx, stray, { moved: moved.length, rest });
     for (const { state } of moved) ledger.moved(stray.ownerId, 'deliveries', { from: state as string, to: stray.to });
     left -= moved.length;
   }
@@ -102,17 +102,17 @@ function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: num
 /** False when another node is at it. */
 async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   const locked = await tx.query(
-    'SELECT 1 FROM lines WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
+    'SELECT 1 FROM listener_queues WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
     ownerId,
     id,
   );
   return locked.length > 0;
 }
 
-/** So many wait there no more, and nothing does unless `rest` finds something: then the next claim finds the line again. */
-function closeLine(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
+/** So many wait there no more, and nothing does unless `rest` finds something: then the next claim finds the queue again. */
+function closeQueue(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
   void tx.query(
-    `UPDATE lines SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,
+    `UPDATE listener_queues SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,
         ready_at_ms = CASE WHEN EXISTS (${rest}) THEN ready_at_ms END WHERE owner_id = $1 AND listener_id = $2`,
     ownerId,
     id,

@@ -1,4 +1,4 @@
-// When the last runs of a throttled workflow began, as its line remembers it for all nodes.
+// When the last runs of a throttled workflow began, as its queue remembers it for all nodes.
 
 import { SECOND_MS } from '../../../domain/limits.ts';
 import type { Throttle } from '../../../domain/resource.ts';
@@ -12,7 +12,7 @@ const MAX_AHEAD_MS = 5 * SECOND_MS;
 
 export const NEVER: Starts = [];
 
-/** From the line's row: each as the time since the one before it. */
+/** From the queue's row: each as the time since the one before it. */
 export function toStarts(kept: string | null): Starts {
   if (kept === null) return NEVER;
   let last = 0;

@@ -1,13 +1,13 @@
-// Runs that wait: by what their waits end. A row that waits is touched under its line's lock only, as one that is queued;
+// Runs that wait: by what their waits end. A row that waits is touched under its queue's lock only, as one that is queued;
 // so of several nodes that end a wait at once, and of a request that meets them, one does. Beside the claims, with plans
-// that stay right when many wait at once; a claim waits for the few milliseconds that a busy line is locked.
+// that stay right when many wait at once; a claim waits for the few milliseconds that a busy queue is locked.
 
 import type { RunState } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import { number, text } from '../../rows/cells.ts';
-import { fitting, type Listener, lockLine } from '../claims/queued-work.ts';
+import { fitting, type Listener, lockQueue } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -69,7 +69,7 @@ async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
     limit,
   );
   if (due.length === 0) return { queued: [], cancelled: [], isMore: false };
-  const gone = await lockLines(tx, due);
+  const gone = await lockQueues(tx, due);
   const runs = arrayLiteral(due.map(({ run }) => run as number));
   // Looked at again with the locks: another node may have ended these waits, or a request, and the run wait again by now.
   const [cancelled, queued] = await Promise.all([
@@ -90,7 +90,7 @@ async function endDue(core: Core, tx: Tx, limit: number): Promise<EndedWaits> {
       runs,
     ),
   ]);
-  addToLines(tx, queued);
+  addToQueues(tx, queued);
   const ledger = new Ledger();
   for (const row of cancelled) ledger.moved(text(row, 'owner_id'), 'runs', { from: 'waiting', to: 'cancelled' });
   for (const row of queued) ledger.moved(text(row, 'owner_id'), 'runs', { from: 'waiting', to: 'queued' });
@@ -108,7 +108,7 @@ interface Pairs {
   readonly counts: string;
 }
 
-/** Of runs' rows, each line once. */
+/** Of runs' rows, each queue once. */
 function pairsOf(rows: readonly Row[]): Pairs {
   const groups = [...Map.groupBy(rows, (row) => pairKey(text(row, 'owner_id'), text(row, 'runnable_id'))).values()];
   return {
@@ -119,14 +119,14 @@ function pairsOf(rows: readonly Row[]): Pairs {
 }
 
 /**
- * In the order of their keys, as everybody does. Who waits has run before, so its line is there. Returns workflows that are
+ * In the order of their keys, as everybody does. Who waits has run before, so its queue is there. Returns workflows that are
  * not: the one transaction did not see the other.
  */
-async function lockLines(tx: Tx, rows: readonly Row[]): Promise<string[]> {
+async function lockQueues(tx: Tx, rows: readonly Row[]): Promise<string[]> {
   const { owners, listeners } = pairsOf(rows);
   void tx.query(
     `SELECT 1 FROM unnest($1::text[], $2::text[]) AS u (o, i)
-      JOIN lines AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
       WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
       ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
     owners,
@@ -138,11 +138,11 @@ async function lockLines(tx: Tx, rows: readonly Row[]): Promise<string[]> {
 }
 
 /** A throttled one stays ready when it was. */
-function addToLines(tx: Tx, queued: readonly Row[]): void {
+function addToQueues(tx: Tx, queued: readonly Row[]): void {
   if (queued.length === 0) return;
   const { owners, listeners, counts } = pairsOf(queued);
   void tx.query(
-    `UPDATE lines AS l SET waiting = l.waiting + u.n, ready_at_ms = coalesce(l.ready_at_ms, 0)
+    `UPDATE listener_queues AS l SET waiting = l.waiting + u.n, ready_at_ms = coalesce(l.ready_at_ms, 0)
       FROM unnest($1::text[], $2::text[], $3::int[]) AS u (o, i, n)
       WHERE l.owner_id = u.o AND l.listener_id = u.i AND l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])`,
     owners,
@@ -191,8 +191,8 @@ async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
     return endNow(core, tx, { row, ordered });
   }
   if (number(row, 'waits') + 1 !== waits || row.is_ordered === true) return { answer: 'over' };
-  // Queued rows are touched under their line's lock only, and running ones never under it: see cancel.ts.
-  if (row.state === 'queued') lockLine(tx, listenerOf(row));
+  // Queued rows are touched under their queue's lock only, and running ones never under it: see cancel.ts.
+  if (row.state === 'queued') lockQueue(tx, listenerOf(row));
   const kept = await tx.query(
     `UPDATE open_runs SET early = $3 WHERE run = $1 AND waits = $2::int - 1 AND state = $4 AND early IS NULL
       AND NOT cancel_asked RETURNING run`,
@@ -206,7 +206,7 @@ async function resumeIn(core: Core, tx: Tx, ordered: Ordered): Promise<Looked> {
 
 async function endNow(core: Core, tx: Tx, { row, ordered }: { row: Row; ordered: Ordered }): Promise<Looked> {
   const { order } = ordered.early;
-  lockLine(tx, listenerOf(row));
+  lockQueue(tx, listenerOf(row));
   const [ended] = order === 'cancel' ? await cancelWait(core, tx, ordered) : await queue(tx, ordered);
   if (!ended) return { answer: 'over', isStale: true };
   const ledger = new Ledger();
@@ -237,7 +237,7 @@ async function queue(tx: Tx, { of, early }: Ordered): Promise<Row[]> {
     of.run,
     of.waits,
   );
-  addToLines(tx, queued);
+  addToQueues(tx, queued);
   return queued;
 }
 

@@ -25,7 +25,7 @@ interface Spot {
 
 const IN_ATTEMPTS: Spot = { table: 'attempts', when: 'NEW.n = 2' };
 /** Everything was copied and compared by then. */
-const AT_THE_END: Spot = { table: 'lines', when: 'NEW.is_run AND NEW.taken > 1' };
+const AT_THE_END: Spot = { table: 'listener_queues', when: 'NEW.is_run AND NEW.taken > 1' };
 
 function inEmissions(path: string): Spot {
   const db = new DatabaseSync(path);

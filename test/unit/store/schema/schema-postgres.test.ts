@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['Oq_nv1k-Bf3s19KjBvUno36vns6mhV7X99MPpXrN4UY'];
+const HASHES = ['AFXYsdfNClWaPjYMrHDT5foL5UpfYYhUxO9aDMAAFIw'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -1,9 +1,12 @@
-// One lane and a connection that breaks at a moment of the test's choice.
+// One connection and a connection that breaks at a moment of the test's choice.
 
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { it } from 'node:test';
 import postgres from 'postgres';
-import { Lane, OutcomeUnknown } from '../../../src/store/postgres/connection/transaction-connection.ts';
+import {
+  OutcomeUnknown,
+  TransactionConnection,
+} from '../../../src/store/postgres/connection/transaction-connection.ts';
 import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
@@ -14,7 +17,7 @@ interface Place extends AsyncDisposable {
   readonly url: string;
   readonly cutter: Cutter;
   /** Over the cutter. */
-  readonly lane: Lane;
+  readonly connection: TransactionConnection;
   /** What was written to the table `notes`. */
   notes(): Promise<string[]>;
 }
@@ -23,23 +26,23 @@ async function makePlace(): Promise<Place> {
   const { url, drop } = await newDatabase();
   const { port, pathname } = new URL(url);
   const cutter = await startCutter(Number(port));
-  const lane = new Lane({ url: cutter.url(pathname.slice(1)), name: 'errand test' });
+  const connection = new TransactionConnection({ url: cutter.url(pathname.slice(1)), name: 'errand test' });
   await queryOn(url, 'CREATE TABLE notes (note text)');
   return {
     url,
     cutter,
-    lane,
+    connection,
     notes: async () => (await queryOn(url, 'SELECT note FROM notes ORDER BY note')).map(({ note }) => note),
     async [Symbol.asyncDispose]() {
-      await lane.close();
+      await connection.close();
       await cutter.dispose();
       await drop();
     },
   };
 }
 
-const write = (lane: Lane, note: string) =>
-  lane.transact(async (tx) => {
+const write = (connection: TransactionConnection, note: string) =>
+  connection.transact(async (tx) => {
     void tx.query('INSERT INTO notes VALUES ($1)', note);
   });
 
@@ -66,28 +69,28 @@ async function holdNotes(url: string): Promise<{ let: () => Promise<void> }> {
 }
 
 /** A first note is written; the second one, `written`, waits until `held.let` is called. */
-async function waitingSecond({ url, lane }: Place) {
-  lane.markAs('one');
-  await write(lane, 'first');
+async function waitingSecond({ url, connection }: Place) {
+  connection.markAs('one');
+  await write(connection, 'first');
   const held = await holdNotes(url);
-  const written = write(lane, 'second');
+  const written = write(connection, 'second');
   await until('it waits', () => isWaiting(url));
   return { held, written };
 }
 
 it('knows a commit whose answer was lost', async () => {
   await using place = await makePlace();
-  const { url, cutter, lane } = place;
-  lane.markAs('one');
-  await write(lane, 'first');
+  const { url, cutter, connection } = place;
+  connection.markAs('one');
+  await write(connection, 'first');
   cutter.hold('answers');
-  const written = write(lane, 'second');
+  const written = write(connection, 'second');
   await until('it is there', async () => (await place.notes()).length === 2);
   cutter.cutAll();
   cutter.resume();
   await written;
   deepEqual(await place.notes(), ['first', 'second']);
-  equal((await queryOn(url, "SELECT n FROM marks WHERE lane = 'one'"))[0]?.n, '2');
+  equal((await queryOn(url, "SELECT n FROM commit_markers WHERE connection = 'one'"))[0]?.n, '2');
 });
 
 it('waits for a commit that is still to come', async () => {
@@ -97,7 +100,10 @@ it('waits for a commit that is still to come', async () => {
   // The server does not notice, and goes on when it can.
   cutter.cutAll();
   await until('it asks what became of it', async () => {
-    return (await queryOn(url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'UPDATE marks SET n = n%'")).length > 0;
+    return (
+      (await queryOn(url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'UPDATE commit_markers SET n = n%'"))
+        .length > 0
+    );
   });
   await held.let();
   await written;
@@ -129,7 +135,10 @@ it('takes no other commit for its own', async () => {
   await held.let();
   // As after a failover: what it wrote is lost, and its id was given again, to somebody who committed.
   await until('it is there', async () => (await place.notes()).length === 2);
-  await queryOn(url, "DELETE FROM notes WHERE note = 'second'; UPDATE marks SET n = 1 WHERE lane = 'one'");
+  await queryOn(
+    url,
+    "DELETE FROM notes WHERE note = 'second'; UPDATE commit_markers SET n = 1 WHERE connection = 'one'",
+  );
   cutter.cutAll();
   cutter.resume();
   await written;
@@ -138,10 +147,10 @@ it('takes no other commit for its own', async () => {
 
 it('says so when nobody can tell', async () => {
   await using place = await makePlace();
-  const { cutter, lane } = place;
-  await write(lane, 'first');
+  const { cutter, connection } = place;
+  await write(connection, 'first');
   cutter.hold('answers');
-  const written = rejects(write(lane, 'second'), OutcomeUnknown);
+  const written = rejects(write(connection, 'second'), OutcomeUnknown);
   await until('it is there', async () => (await place.notes()).length === 2);
   cutter.cutAll();
   cutter.resume();
@@ -151,10 +160,10 @@ it('says so when nobody can tell', async () => {
 
 it('goes on when a table has got a column', async () => {
   await using place = await makePlace();
-  const { url, lane } = place;
+  const { url, connection } = place;
   const read = () =>
-    lane.transact(async (tx) => (await tx.query('SELECT * FROM notes WHERE note = $1', 'first')).length);
-  await write(lane, 'first');
+    connection.transact(async (tx) => (await tx.query('SELECT * FROM notes WHERE note = $1', 'first')).length);
+  await write(connection, 'first');
   equal(await read(), 1);
   await queryOn(url, 'ALTER TABLE notes ADD COLUMN at timestamptz');
   equal(await read(), 1);
@@ -162,10 +171,10 @@ it('goes on when a table has got a column', async () => {
 
 it('begins anew when the connection broke before the commit', async () => {
   await using place = await makePlace();
-  const { cutter, lane } = place;
-  lane.markAs('one');
+  const { cutter, connection } = place;
+  connection.markAs('one');
   let runs = 0;
-  await lane.transact(async (tx) => {
+  await connection.transact(async (tx) => {
     runs++;
     await tx.query('INSERT INTO notes VALUES ($1)', `of run ${runs}`);
     if (runs > 1) return;
@@ -178,17 +187,17 @@ it('begins anew when the connection broke before the commit', async () => {
 
 it('lets nothing of a transaction that failed reach the next one', async () => {
   await using place = await makePlace();
-  const { lane } = place;
+  const { connection } = place;
   const failed = Promise.withResolvers<void>();
   const late = failed.promise.then(() => straggler?.('INSERT INTO notes VALUES ($1)', 'late'));
   let straggler: ((sql: string, ...values: string[]) => Promise<unknown>) | undefined;
-  const broken = lane.transact(async (tx) => {
+  const broken = connection.transact(async (tx) => {
     straggler = tx.query;
     await tx.query('SELECT 1');
     throw new Error('one part has failed');
   });
   await rejects(broken, /one part has failed/);
-  const next = lane.transact(async (tx) => {
+  const next = connection.transact(async (tx) => {
     await tx.query('SELECT 1');
     failed.resolve();
     await rejects(late);

@@ -1,10 +1,10 @@
 // The marks that transactions leave behind, when a network holds one of them up: the transaction was given up, and arrives
-// when a later one of the same lane has long been committed.
+// when a later one of the same connection has long been committed.
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { it } from 'node:test';
 import postgres, { type Sql } from 'postgres';
-import { Marks } from '../../../src/store/postgres/connection/commit-marker.ts';
+import { CommitMarkers } from '../../../src/store/postgres/connection/commit-marker.ts';
 import { Session } from '../../../src/store/postgres/connection/session.ts';
 import type { Value } from '../../../src/store/postgres/connection/values.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
@@ -12,8 +12,8 @@ import { newDatabase } from '../../support/postgres/shared.ts';
 
 type Statement = readonly [sql: string, values: readonly Value[]];
 
-/** The mark of the lane's next transaction, not sent yet. */
-function leaveLater(marks: Marks): { mark: number; statement: Statement } {
+/** The mark of the connection's next transaction, not sent yet. */
+function leaveLater(marks: CommitMarkers): { mark: number; statement: Statement } {
   let statement: Statement | undefined;
   const mark = marks.leave((sql, values) => {
     statement = [sql, values];
@@ -37,12 +37,12 @@ it('takes no later commit back when an earlier one arrives', async () => {
   parts.defer(() => sql.end({ timeout: 1 }));
   const session = await Session.open({ url, name: 'errand test' });
   parts.defer(() => session.close());
-  const marks = new Marks('one');
+  const marks = new CommitMarkers('one');
   const heldUp = leaveLater(marks);
   const later = leaveLater(marks);
   const xid = await commitWith(sql, later.statement);
   await commitWith(sql, heldUp.statement);
   const asked = marks.outcomeOf((text, ...values) => session.query(text, ...values), { mark: later.mark, xid });
   equal(await asked, 'committed');
-  deepEqual(await queryOn(url, "SELECT n::int FROM marks WHERE lane = 'one'"), [{ n: later.mark }]);
+  deepEqual(await queryOn(url, "SELECT n::int FROM commit_markers WHERE connection = 'one'"), [{ n: later.mark }]);
 });
