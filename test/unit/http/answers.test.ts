@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HttpAnswer } from '../../../src/domain/run/run.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
-import { trigger } from './fake-store.ts';
-import { appended, connect, type Harness, KEY, startServer } from './harness.ts';
+import { appended, type Harness, KEY, startServer } from './harness.ts';
+import { connect } from './raw-connection.ts';
+import { trigger } from './records.ts';
 
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
@@ -13,7 +14,7 @@ async function answering(t: Parameters<typeof startServer>[0], headers: HttpAnsw
   const answer = { status: 200, headers, body: Buffer.from('<script>1</script>') };
   const accept = () => ({ appended: appended(1), answer: Promise.resolve({ kind: 'answer' as const, answer }) });
   const harness = await startServer(t, { actions: { accept } });
-  harness.data.triggers.push(trigger(1, { customResponse: true }));
+  await harness.seed.triggers(trigger(1, { customResponse: true }));
   return harness;
 }
 
@@ -48,7 +49,7 @@ test('every operation answers with nosniff', async (t) => {
 
 test('refusals and pages answer with nosniff', async (t) => {
   const harness = await startServer(t, { maxBodyBytes: 10 });
-  harness.data.triggers.push(trigger(1), trigger(2, { tokenHash: 'x' }));
+  await harness.seed.triggers(trigger(1), trigger(2, { tokenHash: 'x' }));
   for (const request of [
     'GET / HTTP/1.1\r\nhost: x',
     'GET /docs/errors HTTP/1.1\r\nhost: x',

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from '../../../src/domain/resource.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from '../../../src/http/wire/log/delivery-why.ts';
 import type { AttemptRecord, DeliveryRecord, Standing } from '../../../src/store/contract/records.ts';
-import { entryAt, idOf, T0_MS, webhook } from './fake-store.ts';
+import { entryAt, idOf, T0_MS, webhook } from './records.ts';
 
 const NOW = T0_MS + 60_000;
 

@@ -1,23 +1,27 @@
-// A server on a free port over the fakes, and callers of three kinds: fetch, the bare socket, and one kept-alive socket.
+// The HTTP layer on a free port, over a real store and faked actions.
 
-import { createConnection, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
 import type { FaultCode } from '../../../src/domain/fault.ts';
-import { OWNER_SCOPES, type Scope } from '../../../src/domain/keys.ts';
+import { OWNER_SCOPES } from '../../../src/domain/keys.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/openapi/document.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import type { HttpBounds } from '../../../src/http/server/bounds.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
+import type { Random } from '../../../src/ports.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { type FakeData, fakeStore, OTHER_ID, OWNER_ID, sha256, T0_MS } from './fake-store.ts';
+import { type Opened, TestClock } from '../../contract/fixtures.ts';
+import { Stage } from '../../contract/stage.ts';
+import { MEMORY_FOLDER, openSqlite } from '../../support/sqlite-store.ts';
+import { apiKey, OTHER_ID, OWNER_ID, RecordIds, sha256, T0_MS } from './records.ts';
+import { type Seed, seedOf } from './seed.ts';
 
 export const KEY = 'a-key-for-reading-and-writing';
-export const OTHER_KEY = 'a-key-of-somebody-else-00';
-const READ_KEY = 'a-key-for-reading-only-00';
+/** Of the second owner. */
+export const OTHER_KEY = 'a-key-of-another-owner-00';
 
 export type Call = { readonly verb: string; readonly args: readonly unknown[] };
 
@@ -25,7 +29,9 @@ export interface Harness {
   readonly port: number;
   /** 0 unless asked for. */
   readonly metricsPort: number;
-  readonly data: FakeData;
+  /** The store with what the first owner does in it; at the moment `T0_MS`. */
+  readonly stage: Stage;
+  readonly seed: Seed;
   /** What was accepted by the ingress, oldest first. */
   readonly accepted: NewEmission[];
   /** Calls of actions other than `accept`. */
@@ -55,10 +61,24 @@ export interface Answer {
 export type FakeActions = { [K in keyof Actions]?: (...args: never[]) => unknown };
 
 /** A key of the first owner that may only look. */
-export function addReadKey({ data }: Pick<Harness, 'data'>): string {
-  const key = [...data.keys.values()].find(({ ownerId }) => ownerId === OWNER_ID);
-  if (key) data.keys.set(sha256(READ_KEY), { ...key, id: 'key_0000003aaaaaaaaa', scopes: ['read'] });
-  return READ_KEY;
+export const addReadKey = ({ seed }: Pick<Harness, 'seed'>): Promise<string> => seed.key(3, ['read']);
+
+/** Bytes that give the store the tag `tag42`. */
+const TAG_RANDOM: Random = {
+  bytes: (count) => Uint8Array.from({ length: count }, (_, i) => [29, 10, 16, 4, 2][i % 5] as number),
+  fraction: () => 0.5,
+};
+
+/** An empty store with two owners and a key of each. */
+async function openStage(): Promise<{ stage: Stage; opened: Opened }> {
+  const clock = new TestClock();
+  clock.ms = T0_MS;
+  const opened = await openSqlite({ clock, random: TAG_RANDOM, parent: MEMORY_FOLDER });
+  const stage = await Stage.on(opened.store, clock, new RecordIds());
+  await stage.neighbour();
+  await opened.store.createKey(apiKey(1, { scopes: OWNER_SCOPES }), sha256(KEY));
+  await opened.store.createKey(apiKey(2, { ownerId: OTHER_ID, scopes: OWNER_SCOPES }), sha256(OTHER_KEY));
+  return { stage, opened };
 }
 
 export function appended(n: number, more: Partial<Accepted['appended']> = {}): Accepted['appended'] {
@@ -76,7 +96,7 @@ export function appended(n: number, more: Partial<Accepted['appended']> = {}): A
 
 export interface Overrides extends Partial<Omit<HttpDeps, 'actions' | 'store'>> {
   readonly actions?: FakeActions;
-  /** Verbs that behave otherwise than over the arrays. */
+  /** Verbs that behave otherwise than the store's. */
   readonly store?: Partial<Store>;
   readonly bounds?: Partial<HttpBounds>;
   /** Metrics at a port of their own, too. */
@@ -85,7 +105,7 @@ export interface Overrides extends Partial<Omit<HttpDeps, 'actions' | 'store'>> 
 
 export async function startServer(t: TestContext, overrides: Overrides = {}): Promise<Harness> {
   const { actions = {}, store = {}, bounds = {}, withMetrics = false, ...others } = overrides;
-  const data = emptyData();
+  const { stage, opened } = await openStage();
   const accepted: NewEmission[] = [];
   const calls: Call[] = [];
   const logged: { fields: object; name: string }[] = [];
@@ -93,10 +113,10 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   const refused: FaultCode[] = [];
   let port = 0;
   const deps: HttpDeps = {
-    store: { ...fakeStore(data), ...store },
+    store: { ...stage.store, ...store },
     actions: recording({ accept: takingAll(accepted), findWait: () => OWNER_ID, ...actions }, calls),
-    clock: { nowMs: () => T0_MS },
-    ids: { next: (prefix) => prefix, secret: () => 'S3cretS3cretS3cret' },
+    clock: stage.clock,
+    ids: new RecordIds(),
     log: { debug: () => {}, info: log, warn: log, error: log },
     metrics: {
       text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
@@ -120,9 +140,13 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   ({ port } = await server.listen({ host: '127.0.0.1', port: 0 }));
   const at = { host: '127.0.0.1', port: 0 };
   const metricsPort = withMetrics ? (await server.listenForMetrics(at)).port : 0;
-  t.after(() => server.stop());
+  t.after(async () => {
+    await server.stop();
+    await opened[Symbol.asyncDispose]();
+  });
   const call = (method: string, path: string, more: CallOptions = {}) => callServer({ port, method, path }, more);
-  return { port, metricsPort, data, accepted, calls, logged, refused, call, stop: () => server.stop() };
+  const seed = seedOf(stage.store);
+  return { port, metricsPort, stage, seed, accepted, calls, logged, refused, call, stop: () => server.stop() };
 }
 
 function takingAll(accepted: NewEmission[]): Actions['accept'] {
@@ -143,48 +167,6 @@ function recording(fakes: FakeActions, calls: Call[]): Actions {
       };
     },
   });
-}
-
-function emptyData(): FakeData {
-  const key = (n: number, ownerId: string, scopes: readonly Scope[]) => ({
-    id: `key_000000${n}aaaaaaaaa`,
-    ownerId,
-    label: `key ${n}`,
-    scopes,
-    createdAtMs: T0_MS,
-    revokedAtMs: null,
-    expiresAtMs: null,
-    createdBy: null,
-    lastUsedAtMs: null,
-  });
-  const owner = (id: string) => ({
-    id,
-    name: 'Ada',
-    email: null,
-    globalErrorWorkflowId: null,
-    digestWindowMs: 86_400_000,
-    createdAtMs: T0_MS,
-    updatedAtMs: T0_MS,
-  });
-  return {
-    keys: new Map([
-      [sha256(KEY), key(1, OWNER_ID, OWNER_SCOPES)],
-      [sha256(OTHER_KEY), key(2, OTHER_ID, OWNER_SCOPES)],
-    ]),
-    owners: [owner(OWNER_ID), owner(OTHER_ID)],
-    workflows: [],
-    deployments: [],
-    sources: [],
-    webhooks: [],
-    subscriptions: [],
-    triggers: [],
-    emissions: [],
-    receipts: [],
-    runs: [],
-    deliveries: [],
-    operations: [],
-    healths: new Map(),
-  };
 }
 
 interface Target {
@@ -241,75 +223,4 @@ export function inlined(node: unknown, schemas: object): unknown {
   if ($ref !== undefined)
     return inlined((schemas as Record<string, unknown>)[$ref.split('/').at(-1) as string], schemas);
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, inlined(value, schemas)]));
-}
-
-/** One connection to the server, written to and read from as it is. */
-export class RawConnection {
-  readonly socket: Socket;
-  #received = Buffer.alloc(0);
-  #isClosed = false;
-  #wake: () => void = () => {};
-
-  constructor(port: number) {
-    this.socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true });
-    this.socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      this.#wake();
-    });
-    const closed = () => {
-      this.#isClosed = true;
-      this.#wake();
-    };
-    this.socket.on('end', closed);
-    this.socket.on('close', closed);
-    this.socket.on('error', closed);
-  }
-
-  send(data: string | Uint8Array): void {
-    this.socket.write(data);
-  }
-
-  /** The next answer as text: headers, and the body by its Content-Length (none after a HEAD). */
-  async answer(hasBody = true): Promise<{ status: number; head: string; body: string }> {
-    for (;;) {
-      const text = this.#received.toString('latin1');
-      const end = text.indexOf('\r\n\r\n');
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? 0);
-      const total = end + 4 + (hasBody ? length : 0);
-      if (end >= 0 && this.#received.length >= total) {
-        const body = this.#received.subarray(end + 4, total).toString();
-        this.#received = this.#received.subarray(total);
-        return { status: Number(text.slice(9, 12)), head: text.slice(0, end), body };
-      }
-      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(text)}`);
-      await this.#more();
-    }
-  }
-
-  /** Waits until the server has closed its side; what came and was not read is returned. */
-  async closed(): Promise<string> {
-    while (!this.#isClosed) await this.#more();
-    this.socket.destroy();
-    return this.#received.toString();
-  }
-
-  end(): void {
-    this.socket.end();
-  }
-
-  close(): void {
-    this.socket.destroy();
-  }
-
-  #more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-}
-
-export function connect(t: TestContext, port: number): RawConnection {
-  const connection = new RawConnection(port);
-  t.after(() => connection.close());
-  return connection;
 }

@@ -1,17 +1,22 @@
+// The frame that all lists have: pages, cursors, limits and chosen fields.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ERRORS } from '../../../src/domain/emission.ts';
 import { recordId } from '../../../src/domain/ids.ts';
-import { emission, entryAt, idOf, webhook, workflow } from './fake-store.ts';
 import { type Harness, startServer } from './harness.ts';
+import { idOf, webhook, workflow } from './records.ts';
 
 const ERRORS_PATH = `/v1/workflows/${idOf('p_', 1)}/$errors/event_summaries`;
 
-async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
+/** A hundred errors and 120 webhooks; `entries`: those of the errors, oldest first. */
+async function started(t: Parameters<typeof startServer>[0]): Promise<Harness & { entries: number[] }> {
   const harness = await startServer(t);
-  harness.data.workflows.push(workflow(1));
-  for (let n = 1; n <= 120; n++) harness.data.webhooks.push(webhook(n));
-  for (let n = 1; n <= 100; n++) harness.data.emissions.push(emission(n, { name: '$errors' }));
-  return harness;
+  const { seed, stage } = harness;
+  await seed.workflows(workflow(1));
+  await seed.webhooks(...Array.from({ length: 120 }, (_, i) => webhook(i + 1)));
+  const errors = Array.from({ length: 100 }, () => stage.append(idOf('p_', 1), { name: ERRORS }));
+  return { ...harness, entries: (await Promise.all(errors)).map(({ entry }) => entry).sort((a, b) => a - b) };
 }
 
 test('a list answers its frame, newest first', async (t) => {
@@ -90,11 +95,12 @@ test('malformed cursors are refused', async (t) => {
 });
 
 test('record ids are cursors of events', async (t) => {
-  const { call } = await started(t);
-  const { json } = await call('GET', `${ERRORS_PATH}?limit=2&after=${recordId(entryAt(50))}`);
+  const { call, entries } = await started(t);
+  const idAt = (index: number) => recordId(entries[index] as number);
+  const { json } = await call('GET', `${ERRORS_PATH}?limit=2&after=${idAt(50)}`);
   assert.deepEqual(
     json.data.map(({ id }: { id: string }) => id),
-    [49, 48].map((n) => recordId(entryAt(n))),
+    [idAt(49), idAt(48)],
   );
 });
 

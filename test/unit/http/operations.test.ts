@@ -1,57 +1,56 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
-import { idOf, OTHER_ID, OWNER_ID, operation, T0_MS } from './fake-store.ts';
+import { operationToWire } from '../../../src/http/wire/log/operations.ts';
 import { addReadKey, OTHER_KEY, startServer } from './harness.ts';
+import { idOf, OTHER_ID, OWNER_ID, operation, T0_MS, webhook } from './records.ts';
 
 const WH1 = idOf('wh_', 1);
 const OP1 = idOf('op_', 1);
 const RESEND = `/v1/webhooks/${WH1}/resend`;
 
-test('an operation shows what the wire agrees', async (t) => {
-  const { call, data } = await startServer(t);
-  data.operations.push(operation(1, { states: ['exhausted', 'cancelled'], passedOver: 1, reason: 'Waits.' }));
-  const { json } = await call('GET', `/v1/operations/${OP1}`);
-  assert.deepEqual(json.data, {
-    id: OP1,
-    kind: 'resend',
-    webhook_id: WH1,
-    state: 'running',
-    states: ['exhausted', 'cancelled'],
-    since_ms: T0_MS - 5000,
-    until_ms: T0_MS,
-    total: 8,
-    resent: 2,
-    passed_over: 1,
-    progress: 0.375,
-    reason: 'Waits.',
-    created_at_ms: T0_MS,
-    updated_at_ms: T0_MS + 1,
-    ended_at_ms: null,
-  });
+test('an operation shows what the wire agrees', () => {
+  assert.deepEqual(
+    operationToWire(operation(1, { states: ['exhausted', 'cancelled'], passedOver: 1, reason: 'Waits.' })),
+    {
+      id: OP1,
+      kind: 'resend',
+      webhook_id: WH1,
+      state: 'running',
+      states: ['exhausted', 'cancelled'],
+      since_ms: T0_MS - 5000,
+      until_ms: T0_MS,
+      total: 8,
+      resent: 2,
+      passed_over: 1,
+      progress: 0.375,
+      reason: 'Waits.',
+      created_at_ms: T0_MS,
+      updated_at_ms: T0_MS + 1,
+      ended_at_ms: null,
+    },
+  );
 });
 
-test('progress goes from nothing known to one', async (t) => {
-  const { call, data } = await startServer(t);
-  data.operations.push(
+test('progress goes from nothing known to one', () => {
+  const progress = [
     operation(1, { state: 'done', total: 0, resent: 0 }),
     operation(2, { state: 'done', total: 8, resent: 5, passedOver: 3 }),
     operation(3, { state: 'cancelled', total: 8, resent: 4 }),
     operation(4, { total: 0, resent: 0 }),
     operation(5, { total: null, resent: 0 }),
     operation(6, { total: 8, resent: 9 }),
-  );
-  const { json } = await call('GET', '/v1/operations');
-  assert.deepEqual(
-    json.data.map(({ progress }: { progress: number | null }) => progress),
-    [1, null, 0, 0.5, 1, 1],
-  );
+  ].map((one) => operationToWire(one).progress);
+  assert.deepEqual(progress, [1, 1, 0.5, 0, null, 1]);
 });
 
 test('operations are listed by webhook and page', async (t) => {
-  const { call, data } = await startServer(t);
-  data.operations.push(operation(1), operation(2, { webhookId: idOf('wh_', 2) }), operation(3));
-  data.operations.push(operation(4, { ownerId: OTHER_ID }));
+  const { call, seed, stage } = await startServer(t);
+  await seed.webhooks(webhook(1), webhook(2), webhook(3, { ownerId: OTHER_ID }));
+  await stage.store.createOperation(operation(1));
+  await stage.store.createOperation(operation(2, { webhookId: idOf('wh_', 2) }));
+  await stage.store.createOperation(operation(3));
+  await stage.store.createOperation(operation(4, { ownerId: OTHER_ID, webhookId: idOf('wh_', 3) }));
   const idsOf = async (query: string) => {
     const { json } = await call('GET', `/v1/operations${query}`);
     return json.data.map(({ id }: { id: string }) => id);
@@ -157,9 +156,10 @@ test('operations are their owner’s, and guarded by scopes', async (t) => {
   const gone = () => Promise.reject(new Refusal('not_found', 'There is no operation'));
   const over = () => Promise.reject(new Refusal('conflict', 'It is over'));
   const harness = await startServer(t, { actions: { orderOperation: over, resendWebhook: gone } });
-  const { call, data } = harness;
-  const key = addReadKey(harness);
-  data.operations.push(operation(1));
+  const { call, seed, stage } = harness;
+  const key = await addReadKey(harness);
+  await seed.webhooks(webhook(1));
+  await stage.store.createOperation(operation(1));
   assert.equal((await call('GET', `/v1/operations/${OP1}`, { key: OTHER_KEY })).status, 404);
   assert.deepEqual((await call('GET', '/v1/operations', { key: OTHER_KEY })).json.data, []);
   assert.equal((await call('GET', `/v1/operations/${OP1}`, { key })).status, 200);

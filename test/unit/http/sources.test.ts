@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WholeSource } from '../../../src/domain/requests.ts';
-import { DEFAULT_SETTINGS, type Source } from '../../../src/domain/resource.ts';
-import type { RunWhole } from '../../../src/store/contract/records.ts';
-import { entryAt, idOf, OWNER_ID, T0_MS, trigger } from './fake-store.ts';
+import type { ClaimedRun } from '../../../src/domain/run/run.ts';
+import { succeeded } from '../../contract/fixtures.ts';
 import { appended, startServer } from './harness.ts';
+import { idOf, OWNER_ID, source, T0_MS, trigger } from './records.ts';
 
 const DC1 = idOf('dc_', 1);
 
-const SOURCE: Source = {
-  id: DC1,
-  ownerId: OWNER_ID,
-  name: 'New Orders',
-  active: true,
-  deploymentId: idOf('d_', 1),
-  settings: DEFAULT_SETTINGS,
-  componentCode: 'export default {}',
+const SOURCE = source(1, {
   configuredProps: { timer: { intervalSeconds: 9 }, token: 'hunter2' },
-  additionalProps: {},
   secretProps: ['token'],
-  dedupe: null,
-  createdAtMs: T0_MS,
-  updatedAtMs: T0_MS,
-};
+});
 
 function whole(): WholeSource {
   const subscription = {
@@ -63,8 +52,8 @@ test('a new source is answered as agreed', async (t) => {
 });
 
 test('secret props are never shown', async (t) => {
-  const { call, data } = await startServer(t, { actions: ACTIONS });
-  data.sources.push(SOURCE);
+  const { call, seed } = await startServer(t, { actions: ACTIONS });
+  await seed.source(SOURCE);
   for (const path of ['/v1/sources', `/v1/sources/${DC1}`])
     assert.doesNotMatch((await call('GET', path)).text, /hunter2/);
 });
@@ -94,9 +83,8 @@ test('one source comes with its code', async (t) => {
 });
 
 test('sources are listed under both paths', async (t) => {
-  const { call, data } = await startServer(t, { actions: ACTIONS });
-  data.sources.push(SOURCE);
-  data.triggers.push(trigger(1, { runnableId: DC1 }));
+  const { call, seed } = await startServer(t, { actions: ACTIONS });
+  await seed.source(SOURCE, trigger(1, { runnableId: DC1 }));
   const all = await call('GET', '/v1/sources');
   const { component_code: _, ...one } = (await call('GET', `/v1/sources/${DC1}`)).json.data;
   assert.deepEqual(all.json.data, [one], 'as each is shown by itself, but for its code');
@@ -105,8 +93,9 @@ test('sources are listed under both paths', async (t) => {
 });
 
 test('deleting events answers 202', async (t) => {
-  const { call, data } = await startServer(t);
-  data.sources.push(SOURCE);
+  const { call, seed, stage } = await startServer(t);
+  await seed.source(SOURCE);
+  for (let n = 0; n < 3; n++) await stage.append(DC1);
   const { status, json } = await call('DELETE', `/v1/sources/${DC1}/events`);
   assert.deepEqual([status, json], [202, { data: { deleted: 3 } }]);
   assert.equal((await call('DELETE', `/v1/sources/${idOf('dc_', 9)}/events`)).status, 404);
@@ -123,41 +112,21 @@ test('a source is invoked with exact bytes', async (t) => {
 });
 
 test('the log is that of its runs', async (t) => {
-  const { call, data } = await startServer(t);
-  data.sources.push(SOURCE);
-  const line = (text: string) => ({ ts_ms: 1, level: 'info', namespace: 'run', text });
-  const run = (n: number, logs: object[] | null): RunWhole & { ownerId: string } => ({
-    ownerId: OWNER_ID,
-    run: entryAt(n),
-    runnableId: DC1,
-    deploymentId: idOf('d_', 1),
-    state: 'succeeded',
-    attempt: 1,
-    replay: false,
-    entry: entryAt(n),
-    emitId: 'abcde0',
-    emitterId: idOf('ti_', 1),
-    eventName: '',
-    startedAtMs: null,
-    endedAtMs: null,
-    summary: null,
-    errorEntry: null,
-    errorCode: null,
-    waiting: null,
-    event: Buffer.from('{}'),
-    detail: logs && JSON.stringify({ steps: [], logs }),
-    errorBody: null,
-    causedByRun: null,
-    causeSummary: null,
-    causes: [],
-  });
-  data.runs.push(run(1, [line('a'), line('b')]), run(2, null), run(3, [line('c')]));
+  const { call, seed, stage } = await startServer(t);
+  await seed.source(SOURCE);
+  const line = (text: string) => ({ tsMs: T0_MS, level: 'info', namespace: 'run', text }) as const;
+  const runs: ClaimedRun[] = [];
+  for (const logs of [[line('a'), line('b')], [], [line('c')]]) {
+    const run = await stage.started(SOURCE);
+    await stage.end(run, succeeded({ logs }));
+    runs.push(run);
+  }
   const { json } = await call('GET', `/v1/sources/${DC1}/logs`);
   assert.deepEqual(
     json.data.map(({ text }: { text: string }) => text),
     ['c', 'a', 'b'],
   );
-  assert.equal(json.data[0].run_id, `r_${entryAt(3).toString(36)}`);
+  assert.equal(json.data[0].run_id, `r_${runs[2]?.run.toString(36)}`);
   assert.equal(json.page_info.count, 3);
   assert.equal((await call('GET', `/v1/sources/${DC1}/logs?limit=1`)).json.data.length, 1);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
-import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { addReadKey, OTHER_KEY, startServer } from './harness.ts';
+import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './records.ts';
 
 const WH1 = idOf('wh_', 1);
 const ROTATE = `/v1/webhooks/${WH1}/rotate_secret`;
@@ -20,8 +20,8 @@ const PUBLIC = [
 ];
 
 test('a rotation answers with the new secret', async (t) => {
-  const { call, calls, data } = await startServer(t, { actions: { rotateSecret: () => SIGNING } });
-  data.webhooks.push(SIGNING);
+  const { call, calls, seed } = await startServer(t, { actions: { rotateSecret: () => SIGNING } });
+  await seed.webhooks(SIGNING);
   const { json, text } = await call('POST', ROTATE);
   assert.equal(json.data.secret, 'whsec_newest');
   assert.deepEqual(json.data.public_keys, PUBLIC);
@@ -46,9 +46,9 @@ test('an overlap beyond the limits is refused', async (t) => {
 });
 
 test('public keys are listed with their webhook', async (t) => {
-  const { call, data } = await startServer(t);
-  data.webhooks.push(SIGNING, webhook(2), webhook(3, { secrets: SECRETS.slice(2, 3) }));
-  data.webhooks.push(webhook(4, { ownerId: OTHER_ID, secrets: SECRETS }));
+  const { call, seed } = await startServer(t);
+  await seed.webhooks(SIGNING, webhook(2), webhook(3, { secrets: SECRETS.slice(2, 3) }));
+  await seed.webhooks(webhook(4, { ownerId: OTHER_ID, secrets: SECRETS }));
   const { json } = await call('GET', '/v1/webhook_keys');
   const shown = json.data.map((key: Record<string, unknown>) => [key.webhook_id, key.public_key, key.until_ms]);
   assert.deepEqual(shown[0], [idOf('wh_', 3), 'whpk_newest', null]);
@@ -66,16 +66,16 @@ test('public keys are listed with their webhook', async (t) => {
 });
 
 test('public keys of many webhooks are all listed', async (t) => {
-  const { call, data } = await startServer(t);
-  for (let n = 1; n <= 250; n += 1) data.webhooks.push(webhook(n, { secrets: SECRETS.slice(2, 3) }));
+  const { call, seed } = await startServer(t);
+  for (let n = 1; n <= 250; n += 1) await seed.webhooks(webhook(n, { secrets: SECRETS.slice(2, 3) }));
   const { json } = await call('GET', '/v1/webhook_keys');
   assert.deepEqual([json.page_info.total_count, json.page_info.count], [250, 100]);
   assert.equal(json.data[0].webhook_id, idOf('wh_', 250));
 });
 
 test('keys of somebody else do not exist', async (t) => {
-  const { call, data } = await startServer(t);
-  data.webhooks.push(SIGNING);
+  const { call, seed } = await startServer(t);
+  await seed.webhooks(SIGNING);
   for (const path of ['/v1/webhook_keys', `/v1/webhook_keys?webhook_id=${WH1}`]) {
     assert.deepEqual((await call('GET', path, { key: OTHER_KEY })).json.data, []);
   }
@@ -87,7 +87,7 @@ test('keys of somebody else do not exist', async (t) => {
 test('rotation needs the right to write', async (t) => {
   const refuse = () => Promise.reject(new Refusal('not_found', 'there is no webhook'));
   const harness = await startServer(t, { actions: { rotateSecret: refuse } });
-  const key = addReadKey(harness);
+  const key = await addReadKey(harness);
   assert.equal((await harness.call('POST', ROTATE, { key })).status, 403);
   assert.equal((await harness.call('GET', '/v1/webhook_keys', { key })).status, 200);
   assert.equal((await harness.call('POST', ROTATE, { key: null })).status, 401);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { HEALTHY, type WebhookHealth } from '../../../src/domain/delivery/health.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from '../../../src/domain/resource.ts';
+import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../../src/domain/resource.ts';
+import { webhookToWire } from '../../../src/http/wire/webhooks.ts';
 import { tableOf } from '../../demo/markdown.ts';
-import { idOf, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { addReadKey, startServer } from './harness.ts';
+import { idOf, OWNER_ID, T0_MS, webhook } from './records.ts';
 
 const WH1 = idOf('wh_', 1);
 const PATH = `/v1/webhooks/${WH1}`;
@@ -59,8 +61,8 @@ test('null resets and absence leaves alone', async (t) => {
 });
 
 test('settings are shown as they stand', async (t) => {
-  const { call, data } = await startServer(t);
-  data.webhooks.push(webhook(1, { settings: SETTINGS }));
+  const { call, seed } = await startServer(t);
+  await seed.webhooks(webhook(1, { settings: SETTINGS }));
   const { headers, timeout_ms, retry, rate_limit, max_in_flight, ordered, signature } = (await call('GET', PATH)).json
     .data;
   assert.deepEqual(
@@ -71,8 +73,8 @@ test('settings are shown as they stand', async (t) => {
 
 test('a key that only reads learns no header', async (t) => {
   const harness = await startServer(t);
-  const key = addReadKey(harness);
-  harness.data.webhooks.push(webhook(1, { settings: SETTINGS }));
+  const key = await addReadKey(harness);
+  await harness.seed.webhooks(webhook(1, { settings: SETTINGS }));
   for (const path of [PATH, '/v1/webhooks', '/v1/users/me/webhooks']) {
     const { text, json } = await harness.call('GET', path, { key });
     assert.doesNotMatch(text, /abc|orders/);
@@ -145,21 +147,19 @@ test('a header named like a prototype is only a name', async (t) => {
   ]);
 });
 
-test('health tells how the webhook stands', async (t) => {
-  const { call, data } = await startServer(t);
+test('health tells how the webhook stands', () => {
   const failing = { failingSinceMs: T0_MS - 5, exhaustedInRow: 2, noticedAtMs: null, pausedUntilMs: T0_MS };
   const paused = { ...failing, failingSinceMs: null, pausedUntilMs: T0_MS + 1 };
-  data.webhooks.push(webhook(1), webhook(2), webhook(3), webhook(4, { active: false }));
-  data.healths.set(idOf('wh_', 2), failing).set(idOf('wh_', 3), paused).set(idOf('wh_', 4), failing);
-  const { json } = await call('GET', '/v1/webhooks?include=health');
+  const shown = (health: WebhookHealth, more: Partial<Webhook> = {}) =>
+    webhookToWire(webhook(1, more), { health, nowMs: T0_MS, scopes: [] }).health;
   const well = { status: 'healthy', failing_since_ms: null, exhausted_in_row: 0, paused_until_ms: null };
   assert.deepEqual(
-    json.data.map(({ health }: { health: object }) => health),
+    [shown(HEALTHY), shown(failing), shown(paused), shown(failing, { active: false })],
     [
-      { ...well, status: 'disabled', failing_since_ms: T0_MS - 5, exhausted_in_row: 2 },
-      { ...well, status: 'paused', exhausted_in_row: 2, paused_until_ms: T0_MS + 1 },
-      { ...well, status: 'failing', failing_since_ms: T0_MS - 5, exhausted_in_row: 2 },
       well,
+      { ...well, status: 'failing', failing_since_ms: T0_MS - 5, exhausted_in_row: 2 },
+      { ...well, status: 'paused', exhausted_in_row: 2, paused_until_ms: T0_MS + 1 },
+      { ...well, status: 'disabled', failing_since_ms: T0_MS - 5, exhausted_in_row: 2 },
     ],
   );
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import type { Probe } from '../../../src/domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
-import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './fake-store.ts';
 import { addReadKey, startServer } from './harness.ts';
+import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './records.ts';
 
 const WH1 = idOf('wh_', 1);
 const PATH = `/v1/webhooks/${WH1}/test`;
@@ -37,8 +37,8 @@ function probe(state: Probe['state'], more: Partial<Attempt> = {}): Probe {
 }
 
 test('a test answers with the whole exchange', async (t) => {
-  const { call, data } = await startServer(t, { actions: { testWebhook: () => probe('delivered') } });
-  data.webhooks.push(webhook(1));
+  const { call, seed } = await startServer(t, { actions: { testWebhook: () => probe('delivered') } });
+  await seed.webhooks(webhook(1));
   const { json } = await call('POST', PATH);
   assert.deepEqual(json.data, {
     delivered: true,
@@ -71,8 +71,8 @@ test('a test answers with the whole exchange', async (t) => {
 });
 
 test('the event goes out byte for byte', async (t) => {
-  const { call, calls, data } = await startServer(t, { actions: { testWebhook: () => probe('delivered') } });
-  data.webhooks.push(webhook(1));
+  const { call, calls, seed } = await startServer(t, { actions: { testWebhook: () => probe('delivered') } });
+  await seed.webhooks(webhook(1));
   const headers = { 'content-type': 'application/json' };
   await call('POST', PATH, { body: '{"event": {"n":  1e400, "n": 2}}', headers });
   await call('POST', PATH, { body: '{"event": null}', headers });
@@ -87,8 +87,8 @@ test('the event goes out byte for byte', async (t) => {
 
 test('what would follow stands there in words', async (t) => {
   let answer = probe('delivered');
-  const { call, data } = await startServer(t, { actions: { testWebhook: () => answer } });
-  data.webhooks.push(webhook(1), webhook(2, { settings: { ...DEFAULT_WEBHOOK_SETTINGS, retryDelaysMs: [90_000] } }));
+  const { call, seed } = await startServer(t, { actions: { testWebhook: () => answer } });
+  await seed.webhooks(webhook(1), webhook(2, { settings: { ...DEFAULT_WEBHOOK_SETTINGS, retryDelaysMs: [90_000] } }));
   const said = async (is: Probe, n = 1) => {
     answer = is;
     const { data: shown } = (await call('POST', `/v1/webhooks/${idOf('wh_', n)}/test`)).json;
@@ -105,13 +105,13 @@ test('what would follow stands there in words', async (t) => {
 
 test('what cannot be tested is refused', async (t) => {
   const harness = await startServer(t, { actions: { testWebhook: () => probe('delivered') }, maxBodyBytes: 10 });
-  const { call, calls, data } = harness;
-  data.webhooks.push(webhook(1), webhook(2, { ownerId: OTHER_ID }));
+  const { call, calls, seed } = harness;
+  await seed.webhooks(webhook(1), webhook(2, { ownerId: OTHER_ID }));
   assert.equal((await call('POST', `/v1/webhooks/${idOf('wh_', 2)}/test`)).status, 404);
   assert.equal((await call('POST', '/v1/webhooks/x/test')).status, 404);
   assert.equal((await call('POST', PATH, { json: { evnt: 1 } })).status, 400);
   assert.equal((await call('POST', `${PATH}?event={`)).status, 400);
   assert.equal((await call('POST', PATH, { json: { event: 'x'.repeat(10) } })).status, 413);
-  assert.equal((await call('POST', PATH, { key: addReadKey(harness) })).status, 403);
+  assert.equal((await call('POST', PATH, { key: await addReadKey(harness) })).status, 403);
   assert.deepEqual(calls, []);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
-import { idOf, OWNER_ID, webhook } from './fake-store.ts';
 import { startServer } from './harness.ts';
+import { idOf, OWNER_ID, webhook } from './records.ts';
 
 const WH1 = idOf('wh_', 1);
 const SHOWN = {
@@ -28,8 +28,8 @@ const SHOWN = {
 const ACTIONS = { createWebhook: () => webhook(1), updateWebhook: () => webhook(1), deleteWebhook: () => webhook(1) };
 
 test('the secret is shown on creation only', async (t) => {
-  const { call, data } = await startServer(t, { actions: ACTIONS });
-  data.webhooks.push(webhook(1));
+  const { call, seed } = await startServer(t, { actions: ACTIONS });
+  await seed.webhooks(webhook(1));
   const { json } = await call('POST', '/v1/webhooks?url=https://example.com/hook&name=n&description=d');
   assert.deepEqual(json, { data: { ...SHOWN, secret: 'whsec_newest' } });
   const others = [
@@ -42,8 +42,8 @@ test('the secret is shown on creation only', async (t) => {
 });
 
 test('webhooks are listed under both paths', async (t) => {
-  const { call, data } = await startServer(t);
-  data.webhooks.push(webhook(1), webhook(2));
+  const { call, seed } = await startServer(t);
+  await seed.webhooks(webhook(1), webhook(2));
   const all = await call('GET', '/v1/webhooks');
   assert.equal(all.json.page_info.total_count, 2);
   assert.deepEqual((await call('GET', '/v1/users/me/webhooks')).json, all.json);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
 import type { ShownTrigger, WholeWorkflow } from '../../../src/domain/requests.ts';
 import type { Deployment, Subscription, Trigger } from '../../../src/domain/resource.ts';
-import { idOf, OTHER_ID, OWNER_ID, T0_MS, trigger, workflow } from './fake-store.ts';
 import { type Call, type Harness, startServer } from './harness.ts';
+import { idOf, OTHER_ID, OWNER_ID, T0_MS, trigger, workflow } from './records.ts';
 
 const STEP = { namespace: 'charge', code: 'export default () => 1' };
 
@@ -213,8 +213,8 @@ test('code that does not compile answers 422', async (t) => {
 });
 
 test('workflows are listed by name and activity', async (t) => {
-  const { call, data } = await started(t);
-  data.workflows.push(
+  const { call, seed } = await started(t);
+  await seed.workflows(
     workflow(1, { name: 'a' }),
     workflow(2, { name: 'b', active: false }),
     workflow(3, { ownerId: OTHER_ID }),
@@ -223,22 +223,23 @@ test('workflows are listed by name and activity', async (t) => {
     const { json } = await call('GET', `/v1/workflows${query}`);
     return json.data.map(({ id }: { id: string }) => id);
   };
-  assert.deepEqual(await idsOf(''), [idOf('p_', 2), idOf('p_', 1)]);
-  assert.deepEqual(await idsOf('?active=true'), [idOf('p_', 1)]);
+  assert.deepEqual((await idsOf('')).slice(1), [idOf('p_', 2), idOf('p_', 1)]);
+  assert.deepEqual((await idsOf('?active=true')).slice(1), [idOf('p_', 1)]);
   assert.deepEqual(await idsOf('?name=b'), [idOf('p_', 2)]);
   assert.equal((await call('GET', '/v1/workflows?active=maybe')).status, 400);
 });
 
 test('deployments are listed and activated', async (t) => {
-  const { call, calls, data } = await started(t);
-  data.workflows.push(workflow(1));
-  data.deployments.push(deployment(1), deployment(2));
+  const { call, calls, seed, stage } = await started(t);
+  await seed.workflows(workflow(1));
+  const write = { workflow: workflow(1, { deploymentId: idOf('d_', 2) }), triggers: [], subscriptions: [] };
+  await stage.store.updateWorkflow({ ...write, deployment: deployment(2) });
   const { json } = await call('GET', `/v1/workflows/${idOf('p_', 1)}/deployments`);
   const steps = [{ id: idOf('c_', 1), namespace: 'charge' }];
   const one = (n: number) => ({
     id: idOf('d_', n),
     workflow_id: idOf('p_', 1),
-    active: n === 1,
+    active: n === 2,
     steps,
     created_at: 1_782_000_000,
   });

@@ -5,8 +5,9 @@ import { addAccess } from '../../../../src/http/access/access.ts';
 import type { App } from '../../../../src/http/app-type.ts';
 import type { HttpDeps } from '../../../../src/http/deps.ts';
 import { buildDocument } from '../../../../src/http/openapi/openapi.ts';
-import { trigger } from '../fake-store.ts';
-import { connect, KEY, startServer } from '../harness.ts';
+import { KEY, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { trigger } from '../records.ts';
 
 test('a route that does not say who may call it stops the start', async () => {
   const app = fastify() as unknown as App;
@@ -33,8 +34,8 @@ test('no route is open but those that are meant to be', async () => {
 });
 
 test('escaped letters of an address are the letters', async (t) => {
-  const { data, call, accepted } = await startServer(t);
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted } = await startServer(t);
+  await seed.triggers(trigger(1));
   for (const path of ['/%76%31/owners', '/%761/workflows', '/v1/%77orkflows', '/%73se/dc/dc_1/emits', '/%2576%2531']) {
     const { status } = await call('GET', path, { key: null });
     assert.equal(status, path.includes('%25') ? 404 : 401, path);
@@ -59,8 +60,8 @@ const NOT_HEALTH = [
 ];
 
 test('a process without the API answers by one reading of the address', async (t) => {
-  const { data, call, accepted } = await startServer(t, { isApi: false });
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted } = await startServer(t, { isApi: false });
+  await seed.triggers(trigger(1));
   for (const path of SPELLED) assert.equal((await call('GET', path)).status, 200, path);
   for (const path of ['/metrics', '/%6detrics']) assert.equal((await call('GET', path)).status, 403, 'it needs admin');
   for (const path of NOT_HEALTH) assert.equal((await call('POST', path, { json: {} })).status, 503, path);
@@ -68,8 +69,8 @@ test('a process without the API answers by one reading of the address', async (t
 });
 
 test('a stopping process answers by one reading of the address', async (t) => {
-  const { data, call, accepted, port } = await startServer(t, { draining: () => true });
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted, port } = await startServer(t, { draining: () => true });
+  await seed.triggers(trigger(1));
   assert.equal((await call('GET', '/%68ealthz')).status, 200);
   for (const path of [...NOT_HEALTH, '/metrics', '/%6detrics']) {
     assert.equal((await call('POST', path, { json: {} })).status, 503, path);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKey, OWNER_SCOPES, type Scope } from '../../../../src/domain/keys.ts';
-import { idOf, OTHER_ID, OWNER_ID, sha256, T0_MS } from '../fake-store.ts';
-import { type Harness, KEY, startServer } from '../harness.ts';
+import { type Harness, startServer } from '../harness.ts';
+import { apiKey, idOf, OTHER_ID, OWNER_ID, T0_MS } from '../records.ts';
 
 const OWNER = {
   id: OWNER_ID,
@@ -14,48 +14,28 @@ const OWNER = {
   updatedAtMs: T0_MS,
 };
 
-function key(scopes: readonly Scope[], more: Partial<ApiKey> = {}): ApiKey {
-  return {
-    id: idOf('key_', 9),
-    ownerId: OWNER_ID,
-    label: 'l',
-    scopes,
-    createdAtMs: T0_MS,
-    revokedAtMs: null,
-    expiresAtMs: null,
-    createdBy: null,
-    lastUsedAtMs: null,
-    ...more,
-  };
-}
-
-async function started(
-  t: Parameters<typeof startServer>[0],
-  scopes: readonly Scope[] = OWNER_SCOPES,
-): Promise<Harness> {
-  const harness = await startServer(t, {
+async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
+  return startServer(t, {
     actions: {
       updateOwner: () => OWNER,
-      createKey: (_owner: string, { scopes: asked }: { scopes: Scope[] }) => ({
-        key: key(asked),
+      createKey: (_owner: string, { scopes }: { scopes: Scope[] }) => ({
+        key: apiKey(9, { scopes }),
         apiKey: 'the-new-key',
       }),
-      revokeKey: () => key(['read'], { revokedAtMs: T0_MS + 1000 }),
-      createOwner: () => ({ owner: { ...OWNER, id: OTHER_ID }, key: key(['read']), apiKey: 'their-key' }),
+      revokeKey: () => apiKey(9, { revokedAtMs: T0_MS + 1000 }),
+      createOwner: () => ({ owner: { ...OWNER, id: OTHER_ID }, key: apiKey(9), apiKey: 'their-key' }),
     },
   });
-  harness.data.keys.set(sha256(KEY), key(scopes, { id: idOf('key_', 1) }));
-  return harness;
 }
 
 test('you are the owner of the key', async (t) => {
-  const { call } = await started(t);
+  const { call, stage } = await started(t);
   const { json } = await call('GET', '/v1/users/me');
   assert.deepEqual(json.data, {
     id: OWNER_ID,
     name: 'Ada',
-    email: null,
-    global_error_workflow_id: null,
+    email: stage.owner.email,
+    global_error_workflow_id: stage.global.id,
     digest_window_ms: 86_400_000,
     created_at: 1_782_000_000,
     updated_at: 1_782_000_000,
@@ -80,20 +60,20 @@ test('you may change who you are', async (t) => {
 });
 
 test('keys are listed without their secrets', async (t) => {
-  const { call, data } = await started(t);
-  data.keys.set('hash', key(['read'], { id: idOf('key_', 5), revokedAtMs: T0_MS }));
+  const { call, seed, stage } = await started(t);
+  await seed.key(5, ['read']);
+  await stage.store.revokeKey(OWNER_ID, idOf('key_', 5), T0_MS);
   const { json, text } = await call('GET', '/v1/keys');
-  assert.deepEqual(
-    json.data.map(({ id }: { id: string }) => id),
-    [idOf('key_', 5), idOf('key_', 1)],
-  );
-  assert.deepEqual([json.data[0].revoked_at, json.data[1].revoked_at], [1_782_000_000, null]);
+  const shown = (ids: readonly { id: string; revoked_at: number | null }[]) =>
+    ids.map(({ id, revoked_at }) => [id, revoked_at]);
+  assert.deepEqual(shown(json.data), [
+    [stage.key.id, null],
+    [idOf('key_', 5), 1_782_000_000],
+    [idOf('key_', 1), null],
+  ]);
   assert.doesNotMatch(text, /hash|api_key/);
   const older = await call('GET', `/v1/keys?after=${idOf('key_', 5)}`);
-  assert.deepEqual(
-    older.json.data.map(({ id }: { id: string }) => id),
-    [idOf('key_', 1)],
-  );
+  assert.deepEqual(shown(older.json.data), [[idOf('key_', 1), null]]);
 });
 
 test('a new key is shown once', async (t) => {
@@ -120,7 +100,8 @@ test('a new key is shown once', async (t) => {
 });
 
 test('keys and the account need scopes of their own', async (t) => {
-  const { call, calls, data } = await started(t, ['read', 'write']);
+  const { call, calls, seed } = await started(t);
+  const key = await seed.key(4, ['read', 'write']);
   const asked = [
     ['GET', '/v1/keys', 'keys'],
     ['POST', '/v1/keys?label=x', 'keys'],
@@ -130,52 +111,53 @@ test('keys and the account need scopes of their own', async (t) => {
     ['GET', '/v1/owners', 'admin'],
   ] as const;
   for (const [method, path, scope] of asked) {
-    const { status, json } = await call(method, path);
-    assert.deepEqual([status, json.error], [403, `This needs the scope "${scope}", but the key "l" has read, write`]);
+    const { status, json } = await call(method, path, { key });
+    assert.deepEqual(
+      [status, json.error],
+      [403, `This needs the scope "${scope}", but the key "key 4" has read, write`],
+    );
   }
   assert.deepEqual(calls, []);
-  data.keys.set(sha256(KEY), key(['keys']));
-  assert.equal((await call('GET', '/v1/keys')).status, 200, 'and need no other');
-  assert.equal((await call('GET', '/v1/workflows')).status, 403);
+  const keys = { key: await seed.key(5, ['keys']) };
+  assert.equal((await call('GET', '/v1/keys', keys)).status, 200, 'and need no other');
+  assert.equal((await call('GET', '/v1/workflows', keys)).status, 403);
 });
 
 test('an expired key is told when it expired', async (t) => {
-  const { call, data } = await started(t);
-  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS + 1 }));
-  assert.equal((await call('GET', '/v1/ledger')).status, 200);
-  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS }));
-  const { status, headers, json } = await call('GET', '/v1/ledger');
+  const { call, seed, stage } = await started(t);
+  const key = await seed.key(4, ['read'], { expiresAtMs: T0_MS + 1 });
+  assert.equal((await call('GET', '/v1/ledger', { key })).status, 200);
+  stage.clock.advance(1);
+  const { status, headers, json } = await call('GET', '/v1/ledger', { key });
   assert.deepEqual([status, headers.get('www-authenticate')], [401, 'Bearer']);
-  assert.equal(json.detail, 'This API key expired at 2026-06-21T00:00:00.000Z; use another one');
-  data.keys.set(sha256(KEY), key(['read'], { expiresAtMs: T0_MS, revokedAtMs: T0_MS }));
-  assert.match((await call('GET', '/v1/ledger')).json.detail, /unknown or was revoked/);
+  assert.equal(json.detail, 'This API key expired at 2026-06-21T00:00:00.001Z; use another one');
+  await stage.store.revokeKey(OWNER_ID, idOf('key_', 4), T0_MS);
+  assert.match((await call('GET', '/v1/ledger', { key })).json.detail, /unknown or was revoked/);
 });
 
 test('the use of a key is written once a minute', async (t) => {
   const touched: [string, number][] = [];
-  let nowMs = T0_MS;
-  const { call, data } = await startServer(t, {
+  const { call, stage } = await startServer(t, {
     store: {
-      clock: { nowMs: () => nowMs, latestMs: () => nowMs },
       touchKey: async (id, atMs) => {
         touched.push([id, atMs]);
-        throw new Error('storage is away: nobody waits for this');
+        throw new Error('storage is away: no request waits for this');
       },
     },
   });
   const used = () => call('GET', '/v1/ledger');
   for (const one of await Promise.all([used(), used(), used()])) assert.equal(one.status, 200);
-  const { id } = [...data.keys.values()][0] as ApiKey;
+  const id = idOf('key_', 1);
   assert.deepEqual(touched, [[id, T0_MS]]);
-  nowMs += 59_999;
+  stage.clock.advance(59_999);
   await used();
   assert.equal(touched.length, 1);
-  nowMs += 1;
+  stage.clock.advance(1);
   await used();
-  assert.deepEqual(touched[1], [id, nowMs]);
+  assert.deepEqual(touched[1], [id, T0_MS + 60_000]);
   // Another process has written it.
-  data.keys.set(sha256(KEY), key(['read'], { id, lastUsedAtMs: nowMs + 30_000 }));
-  nowMs += 70_000;
+  await stage.store.touchKey(id, T0_MS + 90_000);
+  stage.clock.advance(70_000);
   await used();
   assert.equal(touched.length, 2);
   await call('GET', '/v1/ledger', { key: 'unknown' });
@@ -186,25 +168,19 @@ test('a revoked key is answered with its time', async (t) => {
   const { call, calls } = await started(t);
   const { json } = await call('DELETE', `/v1/keys/${idOf('key_', 9)}`);
   assert.equal(json.data.revoked_at, 1_782_000_001);
-  assert.deepEqual(calls[0]?.args, [OWNER_ID, idOf('key_', 9), key(OWNER_SCOPES, { id: idOf('key_', 1) })]);
+  assert.deepEqual(calls[0]?.args, [OWNER_ID, idOf('key_', 9), apiKey(1, { scopes: OWNER_SCOPES })]);
 });
 
 test('owners are made by admins only', async (t) => {
-  const { call, calls, data } = await started(t);
-  const create = () => call('POST', '/v1/owners', { json: { name: 'Bob' } });
-  const createKey = () => call('POST', `/v1/owners/${OTHER_ID}/keys`, { json: { label: 'x', scopes: ['read'] } });
+  const { call, calls, seed } = await started(t);
+  const create = (key?: string) => call('POST', '/v1/owners', { key, json: { name: 'Bob' } });
+  const createKey = (key?: string) =>
+    call('POST', `/v1/owners/${OTHER_ID}/keys`, { key, json: { label: 'x', scopes: ['read'] } });
   assert.deepEqual([(await create()).status, (await createKey()).status], [403, 403]);
-  data.keys.set(sha256(KEY), key(['admin']));
-  const { json } = await create();
+  const { json } = await create(await seed.key(4, ['admin']));
   assert.deepEqual([json.data.id, json.data.api_key, json.data.key.id], [OTHER_ID, 'their-key', idOf('key_', 9)]);
-  assert.equal((await createKey()).json.data.api_key, 'the-new-key');
-  assert.deepEqual(calls[0]?.args, [{ name: 'Bob', email: null, by: key(['admin']) }]);
-  assert.deepEqual(calls[1]?.args, [OTHER_ID, { label: 'x', scopes: ['read'], expiresAtMs: null }, key(['admin'])]);
-});
-
-test('the ledger adds up its totals', async (t) => {
-  const { call } = await started(t);
-  const { json } = await call('GET', '/v1/ledger');
-  assert.deepEqual(json.data.errors, { captured: 4 });
-  assert.deepEqual([json.data.emissions, json.data.runs.total, json.data.deliveries.total], [10, 10, 6]);
+  assert.equal((await createKey(await seed.key(5, ['admin']))).json.data.api_key, 'the-new-key');
+  const by = (n: number): ApiKey => apiKey(n, { scopes: ['admin'] });
+  assert.deepEqual(calls[0]?.args, [{ name: 'Bob', email: null, by: by(4) }]);
+  assert.deepEqual(calls[1]?.args, [OTHER_ID, { label: 'x', scopes: ['read'], expiresAtMs: null }, by(5)]);
 });

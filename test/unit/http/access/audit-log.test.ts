@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { AuditRecord } from '../../../../src/domain/audit.ts';
 import { LIMITS, MINUTE_MS } from '../../../../src/domain/limits.ts';
 import { AuditLog } from '../../../../src/http/access/audit-log.ts';
-import { OWNER_ID, T0_MS } from '../fake-store.ts';
+import { OWNER_ID, T0_MS } from '../records.ts';
 
 function record(n: number, more: Partial<AuditRecord> = {}): AuditRecord {
   return {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditRecord } from '../../../../src/domain/audit.ts';
-import type { ApiKey } from '../../../../src/domain/keys.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
-import { OTHER_ID, OWNER_ID, sha256, webhook } from '../fake-store.ts';
-import { addReadKey, connect, KEY, startServer } from '../harness.ts';
+import { addReadKey, KEY, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { apiKey, idOf, OTHER_ID, OWNER_ID, webhook } from '../records.ts';
 
 interface Journal {
   /** What happened, in order: `begun` with its operation, the calls of actions, `ended` with its status. */
@@ -89,7 +89,7 @@ test('what was done is answered though its record stays open', async (t) => {
 test('refused requests are recorded with their status', async (t) => {
   const { rows, store } = createJournal();
   const harness = await startServer(t, { store, ids });
-  const reader = addReadKey(harness);
+  const reader = await addReadKey(harness);
   const { call, port } = harness;
   await call('POST', '/v1/webhooks?url=https://example.com/', { key: reader });
   await call('POST', '/v1/webhooks?url=nonsense');
@@ -120,23 +120,27 @@ test('refused requests are recorded with their status', async (t) => {
 
 test('what an admin does to an owner stands in both logs', async (t) => {
   const { rows, store } = createJournal();
-  const { data, call, stop } = await startServer(t, {
+  const { seed, call, stop } = await startServer(t, {
     store,
     ids,
     actions: {
-      createKey: (ownerId: string) => ({ key: { ...key, ownerId, id: 'key_made' }, apiKey: 'secret-key-text' }),
+      createKey: (ownerId: string) => ({ key: apiKey(4, { ownerId }), apiKey: 'secret-key-text' }),
     },
   });
-  const hash = sha256(KEY);
-  const key = { ...(data.keys.get(hash) as ApiKey), scopes: ['read', 'admin'] as const };
-  data.keys.set(hash, key);
-  const { text } = await call('POST', `/v1/owners/${OTHER_ID}/keys`, { json: { label: 'x', scopes: ['read'] } });
+  const admin = await seed.key(3, ['read', 'admin']);
+  const { text } = await call('POST', `/v1/owners/${OTHER_ID}/keys`, {
+    key: admin,
+    json: { label: 'x', scopes: ['read'] },
+  });
   assert.match(text, /secret-key-text/);
-  await call('POST', '/v1/owners/u_none/keys', { json: { label: 'x', scopes: ['read'] } });
+  await call('POST', '/v1/owners/u_none/keys', { key: admin, json: { label: 'x', scopes: ['read'] } });
   await stop();
   const [mine, theirs, ...more] = rows.values();
   assert.deepEqual([mine?.ownerId, theirs?.ownerId, more.length], [OWNER_ID, OTHER_ID, 1]);
   assert.deepEqual({ ...mine, id: '', ownerId: '' }, { ...theirs, id: '', ownerId: '' });
-  assert.deepEqual([theirs?.byOwnerId, theirs?.operation, theirs?.targetId], [OWNER_ID, 'createOwnerKey', 'key_made']);
+  assert.deepEqual(
+    [theirs?.byOwnerId, theirs?.operation, theirs?.targetId],
+    [OWNER_ID, 'createOwnerKey', idOf('key_', 4)],
+  );
   assert.doesNotMatch(JSON.stringify([...rows.values()]), /secret-key-text/);
 });

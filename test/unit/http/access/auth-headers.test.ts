@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addReadKey, connect, KEY, startServer } from '../harness.ts';
+import { addReadKey, KEY, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
 
 const head = (method: string, path: string, ...lines: string[]): string =>
   [`${method} ${path} HTTP/1.1`, 'host: x', ...lines, '', ''].join('\r\n');
@@ -65,7 +66,7 @@ test('a key is taken from the header alone', async (t) => {
 
 test('no method gets around what a route needs', async (t) => {
   const harness = await startServer(t);
-  const reader = addReadKey(harness);
+  const reader = await addReadKey(harness);
   const { port, calls } = harness;
   const ask = async (text: string, hasBody = true) => {
     const raw = connect(t, port);

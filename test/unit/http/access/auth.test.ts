@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../../../src/domain/keys.ts';
 import { bearerOf } from '../../../../src/http/access/auth.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
-import { OTHER_ID, OWNER_ID, sha256, webhook } from '../fake-store.ts';
-import { type Harness, KEY, OTHER_KEY, startServer } from '../harness.ts';
-
-function keyWith(harness: Harness, scopes: Scope[]): string {
-  const [first] = harness.data.keys.values();
-  if (!first) throw new Error('no key');
-  const key = `key-with-${scopes.join('-')}`;
-  harness.data.keys.set(sha256(key), { ...first, scopes });
-  return key;
-}
+import { OTHER_KEY, startServer } from '../harness.ts';
+import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from '../records.ts';
 
 test('only a bearer token is a key', () => {
   assert.equal(bearerOf('Bearer abc'), 'abc');
@@ -46,19 +37,18 @@ test('a bad key answers 401 everywhere under v1', async (t) => {
 });
 
 test('a revoked key answers 401', async (t) => {
-  const { data, call } = await startServer(t);
-  assert.equal((await call('GET', '/v1/users/me')).status, 200);
-  const hash = sha256(KEY);
-  const key = data.keys.get(hash);
-  if (key) data.keys.set(hash, { ...key, revokedAtMs: 1 });
-  assert.equal((await call('GET', '/v1/users/me')).status, 401);
+  const { seed, stage, call } = await startServer(t);
+  const key = await seed.key(3);
+  assert.equal((await call('GET', '/v1/users/me', { key })).status, 200);
+  await stage.store.revokeKey(OWNER_ID, idOf('key_', 3), T0_MS);
+  assert.equal((await call('GET', '/v1/users/me', { key })).status, 401);
 });
 
 test('scopes decide between looking and changing', async (t) => {
   const harness = await startServer(t, { actions: { createWebhook: () => webhook(1) } });
-  const reader = keyWith(harness, ['read']);
-  const writer = keyWith(harness, ['write']);
-  const admin = keyWith(harness, ['admin']);
+  const reader = await harness.seed.key(3, ['read']);
+  const writer = await harness.seed.key(4, ['write']);
+  const admin = await harness.seed.key(5, ['admin']);
   const look = (key: string, method = 'GET') => harness.call(method, '/v1/webhooks', { key });
   const change = (key: string) => harness.call('POST', '/v1/webhooks?url=https://example.com', { key });
   assert.deepEqual([(await look(reader)).status, (await change(reader)).status], [200, 403]);
@@ -70,15 +60,15 @@ test('scopes decide between looking and changing', async (t) => {
 
 test('a refused key changes nothing', async (t) => {
   const harness = await startServer(t, { actions: { createWebhook: () => webhook(1) } });
-  await harness.call('POST', '/v1/webhooks?url=https://example.com', { key: keyWith(harness, ['read']) });
+  await harness.call('POST', '/v1/webhooks?url=https://example.com', { key: await harness.seed.key(3, ['read']) });
   assert.deepEqual(harness.calls, []);
   await harness.call('POST', '/v1/webhooks?url=https://example.com');
   assert.equal(harness.calls.length, 1);
 });
 
 test('the owner comes from the key alone', async (t) => {
-  const { data, call, calls } = await startServer(t, { actions: { createWebhook: () => webhook(1) } });
-  data.webhooks.push(webhook(1), webhook(2, { ownerId: OTHER_ID }));
+  const { seed, call, calls } = await startServer(t, { actions: { createWebhook: () => webhook(1) } });
+  await seed.webhooks(webhook(1), webhook(2, { ownerId: OTHER_ID }));
   await call('POST', `/v1/webhooks?url=https://example.com&owner_id=${OTHER_ID}&user_id=${OTHER_ID}`);
   assert.equal(calls[0]?.args[0], OWNER_ID);
   assert.equal((await call('GET', `/v1/webhooks/${webhook(1).id}`)).status, 200);

@@ -8,8 +8,8 @@ import { LIMITS } from '../../../../src/domain/limits.ts';
 import { hasMoreValues } from '../../../../src/http/body/json-count.ts';
 import { depthOf } from '../../../../src/http/body/nesting.ts';
 import { buildDocument } from '../../../../src/http/openapi/openapi.ts';
-import { trigger } from '../fake-store.ts';
 import { type Harness, startServer } from '../harness.ts';
+import { trigger } from '../records.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MANY = LIMITS.bodyValues + 1;
@@ -31,7 +31,7 @@ test('every member of every body is bounded', async (t) => {
   const harness = await startServer(t);
   const { paths } = await buildDocument();
   const all = Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(scopesOf));
-  for (const [hash, key] of harness.data.keys) harness.data.keys.set(hash, { ...key, scopes: [...new Set(all)] });
+  const key = await harness.seed.key(9, [...new Set(all)]);
   let refused = 0;
   const passed = new Set<string>();
   for (const [path, operations] of Object.entries(paths)) {
@@ -43,7 +43,7 @@ test('every member of every body is bounded', async (t) => {
         for (const value of [MEMBERS, ITEMS]) {
           const at = path.replace(/\{\w+\}/g, 'x');
           const body = `{"${member}":${value}}`;
-          const { status, json } = await harness.call(method.toUpperCase(), at, { headers: JSON_TYPE, body });
+          const { status, json } = await harness.call(method.toUpperCase(), at, { key, headers: JSON_TYPE, body });
           if (VERBATIM.has(member)) {
             assert.doesNotMatch(json.detail, /bodyValues/, `${member} of ${method} ${path}`);
             passed.add(member);
@@ -133,7 +133,7 @@ test('code is no value of many', async (t) => {
 
 test('a form or query of too many fields is refused', async (t) => {
   const harness = await startServer(t);
-  harness.data.triggers.push(trigger(1));
+  await harness.seed.triggers(trigger(1));
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const most = Array.from({ length: LIMITS.formFields }, (_, n) => `a${n}=`).join('&');
   assert.equal((await harness.call('POST', '/e/key1', { key: null, headers, body: most })).status, 200);

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LIMITS } from '../../../../src/domain/limits.ts';
-import { idOf, trigger } from '../fake-store.ts';
 import type { Harness } from '../harness.ts';
 import { startServer } from '../harness.ts';
+import { idOf, trigger } from '../records.ts';
 
 const BODY = '"body":';
 
@@ -26,7 +26,7 @@ async function posted(harness: Harness, body: string | Uint8Array, type = 'appli
 
 async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
   const harness = await startServer(t);
-  harness.data.triggers.push(trigger(1), trigger(2, { runnableId: idOf('dc_', 2) }));
+  await harness.seed.triggers(trigger(1), trigger(2, { runnableId: idOf('dc_', 2) }));
   return harness;
 }
 

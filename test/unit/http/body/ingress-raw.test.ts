@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { sha256, trigger } from '../fake-store.ts';
-import { connect, type Harness, KEY, startServer } from '../harness.ts';
+import { type Harness, KEY, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { sha256, trigger } from '../records.ts';
 
 const LIMIT = 64 * 1024;
 
 async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
   const harness = await startServer(t, { maxBodyBytes: LIMIT });
-  harness.data.triggers.push(trigger(1), trigger(2, { tokenHash: sha256('t') }));
+  await harness.seed.triggers(trigger(1), trigger(2, { tokenHash: sha256('t') }));
   return harness;
 }
 

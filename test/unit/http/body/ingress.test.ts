@@ -9,8 +9,9 @@ import { Waiters } from '../../../../src/engine/accept/waiters.ts';
 import type { Accepted } from '../../../../src/http/deps.ts';
 import { type Idempotency, StoreUnavailable } from '../../../../src/store/contract/store.ts';
 import { until } from '../../../support/wait.ts';
-import { idOf, sha256, trigger } from '../fake-store.ts';
-import { appended, connect, type FakeActions, startServer } from '../harness.ts';
+import { appended, type FakeActions, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { idOf, sha256, trigger } from '../records.ts';
 
 const OPEN = { key: null } as const;
 
@@ -24,13 +25,13 @@ function answer(more: Partial<HttpAnswer>): Answered {
 
 async function custom(t: Parameters<typeof startServer>[0], actions: FakeActions) {
   const harness = await startServer(t, { actions });
-  harness.data.triggers.push(trigger(1, { customResponse: true }));
+  await harness.seed.triggers(trigger(1, { customResponse: true }));
   return harness;
 }
 
 test('an accepted event answers its emit id', async (t) => {
-  const { data, call } = await startServer(t);
-  data.triggers.push(trigger(1));
+  const { seed, call } = await startServer(t);
+  await seed.triggers(trigger(1));
   const { status, json, headers } = await call('POST', '/e/key1', { ...OPEN, json: { a: 1 } });
   assert.equal(status, 200);
   assert.deepEqual(json, { id: 'tag421' });
@@ -38,8 +39,8 @@ test('an accepted event answers its emit id', async (t) => {
 });
 
 test('any method and further path is taken', async (t) => {
-  const { data, call, accepted } = await startServer(t);
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted } = await startServer(t);
+  await seed.triggers(trigger(1));
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
     const { status, text } = await call(method, '/e/key1/a/b', OPEN);
     assert.equal(status, 200, method);
@@ -49,8 +50,8 @@ test('any method and further path is taken', async (t) => {
 });
 
 test('an unknown endpoint answers 404', async (t) => {
-  const { data, call, accepted } = await startServer(t);
-  data.triggers.push(trigger(1, { kind: 'schedule' }));
+  const { seed, call, accepted } = await startServer(t);
+  await seed.triggers(trigger(1, { kind: 'schedule' }));
   for (const path of ['/e/none', '/e/', '/e/key1', '/e//key1']) {
     const { status, json } = await call('POST', path, { ...OPEN, body: 'x' });
     assert.equal(status, 404, path);
@@ -60,8 +61,8 @@ test('an unknown endpoint answers 404', async (t) => {
 });
 
 test('a token is checked and then left out', async (t) => {
-  const { data, call, accepted } = await startServer(t);
-  data.triggers.push(trigger(1, { tokenHash: sha256('open sesame'.replace(' ', '-')) }));
+  const { seed, call, accepted } = await startServer(t);
+  await seed.triggers(trigger(1, { tokenHash: sha256('open sesame'.replace(' ', '-')) }));
   const wrong: Record<string, string>[] = [
     {},
     { authorization: 'Bearer nope' },
@@ -79,8 +80,8 @@ test('a token is checked and then left out', async (t) => {
 });
 
 test('an open endpoint keeps the authorization header', async (t) => {
-  const { data, call, accepted } = await startServer(t);
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted } = await startServer(t);
+  await seed.triggers(trigger(1));
   await call('POST', '/e/key1', { ...OPEN, headers: { authorization: 'Bearer x' } });
   assert.equal(JSON.parse(Buffer.from(accepted[0]?.body ?? []).toString()).headers.authorization, 'Bearer x');
   assert.equal(accepted[0]?.verified, false);
@@ -92,8 +93,8 @@ test('an idempotency key goes to the log', async (t) => {
     seen.push(more);
     return { appended: appended(7, { repeated: { answer: null, isSameRequest: true } }), answer: null };
   };
-  const { data, call } = await startServer(t, { actions: { accept } });
-  data.triggers.push(trigger(1));
+  const { seed, call } = await startServer(t, { actions: { accept } });
+  await seed.triggers(trigger(1));
   const headers = { 'idempotency-key': 'k-1' };
   const { json } = await call('POST', '/e/key1', { ...OPEN, headers });
   assert.deepEqual(json, { id: 'tag427' });
@@ -107,8 +108,8 @@ test('what makes it another request changes its hash', async (t) => {
     hashes.push(idempotency.requestHash);
     return { appended: appended(7), answer: null };
   };
-  const { data, call } = await startServer(t, { actions: { accept } });
-  data.triggers.push(trigger(1), trigger(2));
+  const { seed, call } = await startServer(t, { actions: { accept } });
+  await seed.triggers(trigger(1), trigger(2));
   const headers = { 'idempotency-key': 'k-1' };
   const others = [
     ['POST', '/e/key1', 'a'],
@@ -129,8 +130,8 @@ test('what makes it another request changes its hash', async (t) => {
 });
 
 test('an idempotency key of 256 characters is refused', async (t) => {
-  const { data, call } = await startServer(t);
-  data.triggers.push(trigger(1));
+  const { seed, call } = await startServer(t);
+  await seed.triggers(trigger(1));
   const headersOf = (length: number) => ({ 'idempotency-key': 'k'.repeat(length) });
   assert.equal((await call('POST', '/e/key1', { ...OPEN, headers: headersOf(255) })).status, 200);
   const { status, json } = await call('POST', '/e/key1', { ...OPEN, headers: headersOf(256) });
@@ -220,7 +221,7 @@ test('a repeat waits with the first call', async (t) => {
 test('storage that fails answers 503', async (t) => {
   const fail = () => Promise.reject(new StoreUnavailable('disk full'));
   const harness = await startServer(t, { actions: { accept: fail } });
-  harness.data.triggers.push(trigger(1));
+  await harness.seed.triggers(trigger(1));
   const { status, headers, json } = await harness.call('POST', '/e/key1', { ...OPEN, json: {} });
   assert.equal(status, 503);
   assert.equal(headers.get('retry-after'), '1');
@@ -231,16 +232,16 @@ test('storage that fails answers 503', async (t) => {
 
 test('a refusal of the engine passes through', async (t) => {
   const accept = () => Promise.reject(new Refusal('rate_limited', 'slowly', { retryAfterS: 7 }));
-  const { data, call } = await startServer(t, { actions: { accept } });
-  data.triggers.push(trigger(1));
+  const { seed, call } = await startServer(t, { actions: { accept } });
+  await seed.triggers(trigger(1));
   const { status, headers } = await call('POST', '/e/key1', { ...OPEN, json: {} });
   assert.deepEqual([status, headers.get('retry-after')], [429, '7']);
 });
 
 test('a bug leaks nothing and is logged', async (t) => {
   const accept = () => Promise.reject(new Error('secret detail'));
-  const { data, call, logged } = await startServer(t, { actions: { accept } });
-  data.triggers.push(trigger(1));
+  const { seed, call, logged } = await startServer(t, { actions: { accept } });
+  await seed.triggers(trigger(1));
   const { status, text, headers } = await call('POST', '/e/key1', { ...OPEN, json: {} });
   assert.equal(status, 500);
   assert.doesNotMatch(text, /secret detail/);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { webhook } from '../fake-store.ts';
-import { connect, KEY, startServer } from '../harness.ts';
+import { KEY, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { webhook } from '../records.ts';
 
 const URL_PARAMETER = 'url=https%3A%2F%2Fexample.com%2Fhook';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -46,8 +47,8 @@ test('unknown body members are refused by name', async (t) => {
 });
 
 test('an empty body of JSON is fine', async (t) => {
-  const { call, data } = await started(t);
-  data.webhooks.push(webhook(1));
+  const { call, seed } = await started(t);
+  await seed.webhooks(webhook(1));
   const headers = JSON_TYPE;
   assert.equal((await call('POST', `/v1/webhooks?${URL_PARAMETER}`, { headers })).status, 200);
   assert.equal((await call('GET', '/v1/webhooks', { headers })).status, 200);

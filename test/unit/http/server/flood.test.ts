@@ -8,15 +8,16 @@ import { LIMITS } from '../../../../src/domain/limits.ts';
 import { problemFrom } from '../../../../src/http/problem.ts';
 import { BOUNDS } from '../../../../src/http/server/bounds.ts';
 import { boundConnections, networkOf } from '../../../../src/http/server/connections.ts';
-import { OWNER_ID, sha256, trigger } from '../fake-store.ts';
-import { connect, type Harness, KEY, type Overrides, startServer } from '../harness.ts';
+import { type Harness, KEY, type Overrides, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { OWNER_ID, sha256, trigger } from '../records.ts';
 
 const LARGE = 8 * 1024 * 1024 - 1;
 const CHUNK = 'x'.repeat(100_000);
 
 async function started(t: TestContext, more: Overrides = {}): Promise<Harness> {
   const harness = await startServer(t, more);
-  harness.data.triggers.push(trigger(1), trigger(2, { tokenHash: sha256('t') }));
+  await harness.seed.triggers(trigger(1), trigger(2, { tokenHash: sha256('t') }));
   return harness;
 }
 
@@ -99,7 +100,7 @@ test('only callers with a key are told to go on', async (t) => {
 test('bodies under way have bounded memory', async (t) => {
   const bounds = { bodyMemoryBytes: 1_000_000, ownerBodyMemoryBytes: 700_000 };
   const harness = await started(t, { bounds, maxBodyBytes: 400_000 });
-  harness.data.triggers.push(trigger(3, { ownerId: 'u_other' }));
+  await harness.seed.triggers(trigger(3, { ownerId: 'u_other' }));
   const halves = [];
   for (let n = 0; n < 7; n++) {
     const raw = connect(t, harness.port);

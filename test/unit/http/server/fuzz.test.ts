@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Refusal } from '../../../../src/domain/fault.ts';
-import { trigger } from '../fake-store.ts';
-import { KEY, RawConnection, startServer } from '../harness.ts';
+import { KEY, startServer } from '../harness.ts';
+import { RawConnection } from '../raw-connection.ts';
+import { trigger } from '../records.ts';
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_260_101);
 const CASES = Number(process.env.FUZZ_CASES ?? 600);
@@ -121,8 +122,8 @@ function checkAnswers(text: string): number[] {
 test('no bytes bring the server down', async (t) => {
   const notHere = () => Promise.reject(new Refusal('not_found', 'not here'));
   const actions = { createWebhook: notHere, findWait: notHere, endWait: notHere };
-  const { data, call, port, logged } = await startServer(t, { actions, maxBodyBytes: 64 * 1024 });
-  data.triggers.push(trigger(1), trigger(2, { tokenHash: 'x' }));
+  const { seed, call, port, logged } = await startServer(t, { actions, maxBodyBytes: 64 * 1024 });
+  await seed.triggers(trigger(1), trigger(2, { tokenHash: 'x' }));
   const below = numbersFrom(SEED);
   const before = heldBytes();
   const seen = new Map<number, number>();

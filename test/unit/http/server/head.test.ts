@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { trigger } from '../fake-store.ts';
-import { connect, type Harness, startServer } from '../harness.ts';
+import { type Harness, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { trigger } from '../records.ts';
 
 async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
   const harness = await startServer(t);
-  harness.data.triggers.push(trigger(1));
+  await harness.seed.triggers(trigger(1));
   return harness;
 }
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiKey } from '../../../../src/domain/keys.ts';
-import { OWNER_ID, sha256 } from '../fake-store.ts';
-import { connect, startServer } from '../harness.ts';
+import { startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
 
 const OPEN = { key: null } as const;
 
@@ -33,15 +32,14 @@ test('a process that cannot bundle is degraded', async (t) => {
 });
 
 test('metrics need a key with the scope admin', async (t) => {
-  const { call, data } = await startServer(t);
+  const { call, seed } = await startServer(t);
   const proxied: Record<string, string>[] = [{}, { 'x-forwarded-for': '127.0.0.1' }, { forwarded: 'for=127.0.0.1' }];
   for (const headers of proxied) {
     assert.equal((await call('GET', '/metrics', { ...OPEN, headers })).status, 401, 'also from this machine');
     assert.equal((await call('GET', '/metrics', { headers })).status, 403, 'of all owners');
   }
-  const key = [...data.keys.values()].find(({ ownerId }) => ownerId === OWNER_ID) as ApiKey;
-  data.keys.set(sha256('an-admin-key'), { ...key, scopes: ['admin'] });
-  const { status, text, headers } = await call('GET', '/metrics', { key: 'an-admin-key' });
+  const key = await seed.key(3, ['admin']);
+  const { status, text, headers } = await call('GET', '/metrics', { key });
   assert.deepEqual([status, text], [200, 'up 1\n']);
   assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
 });

@@ -5,8 +5,9 @@ import { FAULTS, type FaultCode, Refusal } from '../../../../src/domain/fault.ts
 import { FAULT_MEANINGS } from '../../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
-import { trigger } from '../fake-store.ts';
-import { connect, startServer } from '../harness.ts';
+import { startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { trigger } from '../records.ts';
 
 const NO_METRICS = { text: () => Promise.reject(new Error('no fake for text')), refused: () => {} };
 const CODES = Object.keys(FAULTS) as FaultCode[];
@@ -104,9 +105,9 @@ test('a write that may have happened is not denied', () => {
 });
 
 test('every refusal is counted, whoever answers it', async (t) => {
-  const { call, port, data, refused } = await startServer(t);
+  const { call, port, seed, refused } = await startServer(t);
   const endpoint = trigger(1, { tokenHash: 'x' });
-  data.triggers.push(endpoint);
+  await seed.triggers(endpoint);
   const counted = async (what: () => Promise<unknown>): Promise<FaultCode[]> => {
     refused.length = 0;
     await what();

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answered } from '../../../../src/domain/requests.ts';
 import { createHttpServer } from '../../../../src/http/server/server.ts';
-import { trigger } from '../fake-store.ts';
-import { appended, connect, startServer } from '../harness.ts';
+import { appended, startServer } from '../harness.ts';
+import { connect } from '../raw-connection.ts';
+import { trigger } from '../records.ts';
 
 test('a draining server refuses all but health', async (t) => {
-  const { data, call, accepted, port } = await startServer(t, { draining: () => true });
-  data.triggers.push(trigger(1));
+  const { seed, call, accepted, port } = await startServer(t, { draining: () => true });
+  await seed.triggers(trigger(1));
   for (const [method, path] of [
     ['POST', '/e/key1'],
     ['GET', '/v1/workflows'],
@@ -46,8 +47,8 @@ test('stopping waits for answers under way', async (t) => {
     waiting.resolve();
     return { appended: appended(1), answer: promise };
   };
-  const { data, call, stop } = await startServer(t, { actions: { accept } });
-  data.triggers.push(trigger(1, { customResponse: true }));
+  const { seed, call, stop } = await startServer(t, { actions: { accept } });
+  await seed.triggers(trigger(1, { customResponse: true }));
   const answer = call('POST', '/e/key1', { key: null });
   await waiting.promise;
   const stopped = stop();
