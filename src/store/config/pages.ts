@@ -1,61 +1,71 @@
 // Pages of lists: newest first, exclusive cursors.
 
 import type { Page, PageQuery } from '../contract/records.ts';
-import { flag, number } from '../rows/cells.ts';
+import { number } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import type { ConfigDatabase } from './config-database.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
-export interface Listing<T> {
+export interface Listing<T, Cursor extends string | number = string> {
   readonly from: Sql;
+  /** A smaller `from` for counting: without joins. */
+  readonly countFrom?: Sql;
   readonly columns: Sql;
+  /** The column that cursors compare and the list is ordered by: `id`, when it is not given. */
+  readonly key?: Sql;
   /** Joined by AND. */
   readonly where: readonly Sql[];
   /**
-   * A column that has one value throughout the list and stands before the id in an index. Asked for as a range and named
+   * A column that has one value throughout the list and stands before the key in an index. Asked for as a range and named
    * in the order, it leaves Postgres no other way than that index: an equal sign would let it read the whole table
    * backwards instead, in the hope of meeting the list's records soon.
    */
   readonly within?: { readonly column: Sql; readonly value: string };
   /** Counts no further than this. */
   readonly countUpTo: number;
-  readonly page: PageQuery;
+  readonly page: PageQuery<Cursor>;
   readonly map: (row: Row) => T;
 }
 
-/** Reads a page in the order of ids, and how many there are, both as of one moment. */
-export async function readPage<T>(database: ConfigDatabase, listing: Listing<T>): Promise<Page<T>> {
-  const { from, columns, countUpTo, page, map, within } = listing;
+/** Reads a page in the order of keys, and how many there are, both as of one moment. */
+export async function readPage<T, Cursor extends string | number>(
+  database: Pick<ConfigDatabase, 'planned'>,
+  listing: Listing<T, Cursor>,
+): Promise<Page<T>> {
+  const { from, countFrom = from, columns, key = ID, countUpTo, page, map, within } = listing;
   const { after, before } = page;
   // Before a cursor, the page is the records next to it, so it is read towards newer ones.
   const direction = raw(before !== undefined && after === undefined ? 'ASC' : 'DESC');
-  const order = within ? sql`${within.column} ${direction}, id ${direction}` : sql`id ${direction}`;
-  const matching = joined([...listing.where, ...rangeOf(within, {})], ' AND ');
-  const onPage = joined([...listing.where, ...rangeOf(within, page), ...cursorsOf(page)], ' AND ');
+  const order = within ? sql`${within.column} ${direction}, ${key} ${direction}` : sql`${key} ${direction}`;
+  const matching = joined([...listing.where, ...rangeOf(listing, {})], ' AND ');
+  const onPage = joined([...listing.where, ...rangeOf(listing, page)], ' AND ');
   const rows = await database.planned(
     sql`SELECT c.total_count, p.* FROM (SELECT count(*) AS total_count FROM (
-        SELECT 1 FROM ${from} WHERE ${matching} ORDER BY ${order} LIMIT ${countUpTo}) AS matching) AS c
-      LEFT JOIN (SELECT true AS is_there, ${columns} FROM ${from} WHERE ${onPage}
+        SELECT 1 FROM ${countFrom} WHERE ${matching} ORDER BY ${order} LIMIT ${countUpTo}) AS matching) AS c
+      LEFT JOIN (SELECT ${key} AS place, ${columns} FROM ${from} WHERE ${onPage}
         ORDER BY ${order} LIMIT ${page.limit}) AS p ON true
-      ORDER BY p.id DESC`,
+      ORDER BY p.place DESC`,
   );
   const [first] = rows;
-  const items = rows.filter((row) => row.is_there !== null && flag(row, 'is_there')).map(map);
+  const items = rows.filter((row) => row.place !== null).map(map);
   return { totalCount: first ? number(first, 'total_count') : 0, items };
 }
 
-type Cursors = Omit<PageQuery, 'limit'>;
+const ID = raw('id');
 
-function cursorsOf({ after, before }: Cursors): Sql[] {
-  return [...(after === undefined ? [] : [sql`id < ${after}`]), ...(before === undefined ? [] : [sql`id > ${before}`])];
-}
+type Range<Cursor> = Omit<PageQuery<Cursor>, 'limit'>;
 
 /** The cursors as bounds in the index: no page costs more than the first. */
-function rangeOf(within: Listing<unknown>['within'], { after, before }: Cursors): Sql[] {
-  if (!within) return [];
-  const { column, value } = within;
-  return [
-    after === undefined ? sql`${column} <= ${value}` : sql`(${column}, id) < (${value}, ${after})`,
-    before === undefined ? sql`${column} >= ${value}` : sql`(${column}, id) > (${value}, ${before})`,
-  ];
+function rangeOf<Cursor extends string | number>(
+  { key = ID, within }: Listing<unknown, Cursor>,
+  { after, before }: Range<Cursor>,
+): Sql[] {
+  const bound = (sign: '<' | '>', cursor: Cursor | undefined): Sql[] => {
+    const than = raw(sign);
+    if (cursor === undefined) return within ? [sql`${within.column} ${than}= ${within.value}`] : [];
+    return [
+      within ? sql`(${within.column}, ${key}) ${than} (${within.value}, ${cursor})` : sql`${key} ${than} ${cursor}`,
+    ];
+  };
+  return [...bound('<', after), ...bound('>', before)];
 }

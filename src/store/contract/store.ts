@@ -156,7 +156,7 @@ export interface LogStore {
   ): Promise<Page<EmissionRecord>>;
   /** Whole, with body; undefined when it is not the owner's. */
   getEmission(ownerId: string, entry: number): Promise<Emission | undefined>;
-  /** Every run, delivery and withheld listener of an emission, and the mails that its runs sent. */
+  /** Every run, delivery and withheld listener of an emission, and then the mails that its runs sent, in the log's order. */
   receipts(ownerId: string, entry: number): Promise<readonly Receipt[]>;
   ledger(ownerId: string): Promise<Ledger>;
 }

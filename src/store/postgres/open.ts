@@ -1,9 +1,12 @@
 // Opens the Postgres store: one database, any number of processes.
 
 import type { Clock, Log, Random } from '../../ports.ts';
+import { raw, sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
+import { logReads } from '../log/log-records.ts';
+import { runReads } from '../log/run-records.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
 import { Held } from './claims/held-leases.ts';
@@ -13,7 +16,7 @@ import { Shares } from './claims/retry-share.ts';
 import { FIRST_TURN } from './claims/turns.ts';
 import { configDatabase } from './config/config-database.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
-import { DatabaseClock } from './connection/clock.ts';
+import { DatabaseClock, NOW_SQL } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
 import { Notices } from './connection/notify.ts';
 import { Pool } from './connection/pool.ts';
@@ -23,7 +26,6 @@ import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch, type LogCore } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
-import { laterVerbs } from './log/later-emissions.ts';
 import { logVerbs } from './log/log.ts';
 import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
@@ -130,6 +132,14 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     await core.node.leave().catch(() => undefined);
     await closeAll();
   };
+  const database = configDatabase(core);
+  const log = {
+    database,
+    storeTag: core.storeTag,
+    seal: core.seal,
+    now: () => sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`,
+    suspectCounters: () => core.notices.suspectCounters(),
+  };
   return {
     ...logVerbs(core),
     ...streamVerbs(core),
@@ -139,8 +149,9 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     stepOperation: () => stepOperation(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
-    ...laterVerbs(core),
-    ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
+    ...logReads(log),
+    ...runReads(log),
+    ...configVerbs({ database, seal: core.seal, clock: core.clock }),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
     check: () =>

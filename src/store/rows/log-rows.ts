@@ -8,7 +8,7 @@ import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from '../contract/records.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
-import { bytes, number, numberOrNull, text, textOrNull } from './cells.ts';
+import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 /** Whether what it emits has a list. */
@@ -56,6 +56,15 @@ export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: 
   };
 }
 
+/** Of a row with the flags as columns. */
+export function toEmission(row: Row, reader: EmissionReader): Emission {
+  return emissionOf(row, reader, {
+    verified: flag(row, 'verified'),
+    replay: flag(row, 'replay'),
+    test: flag(row, 'test'),
+  });
+}
+
 /** What a source's emission never has: an emission that waits for its time has no columns for it. */
 export const NOT_OF_SOURCES = {
   cause_delivery: null,
@@ -88,16 +97,16 @@ export function toWait(row: Row): Wait | null {
   return row.wait_kind === null ? null : { kind: text<WaitKind>(row, 'wait_kind'), dueAtMs: number(row, 'due_at_ms') };
 }
 
-export function runRecordOf(row: Row, of: { storeTag: string; replay: boolean }): RunRecord {
+export function toRunRecord(row: Row, storeTag: string): RunRecord {
   return {
     run: number(row, 'run'),
     runnableId: text(row, 'runnable_id'),
     deploymentId: text(row, 'deployment_id'),
     state: text<RunState>(row, 'state'),
     attempt: number(row, 'attempt'),
-    replay: of.replay,
+    replay: flag(row, 'replay'),
     entry: number(row, 'entry'),
-    emitId: emitId(of.storeTag, number(row, 'entry')),
+    emitId: emitId(storeTag, number(row, 'entry')),
     emitterId: text(row, 'origin_id'),
     eventName: text(row, 'name'),
     startedAtMs: numberOrNull(row, 'started_at_ms'),
@@ -127,8 +136,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   };
 }
 
-/** `facts`: its counters by name. */
-/** What is below zero is a counter that has gone wrong, and shown as nothing until that is put right. */
+/** `facts`: counters by name. One below zero is wrong, and shown as zero until it is corrected. */
 export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
   const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
     Object.fromEntries(states.map((state) => [state, Math.max(0, facts.get(`${kind}.${state}`) ?? 0)])) as Record<

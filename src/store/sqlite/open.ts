@@ -1,9 +1,12 @@
 // Opens the SQLite store: one file, one process.
 
 import type { Clock, Log, Random, Wake } from '../../ports.ts';
+import { sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
+import { logReads } from '../log/log-records.ts';
+import { runReads } from '../log/run-records.ts';
 import { number, text } from '../rows/cells.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
@@ -16,7 +19,6 @@ import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
-import { laterVerbs } from './log/later-emissions.ts';
 import { logVerbs } from './log/log.ts';
 import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
@@ -90,6 +92,14 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     boot,
     suspectCounters: () => wake?.notify('counters'),
   };
+  const opened = configDatabase(core);
+  const log = {
+    database: opened,
+    storeTag,
+    seal,
+    now: () => sql`${clock.nowMs()}`,
+    suspectCounters: core.suspectCounters,
+  };
   const verbs = {
     ...logVerbs(core),
     ...streamVerbs(core),
@@ -99,8 +109,9 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     stepOperation: () => core.batch.write((tx) => stepOperation(core, tx)),
     ...counterVerbs(core),
     ...timeVerbs(core),
-    ...laterVerbs(core),
-    ...configVerbs({ database: configDatabase(core), seal: core.seal, clock: core.clock }),
+    ...logReads(log),
+    ...runReads(log),
+    ...configVerbs({ database: opened, seal, clock }),
   };
   const store: Store = {
     ...showingWhatIsSynced(verbs, { batch, commits }),

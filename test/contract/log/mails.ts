@@ -17,6 +17,7 @@ import {
   only,
   parsed,
   START_MS,
+  sorted,
   succeeded,
   timesInTurn,
 } from '../fixtures.ts';
@@ -116,6 +117,18 @@ export function mailsContract(harness: Harness): void {
       const sent = only(receipts.filter((r) => r.kind === 'mail'));
       deepEqual([sent.listenerId, sent.state], [MAIL, 'pending']);
       equal(sent.number, only(await stage.deliveries()).delivery);
+    });
+
+    it('are told in the order in which they were sent', async () => {
+      await using stage = await Stage.open(harness);
+      const emitter = await stage.source();
+      for (const { id } of await timesInTurn(2, () => stage.workflow())) await stage.subscribe(emitter.id, id);
+      const { entry, claims } = await stage.append(emitter.id, {}, all());
+      for (const run of claims.runs.toReversed()) await stage.end(run, succeeded({ outgoing: [mail('sent')] }));
+      const receipts = await stage.store.receipts(stage.owner.id, entry);
+      const numbers = receipts.filter(({ kind }) => kind === 'mail').map(({ number }) => defined(number));
+      equal(numbers.length, 2);
+      deepEqual(numbers, sorted(numbers));
     });
   });
 

@@ -5,6 +5,7 @@ import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
@@ -12,7 +13,6 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
-import { toEmission } from '../rows.ts';
 import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';

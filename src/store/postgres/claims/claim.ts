@@ -8,13 +8,13 @@ import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
 import type { ClaimedRun } from '../../../domain/run/run.ts';
 import type { Served } from '../../log/round-robin.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { Grant, Pass } from '../log/batch-planner.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
-import { toEmission } from '../rows.ts';
 
 /** Of the emission, under names that the row's own columns do not have. */
 const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,

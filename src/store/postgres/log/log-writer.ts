@@ -23,10 +23,9 @@ import {
 } from '../../log/port.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
-import { NOT_OF_SOURCES } from '../../rows/log-rows.ts';
+import { NOT_OF_SOURCES, toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import type { Channel } from '../connection/notify.ts';
-import { toEmission } from '../rows.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey } from './batch-needs.ts';
 import type { Digest, Pass } from './batch-planner.ts';

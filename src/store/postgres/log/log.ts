@@ -1,15 +1,13 @@
-// The log: accepting emissions. What is read of it is in log-records.ts.
+// The log: accepting emissions.
 
 import type { Appended, LogStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
 import type { LogCore, Verb } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
-import { logReads } from './log-records.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 
-export function logVerbs(core: LogCore): LogStore {
+export function logVerbs(core: LogCore): Pick<LogStore, 'append'> {
   return {
-    ...logReads(core),
     append: (emission, admission, options) => {
       const idempotency = options?.idempotency;
       const verb: Verb<Appended> = {

@@ -6,9 +6,9 @@ import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import type { BegunWait, LeasedRun, RunAgain, RunEnding } from '../../log/port.ts';
 import { answerText } from '../../rows/answers.ts';
 import { jsonOrNull, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import type { Row } from '../connection/values.ts';
 import type { Pass } from '../log/batch-planner.ts';
-import { toEmission } from '../rows.ts';
 
 export class PlannedLeasedRun implements LeasedRun {
   readonly #pass: Pass;

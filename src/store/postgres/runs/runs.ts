@@ -1,4 +1,4 @@
-// Runs: what each verb reads before it is planned. What is read of runs for others is in run-records.ts.
+// Runs: what each verb reads before it is planned.
 
 import type { RunLease } from '../../../domain/run/run.ts';
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
@@ -11,11 +11,9 @@ import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from '../log/batch.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { cancelRun } from './cancel.ts';
-import { runReads } from './run-records.ts';
 
-export function runVerbs(core: LogCore): RunStore {
+export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun'> {
   return {
-    ...runReads(core),
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
     cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
 

@@ -2,7 +2,6 @@
 // so of several nodes that end a wait at once, and of a request that meets them, one does. Beside the claims, with plans
 // that stay right when many wait at once; a claim waits for the few milliseconds that a busy queue is locked.
 
-import type { RunState } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
@@ -18,23 +17,10 @@ import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
 /** Looks at a run that changes hands at the same moment. */
 const MAX_LOOKS = 20;
 
-export function waitVerbs(core: Core): WaitStore {
+export function waitVerbs(core: Core): Omit<WaitStore, 'waitingRun'> {
   return {
     endWaits: (limit) => endWaits(core, limit),
     resumeRun: (of, order, request) => resumeRun(core, { of, early: { order, request } }),
-    waitingRun: async (run) => {
-      const row = await core.pool.get(
-        'SELECT owner_id, runnable_id, deployment_id, state FROM all_runs WHERE run = $1',
-        run,
-      );
-      if (!row) return undefined;
-      return {
-        ownerId: text(row, 'owner_id'),
-        runnableId: text(row, 'runnable_id'),
-        deploymentId: text(row, 'deployment_id'),
-        state: text<RunState>(row, 'state'),
-      };
-    },
   };
 }
 

@@ -6,7 +6,6 @@ import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { ALL_EVENTS, type SourceStore } from '../../contract/resources.ts';
 import { type SourceChangeStore, toHookRuns } from '../../contract/source-changes.ts';
 import type { Core } from '../core.ts';
-import { selected } from '../log/later-emissions.ts';
 
 const HOOKS = HOOK_NAMES.map((name) => `'${name}'`).join(', ');
 
@@ -33,17 +32,17 @@ export function hookRuns({ reader, boot }: Core): SourceChangeStore['hookRuns'] 
 
 /** The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more. */
 export function hideEvents({ batch, writer }: Core): SourceStore['deleteSourceEvents'] {
-  return (ownerId, sourceId, which = ALL_EVENTS) => {
-    const { where, values } = selected(which);
-    return batch.write(() =>
+  return (ownerId, sourceId, { name, from, to } = ALL_EVENTS) =>
+    batch.write(() =>
       writer.run(
-        `UPDATE emissions SET flags = flags & ~8
-          WHERE emitter_id = ? AND owner_id = ? AND flags & 8 AND name <> ?${where}`,
+        `UPDATE emissions SET flags = flags & ~8 WHERE emitter_id = ? AND owner_id = ? AND flags & 8 AND name <> ?
+          AND entry >= ? AND entry <= ?${name === null ? '' : ' AND name = ?'}`,
         sourceId,
         ownerId,
         ERRORS,
-        ...values,
+        from,
+        to,
+        ...(name === null ? [] : [name]),
       ),
     );
-  };
 }

@@ -9,7 +9,6 @@ import { closeDigests } from '../../log/digests.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
 import { checkTick, type Tick } from '../../log/ticks.ts';
 import { writeEmission } from '../../log/write-emission.ts';
-import { toTrigger } from '../../rows/resource-rows.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -19,14 +18,8 @@ import type { Transaction } from './transaction.ts';
 
 const EMISSIONS_PER_STEP = 500;
 
-export function timeVerbs(core: Core): TimeStore {
+export function timeVerbs(core: Core): Omit<TimeStore, 'dueTriggers' | 'nextDueAtMs'> {
   return {
-    dueTriggers: async (limit) => {
-      const now = core.clock.nowMs();
-      const sql = 'SELECT * FROM triggers WHERE next_at_ms <= ? ORDER BY next_at_ms LIMIT ?';
-      return core.reader.all(sql, now, limit).map(toTrigger);
-    },
-
     fireTrigger: async (tick, emission, admission) => {
       checkTick(tick);
       return core.batch.write((tx) => {
@@ -34,15 +27,6 @@ export function timeVerbs(core: Core): TimeStore {
         const w = new SqliteLogWriter(core, tx, admission);
         return appendedOf(w, writeEmission(w, emission));
       });
-    },
-
-    nextDueAtMs: async () => {
-      const tick = core.reader.get('SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL');
-      const digest = core.reader.get('SELECT min(closes_at_ms) AS at FROM digests');
-      const later = core.reader.get('SELECT min(due_at_ms) AS at FROM later_emissions');
-      const wait = core.reader.get("SELECT min(due_at_ms) AS at FROM runs WHERE state = 'waiting'");
-      const times = [tick?.at, digest?.at, later?.at, wait?.at].filter((at) => typeof at === 'number');
-      return times.length === 0 ? null : Math.min(...times);
     },
 
     closeDigests: (admission) => core.batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),

@@ -1,9 +1,8 @@
 // Rows of the log to records: the flags of an emission are bits of one number here.
 
 import type { Emission } from '../../../domain/emission.ts';
-import type { RunRecord } from '../../contract/records.ts';
 import { number } from '../../rows/cells.ts';
-import { type EmissionReader, emissionOf, isListed, runRecordOf } from '../../rows/log-rows.ts';
+import { type EmissionReader, emissionOf, isListed } from '../../rows/log-rows.ts';
 import type { Row } from '../database.ts';
 
 const VERIFIED = 1;
@@ -27,10 +26,6 @@ export function toEmission(row: Row, reader: EmissionReader): Emission {
     replay: (flags & REPLAY) !== 0,
     test: (flags & TEST) !== 0,
   });
-}
-
-export function toRunRecord(row: Row, storeTag: string): RunRecord {
-  return runRecordOf(row, { storeTag, replay: (number(row, 'flags') & REPLAY) !== 0 });
 }
 
 /** Of `deliveries JOIN emissions`. */

@@ -1,7 +1,6 @@
 // Runs that wait: how a wait begins, and by what it ends. A run that waits is a row and nothing else; when its wait ends it
 // is queued as every other one.
 
-import type { RunState } from '../../../domain/run/run.ts';
 import type { WaitOf, WaitStore } from '../../contract/waits.ts';
 import { number, text } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
@@ -21,20 +20,10 @@ function earlyText(early: Early): string {
   return JSON.stringify(early);
 }
 
-export function waitVerbs(core: Core): WaitStore {
+export function waitVerbs(core: Core): Omit<WaitStore, 'waitingRun'> {
   return {
     endWaits: (limit) => core.batch.write((tx) => endWaits(core, tx, limit)),
     resumeRun: (of, order, request) => core.batch.write((tx) => resumeRun(core, tx, { of, order, request })),
-    waitingRun: async (run) => {
-      const row = core.reader.get('SELECT owner_id, runnable_id, deployment_id, state FROM runs WHERE run = ?', run);
-      if (!row) return undefined;
-      return {
-        ownerId: text(row, 'owner_id'),
-        runnableId: text(row, 'runnable_id'),
-        deploymentId: text(row, 'deployment_id'),
-        state: text<RunState>(row, 'state'),
-      };
-    },
   };
 }
 

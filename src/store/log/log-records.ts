@@ -1,0 +1,164 @@
+// What is read of the log, for either database: its lists, the ledger, who was told of an emission, and what time brings.
+
+import { EMAIL, HTTP } from '../../domain/emission.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Via } from '../../domain/resource.ts';
+import { readPage } from '../config/pages.ts';
+import { differs, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
+import { all } from '../config/steps.ts';
+import type { Ledger, Receipt } from '../contract/records.ts';
+import type { LaterStore } from '../contract/resources.ts';
+import type { LogStore, TimeStore } from '../contract/store.ts';
+import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
+import { toTrigger } from '../rows/resource-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, WHOLE_EMISSION } from './log-tables.ts';
+
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts';
+/** Emissions of the future that one statement deletes: a source may have any number of them. */
+const LATER_PER_STEP = 10_000;
+
+type LogReads = Omit<LogStore, 'append'> & LaterStore & Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;
+
+export function logReads(log: LogReader): LogReads {
+  const { database } = log;
+  return {
+    listEmissions: ({ ownerId, emitterId, name }, page, withBody) => {
+      const channel = sql`emitter_id = ${emitterId} AND ${LISTED}`;
+      // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.
+      const oldest = sql`SELECT entry FROM emissions WHERE ${channel} AND name >= ${name} AND name <= ${name}
+        ORDER BY name DESC, entry DESC LIMIT 1 OFFSET ${raw(String(LIMITS.listedPerEmitterAndName - 1))}`;
+      return readPage(database, {
+        from: raw('emissions'),
+        columns: raw(withBody ? `${COLUMNS}, code, body` : `${COLUMNS}, code`),
+        key: raw('entry'),
+        within: { column: raw('name'), value: name },
+        where: [channel, sql`entry >= coalesce((${oldest}), 0)`, sql`owner_id = ${ownerId}`],
+        countUpTo: LIMITS.listedPerEmitterAndName,
+        page,
+        map: (row) => toEmissionRecord(row, log),
+      });
+    },
+
+    getEmission: async (ownerId, entry) => {
+      const row = await database.get(
+        sql`SELECT ${WHOLE_EMISSION} FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
+      );
+      return row && toEmission(row, log);
+    },
+
+    receipts: (ownerId, entry) =>
+      receiptsOf(
+        log,
+        sql`SELECT entry, CAST(NULL AS TEXT) AS via FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
+      ),
+
+    ledger: (ownerId) => readLedger(log, ownerId),
+
+    listLater: (ownerId, sourceId, page, withBody) =>
+      readPage(database, {
+        from: raw('later_emissions'),
+        columns: raw(`${COLUMNS}, due_at_ms, CAST(NULL AS TEXT) AS code${withBody ? ', body' : ''}`),
+        key: raw('entry'),
+        where: [sql`emitter_id = ${sourceId}`, sql`owner_id = ${ownerId}`],
+        countUpTo: LIMITS.countedRecords,
+        page,
+        map: (row) => ({ ...toEmissionRecord(row, log), dueAtMs: number(row, 'due_at_ms') }),
+      }),
+
+    deleteLater: ({ ownerId, sourceId, from, to }) =>
+      database.write(function* () {
+        const next = sql`SELECT entry FROM later_emissions WHERE emitter_id = ${sourceId} AND owner_id = ${ownerId}
+          AND entry >= ${from} AND entry <= ${to} ORDER BY entry LIMIT ${LATER_PER_STEP}`;
+        for (let deleted = 0; ; ) {
+          const gone = yield* all(sql`DELETE FROM later_emissions WHERE entry ${isAmongRows(next)} RETURNING entry`);
+          deleted += gone.length;
+          if (gone.length < LATER_PER_STEP) return deleted;
+        }
+      }),
+
+    dueTriggers: async (limit) => {
+      // The database says itself what is due: no tick comes before its time, whatever this node takes for the time.
+      const rows = await database.all(sql`SELECT * FROM triggers WHERE next_at_ms <= (SELECT ${log.now()})
+        ORDER BY next_at_ms LIMIT ${limit}`);
+      return rows.map(toTrigger);
+    },
+
+    nextDueAtMs: async () => {
+      const row = await database.get(NEXT_DUE);
+      return row ? numberOrNull(row, 'at') : null;
+    },
+  };
+}
+
+const WAITING_RUNS = differs({
+  sqlite: "runs WHERE state = 'waiting'",
+  postgres: 'open_runs WHERE due_at_ms IS NOT NULL',
+});
+
+const NEXT_DUE = sql`SELECT min(at) AS at FROM (
+  SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL
+  UNION ALL SELECT min(closes_at_ms) FROM digests
+  UNION ALL SELECT min(due_at_ms) FROM later_emissions
+  UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;
+
+/** What runs send, and nothing is subscribed to. */
+const SENT = raw(`('${EMAIL}', '${HTTP}')`);
+
+/** Returns what the emissions of one run caused, of the first `limit` of them. */
+export function causesOf(log: LogReader, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {
+  return receiptsOf(
+    log,
+    sql`SELECT entry, CASE WHEN name IN ${SENT} THEN (SELECT via FROM ${ALL_RUNS} AS runs WHERE run = ${of.run}) END AS via
+      FROM emissions WHERE cause_run = ${of.run} AND owner_id = ${of.ownerId} ORDER BY entry LIMIT ${limit}`,
+  );
+}
+
+/**
+ * Returns every run, delivery and withheld listener of emissions; what their runs sent counts as theirs. `heard` selects
+ * entries. A mail or a request among them has a `via`: a run sent it, so it reached its receiver the way that the run was
+ * reached. One statement, so that it sees one moment: on Postgres, a run that is just ending moves between two tables.
+ */
+async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[]> {
+  const rows = await database.all(sql`WITH heard AS (${heard}),
+    sent AS (SELECT heard.entry AS root, emissions.entry, runs.via
+      FROM heard JOIN ${ALL_RUNS} AS runs ON runs.entry = heard.entry JOIN emissions ON emissions.cause_run = runs.run
+      WHERE heard.via IS NULL AND emissions.name IN ${SENT}),
+    told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM sent)
+    SELECT * FROM (
+      SELECT heard.entry AS root, heard.entry, 1 AS place, 'run' AS kind, runs.run AS number,
+        runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason
+        FROM heard JOIN ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
+      UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
+        deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
+        deliveries.state, NULL
+        FROM told JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
+      UNION ALL SELECT told.root, told.entry, 3, 'withheld', NULL, withheld.listener_id, withheld.subscription_id,
+        coalesce(told.via, withheld.via), 'withheld', withheld.reason
+        FROM told JOIN withheld ON withheld.entry = told.entry
+    ) AS receipts ORDER BY root, entry, place, number, listener_id`);
+  return rows.map(toReceipt);
+}
+
+function toReceipt(row: Row): Receipt {
+  return {
+    kind: text<Receipt['kind']>(row, 'kind'),
+    number: numberOrNull(row, 'number'),
+    listenerId: text(row, 'listener_id'),
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    via: text<Via>(row, 'via'),
+    state: text<Receipt['state']>(row, 'state'),
+    reason: textOrNull(row, 'reason'),
+  };
+}
+
+/** Of several processes, each counts in rows of its own; the sum is the figure. */
+async function readLedger({ database, suspectCounters }: LogReader, ownerId: string): Promise<Ledger> {
+  const rows = await database.all(
+    sql`SELECT fact, CAST(sum(n) AS BIGINT) AS n FROM ledger WHERE owner_id = ${ownerId} GROUP BY fact`,
+  );
+  const facts = new Map(rows.map((row) => [text(row, 'fact'), number(row, 'n')]));
+  if ([...facts.values()].some((n) => n < 0)) suspectCounters();
+  return toLedger(facts);
+}

@@ -1,0 +1,48 @@
+// Where the databases keep the log: Postgres has tables of their own for runs and deliveries that are open, united with the
+// others by a view; SQLite keeps an emission's flags as bits of one number.
+
+import type { RunState } from '../../domain/run/run.ts';
+import type { ConfigDatabase } from '../config/config-database.ts';
+import { differs, type Sql, sql } from '../config/sql.ts';
+import type { EmissionReader } from '../rows/log-rows.ts';
+
+/** What reading the log takes. */
+export interface LogReader extends EmissionReader {
+  readonly database: Pick<ConfigDatabase, 'all' | 'get' | 'planned' | 'write'>;
+  /** The time, as SQL: on Postgres the database's own. */
+  readonly now: () => Sql;
+  /** Called when a counter was seen to be wrong. */
+  readonly suspectCounters: () => void;
+}
+
+export const ALL_RUNS = sql`${differs({ sqlite: 'runs', postgres: 'all_runs' })}`;
+export const ALL_DELIVERIES = sql`${differs({ sqlite: 'deliveries', postgres: 'all_deliveries' })}`;
+
+/** Of emissions that have a list. */
+export const LISTED = differs({ sqlite: 'flags & 8', postgres: 'listed' });
+export const REPLAY = differs({ sqlite: '(emissions.flags & 2) <> 0 AS replay', postgres: 'emissions.replay' });
+/** All columns of `emissions`, the flags as columns. */
+export const WHOLE_EMISSION = differs({
+  sqlite: '*, (flags & 1) <> 0 AS verified, (flags & 2) <> 0 AS replay, (flags & 4) <> 0 AS test',
+  postgres: '*',
+});
+
+const OPEN_RECORDS = differs({
+  sqlite: 'runs',
+  postgres: `(SELECT *, NULL::bigint AS ended_at_ms, summary_so_far AS summary, NULL::bigint AS error_entry,
+    NULL::text AS error_code FROM open_runs) AS runs`,
+});
+const ENDED_RECORDS = differs({
+  sqlite: 'runs',
+  postgres: '(SELECT *, NULL::text AS wait_kind, NULL::bigint AS due_at_ms FROM runs) AS runs',
+});
+
+/** Runs in a state: the one table that can have them, and the condition, spelled out so that partial indexes serve. */
+export const RUNS_IN: Readonly<Record<RunState, { readonly from: Sql; readonly is: Sql }>> = {
+  queued: { from: sql`${OPEN_RECORDS}`, is: sql`runs.state = 'queued'` },
+  running: { from: sql`${OPEN_RECORDS}`, is: sql`runs.state = 'running'` },
+  waiting: { from: sql`${OPEN_RECORDS}`, is: sql`runs.state = 'waiting'` },
+  succeeded: { from: sql`${ENDED_RECORDS}`, is: sql`runs.state = 'succeeded'` },
+  failed: { from: sql`${ENDED_RECORDS}`, is: sql`runs.state = 'failed'` },
+  cancelled: { from: sql`${ENDED_RECORDS}`, is: sql`runs.state = 'cancelled'` },
+};

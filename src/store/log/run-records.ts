@@ -1,0 +1,79 @@
+// What is read of runs, for either database.
+
+import { utf8 } from '../../domain/bytes.ts';
+import { errorIn } from '../../domain/failure.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { readPage } from '../config/pages.ts';
+import { raw, sql } from '../config/sql.ts';
+import type { RunStore } from '../contract/store.ts';
+import type { WaitStore } from '../contract/waits.ts';
+import { bytes, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { toRunRecord } from '../rows/log-rows.ts';
+import { causesOf } from './log-records.ts';
+import { ALL_RUNS, type LogReader, REPLAY, RUNS_IN } from './log-tables.ts';
+
+const COLUMNS = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, runs.attempt, runs.entry,
+  runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,
+  emissions.origin_id, emissions.name, ${REPLAY}`;
+
+/** Emissions of one run that its record tells the receipts of. */
+const MAX_CAUSES = 100;
+
+export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> & Pick<WaitStore, 'waitingRun'> {
+  const { database, storeTag } = log;
+  return {
+    listRuns: ({ ownerId, runnableId, state }, page) => {
+      const { from, is } = state === undefined ? { from: sql`${ALL_RUNS} AS runs`, is: raw('true') } : RUNS_IN[state];
+      return readPage(database, {
+        from: sql`${from} JOIN emissions ON emissions.entry = runs.entry`,
+        countFrom: from,
+        columns: COLUMNS,
+        key: raw('runs.run'),
+        within: { column: raw('runs.runnable_id'), value: runnableId },
+        where: [sql`runs.owner_id = ${ownerId}`, is],
+        countUpTo: LIMITS.countedRecords,
+        page,
+        map: (row) => toRunRecord(row, storeTag),
+      });
+    },
+
+    getRun: async (ownerId, run) => {
+      const [row, causes] = await Promise.all([
+        // Of the error, the part behind the original event is the service's own, and small.
+        database.get(
+          sql`SELECT ${COLUMNS}, runs.detail, emissions.body, emissions.cause_run, emissions.summary AS cause_summary,
+              substr(failures.body, coalesce(failures.original_start + failures.original_length, 0) + 2) AS error_tail
+            FROM ${ALL_RUNS} AS runs JOIN emissions ON emissions.entry = runs.entry
+              LEFT JOIN emissions AS failures ON failures.entry = runs.error_entry
+            WHERE runs.run = ${run} AND runs.owner_id = ${ownerId}`,
+        ),
+        causesOf(log, { ownerId, run }, MAX_CAUSES),
+      ]);
+      if (!row) return undefined;
+      return {
+        ...toRunRecord(row, storeTag),
+        event: bytes(row, 'body'),
+        detail: textOrNull(row, 'detail'),
+        errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(bytes(row, 'error_tail')))),
+        causedByRun: numberOrNull(row, 'cause_run'),
+        causeSummary: textOrNull(row, 'cause_summary'),
+        causes,
+      };
+    },
+
+    waitingRun: async (run) => {
+      const row = await database.get(
+        sql`SELECT owner_id, runnable_id, deployment_id, state FROM ${ALL_RUNS} AS runs WHERE run = ${run}`,
+      );
+      return (
+        row && {
+          ownerId: text(row, 'owner_id'),
+          runnableId: text(row, 'runnable_id'),
+          deploymentId: text(row, 'deployment_id'),
+          state: text<RunState>(row, 'state'),
+        }
+      );
+    },
+  };
+}
