@@ -1,12 +1,12 @@
 // What one owner's code and calls cost another owner's single runs: from a POST to what the run answers, on a server that
-// does nothing else, and while the attacker does its worst. One after the other, each on a server of its own.
+// does nothing else, and then while the attacker does its worst. Each attack has a server of its own.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createClient, type Json } from '../test/support/client.ts';
 import { BODY, load } from './load.ts';
-import { type Bench, startBench } from './server.ts';
-import { type Spread, spreadOf } from './stats.ts';
+import { between, type SchedCounts, SchedWatch } from './sched-delay.ts';
+import { type Bench, childrenOf, startBench } from './server.ts';
 
 const ANSWERS = 'export default async ({ $ }) => { await $.respond({ status: 200, body: "done" }); };';
 
@@ -42,27 +42,35 @@ const ATTACKS: Readonly<Record<string, { readonly count: number; readonly code: 
   '10,000 requests': { count: 1, code: 'export default () => 1;' },
 };
 
+/** Each attack alone, and all of them together. */
+export const CASES: readonly string[] = [...Object.keys(ATTACKS), 'all at once'];
+
+export interface Sample {
+  readonly tookMs: number;
+  readonly sched: SchedCounts;
+}
+
+/** Of one server: before the attack, and while it goes on. */
 export interface Attacked {
-  readonly name: string;
-  readonly spread: Spread;
+  readonly idle: readonly Sample[];
+  readonly attacked: readonly Sample[];
 }
 
 const WARM_UPS = 30;
 const PAUSE_MS = 5;
-const MEASURED_MS = 3000;
 /** Until the attack is under way. */
 const BEGINS_MS = 700;
+const AHEAD_MS = 500;
 
-/** First the idle server. */
-export async function* attacked(): AsyncGenerator<Attacked> {
-  yield await one('idle', []);
-  for (const name of Object.keys(ATTACKS)) yield await one(name, [name]);
-  yield await one('all at once', Object.keys(ATTACKS));
-}
-
-async function one(name: string, attacks: readonly string[]): Promise<Attacked> {
+/** Measures one of CASES for so many seconds, and the idle server for half as long before it. */
+export async function attacked(name: string, seconds: number): Promise<Attacked> {
+  const attacks = name === 'all at once' ? Object.keys(ATTACKS) : [name];
   await using bench = await startBench();
-  const victim = await endpointOf(bench.client, ANSWERS);
+  const pool = new Pool(bench.process.url, { connections: 1 });
+  const path = new URL(await endpointOf(bench.client, ANSWERS)).pathname;
+  for (let n = 0; n < WARM_UPS; n++) await answer(pool, path);
+  const server = bench.process.child.pid as number;
+  const [child = server] = await childrenOf(server);
   const attacker = createClient(
     bench.process.url,
     (await bench.client.post('/v1/owners', { name: 'attacker' })).api_key,
@@ -72,26 +80,50 @@ async function one(name: string, attacks: readonly string[]): Promise<Attacked> 
     const { count, code } = ATTACKS[attack] as (typeof ATTACKS)[string];
     for (let n = 0; n < count; n++) attackers.push({ name: attack, url: await endpointOf(attacker, code) });
   }
-  const pool = new Pool(bench.process.url, { connections: 1 });
-  const path = new URL(victim).pathname;
-  for (let n = 0; n < WARM_UPS; n++) await answer(pool, path);
+  await startedAhead(server);
+  using watch = new SchedWatch({ server, child });
+  const idle = await samples(pool, path, { seconds: seconds / 2, watch });
   const going = new AbortController();
-  const under = attackers.map(({ name: kind, url }) => attack(kind, url, going.signal));
-  if (under.length > 0) await pause(BEGINS_MS);
-  const took: number[] = [];
-  for (const until = performance.now() + MEASURED_MS; performance.now() < until; await pause(PAUSE_MS)) {
-    took.push(await answer(pool, path));
-  }
+  const under = attackers.map(({ name: kind, url }) => attack(kind, url, { seconds, signal: going.signal }));
+  await pause(BEGINS_MS);
+  const taken = await samples(pool, path, { seconds, watch });
   going.abort();
   bench.process.child.kill('SIGKILL');
   await Promise.all([pool.destroy(), ...under]);
-  return { name, spread: spreadOf(took) };
+  return { idle, attacked: taken };
+}
+
+async function samples(
+  pool: Pool,
+  path: string,
+  { seconds, watch }: { readonly seconds: number; readonly watch: SchedWatch },
+): Promise<Sample[]> {
+  const taken: Sample[] = [];
+  for (const until = performance.now() + seconds * 1000; performance.now() < until; await pause(PAUSE_MS)) {
+    const before = watch.counts();
+    const tookMs = await answer(pool, path);
+    taken.push({ tookMs, sched: between(before, watch.counts()) });
+  }
+  return taken;
+}
+
+/** Waits until the processes are there that are started ahead of their first run. */
+async function startedAhead(server: number): Promise<void> {
+  for (let count = -1; ; await pause(AHEAD_MS)) {
+    const before = count;
+    count = (await childrenOf(server)).length;
+    if (count === before) return;
+  }
 }
 
 /** `huge emissions` go on: each is called again when it was taken. */
-async function attack(name: string, url: string, signal: AbortSignal): Promise<void> {
+async function attack(
+  name: string,
+  url: string,
+  { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+): Promise<void> {
   if (name === '10,000 requests') {
-    await load(url, (BEGINS_MS + MEASURED_MS) / 1000).catch(() => undefined);
+    await load(url, BEGINS_MS / 1000 + seconds).catch(() => undefined);
     return;
   }
   do {

@@ -1,5 +1,5 @@
 // Measures the service against its goals, and against doing nothing: `npm run bench -- [--json file] [--rounds N]
-// [--seconds N] [--only name,name]`; README.md lists the parts, and what changes their sizes. Figures of one run compare;
+// [--seconds N] [--only name,name] [--cases 'name;name']`; README.md lists the parts, and what changes their sizes. Figures of one run compare;
 // figures of different machines, or of one that does something else meanwhile, do not.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
-import { OWNER_PARTS } from './owner-parts.ts';
+import { ownerParts } from './owner-parts.ts';
 import { envOn, startDatabase } from './postgres.ts';
 import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    cases: { type: 'string' },
     emissions: { type: 'string', default: '1000000' },
     jobs: { type: 'string', default: '20000' },
     queued: { type: 'string', default: '50000' },
@@ -260,7 +261,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   fairness: fair,
   steps,
   'slow-disk': () => slowDisks({ rounds: ROUNDS, times: TIMES }),
-  ...OWNER_PARTS,
+  ...ownerParts({ rounds: ROUNDS, seconds: TIMES.seconds, cases: options.cases?.split(';') }),
   ...postgresParts({
     rounds: ROUNDS,
     times: TIMES,
