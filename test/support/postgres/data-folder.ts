@@ -30,11 +30,13 @@ export async function fillDataFolder(program: Binaries, folder: string): Promise
 }
 
 /**
- * A new folder that only the server's user may enter. In memory when nothing is to survive the machine and there is
+ * A new folder that only the server's user may enter; its name tells the process whose tests use it. In memory when nothing is to survive the machine and there is
  * room: making a database takes 14 ms there, and 50 to 190 ms on ext4, which is slow to make files after many were removed.
  */
 export async function newFolder({ user: { uid, gid } }: Binaries, isDurable: boolean): Promise<string> {
-  const folder = await mkdtemp(join(isDurable ? tmpdir() : await quickFolder(ENOUGH_BYTES), 'errand-postgres-'));
+  const folder = await mkdtemp(
+    join(isDurable ? tmpdir() : await quickFolder(ENOUGH_BYTES), `errand-postgres-of-${process.pid}-`),
+  );
   if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
   return folder;
 }

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -51,6 +52,8 @@ const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 /** Below those that systems give to outgoing connections: a server that was killed finds its port free again. */
 const PORTS = [15_000, 32_000] as const;
 const PORT_TRIES = 5;
+/** Of the log of a server that ended by itself. */
+const LAST_CHARS = 2000;
 
 /** Resolves when it takes connections. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -92,6 +95,8 @@ export class PostgresServer implements AsyncDisposable {
   readonly databases: Databases;
   readonly #parts: Parts;
   #child: ChildProcess | undefined;
+  /** Its end was asked for. */
+  #isEnding = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -130,6 +135,8 @@ export class PostgresServer implements AsyncDisposable {
     child.unref();
     this.#child = child;
     let failure: string | undefined;
+    let isUp = false;
+    this.#isEnding = false;
     child.on('error', (error) => {
       failure = error.message;
     });
@@ -137,10 +144,12 @@ export class PostgresServer implements AsyncDisposable {
       failure = `exited with ${code ?? signal}`;
       this.#child = undefined;
       watchdog.watch(null);
+      if (isUp && !this.#isEnding) this.#tellEnd(failure);
     });
     await log.close();
     await until('Postgres takes connections', () => failure !== undefined || this.#isReady(child));
     if (failure !== undefined) throw new Error(`postgres ${failure}: ${(await this.log()).slice(logged)}`);
+    isUp = true;
   }
 
   /** `fast` ends sessions and writes everything down; `immediate` leaves that to the next start. May be called twice. */
@@ -148,6 +157,7 @@ export class PostgresServer implements AsyncDisposable {
     await this.databases.close();
     const child = this.#child;
     if (child === undefined) return;
+    this.#isEnding = true;
     child.ref();
     const gone = once(child, 'exit');
     child.kill(SIGNALS[how]);
@@ -159,6 +169,7 @@ export class PostgresServer implements AsyncDisposable {
     await this.databases.close();
     const child = this.#child;
     if (child?.pid === undefined) return;
+    this.#isEnding = true;
     child.ref();
     const gone = once(child, 'exit');
     await killTree(child.pid);
@@ -178,6 +189,14 @@ export class PostgresServer implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** Tests that use it would only see refused connections. */
+  #tellEnd(how: string): void {
+    const hasFolder = existsSync(join(this.dir, 'PG_VERSION'));
+    const said = hasFolder && existsSync(this.#logPath) ? readFileSync(this.#logPath, 'utf8').slice(-LAST_CHARS) : '';
+    const folder = hasFolder ? `its log ends with\n${said}` : `its data folder ${this.dir} was removed while it ran\n`;
+    process.stderr.write(`a Postgres server of these tests ${how} by itself: ${folder}`);
   }
 
   get #logPath(): string {

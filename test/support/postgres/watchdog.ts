@@ -14,7 +14,9 @@ while read -r line; do pid=$line; done
 if [ "$pid" != 0 ] && kill -QUIT "$pid"; then
   tries=0
   # Its last act is to remove that file; as a process it may stay until somebody waits for it.
-  while [ -e "$1/postmaster.pid" ] && kill -0 "$pid" && [ "$tries" -lt 100 ]; do tries=$((tries + 1)); sleep 0.05; done
+  while [ -e "$1/postmaster.pid" ] && kill -0 "$pid" && [ "$tries" -lt 600 ]; do tries=$((tries + 1)); sleep 0.05; done
+  # On a busy machine it takes its time, and must not lose its folder while it runs.
+  [ -e "$1/postmaster.pid" ] && kill -KILL "$pid" && sleep 1
 fi
 # A killed server leaves a key in shared memory, which only its next start would take away.
 key=$(awk 'NR == 7 { print $2 }' "$1/postmaster.pid") && [ -n "$key" ] && ipcrm -m "$key"

@@ -1,9 +1,9 @@
 // The Postgres servers that tests run: what they promise about restarts, kills, networks, standbys and full disks.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -112,23 +112,59 @@ test('a disposed server leaves nothing behind', async () => {
   await assert.rejects(queryOn(server.url(), 'SELECT 1'), isRefused);
 });
 
-test('a server does not outlive a killed test', async () => {
+/** A test process of its own, with a server. */
+async function startElsewhere(): Promise<{ child: ChildProcess; dir: string; port: number }> {
   const code = `const { startPostgres } = await import(${JSON.stringify(SERVER)});
     const { dir, port } = await startPostgres();
     console.log(JSON.stringify({ dir, port }));
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stdout.on('data', (part) => {
     said += part;
   });
   await until('the server runs', () => said.endsWith('\n'));
-  const { dir, port } = JSON.parse(said);
+  return { child, ...JSON.parse(said) };
+}
+
+test('a server does not outlive a killed test', async () => {
+  const { child, dir, port } = await startElsewhere();
   assert.equal(existsSync(dir), true);
   child.kill('SIGKILL');
   await until('its folder is gone', () => !existsSync(dir));
+  await assert.rejects(queryOn(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1'), isRefused);
+});
+
+test('a killed run takes nothing of another one', async () => {
+  await using server = await startPostgres();
+  await queryOn(server.url(), ROWS);
+  const others = await Promise.all([startElsewhere(), startElsewhere()]);
+  const [killed, left] = others as [(typeof others)[0], (typeof others)[0]];
+  killed.child.kill('SIGKILL');
+  await until('its folder is gone', () => !existsSync(killed.dir));
+  for (const dir of [server.dir, left.dir]) assert.equal(existsSync(join(dir, 'PG_VERSION')), true, dir);
+  // Also what is read from disk.
+  assert.equal(await count(server.url()), 2);
+  await server.createDatabase('one');
+  left.child.kill('SIGKILL');
+  await until('the other folder is gone', () => !existsSync(left.dir));
+  await server.stop();
+  await server.start();
+  assert.equal(await count(server.url()), 2);
+});
+
+test('a server whose folder is removed says so', async () => {
+  const { child, dir, port } = await startElsewhere();
+  let told = '';
+  child.stderr?.on('data', (part) => {
+    told += part;
+  });
+  const [pid] = (await readFile(join(dir, 'postmaster.pid'), 'utf8')).split('\n');
+  await rm(dir, { recursive: true });
+  process.kill(Number(pid), 'SIGQUIT');
+  await until('the end is told', () => told.endsWith('\n'));
+  assert.match(told, new RegExp(`by itself: its data folder ${dir} was removed while it ran`));
+  child.kill('SIGKILL');
   await assert.rejects(queryOn(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1'), isRefused);
 });
 
