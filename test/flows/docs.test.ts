@@ -1,8 +1,6 @@
 // The documentation page in a real browser: readable, quiet, and sufficient by itself.
 
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { chromium, type Page } from 'playwright-core';
 import { type Errand, startErrand } from '../support/errand.ts';
@@ -51,7 +49,6 @@ test('the docs page works in a real browser', { skip }, async () => {
   await using errand = await startErrand();
   await visiting(errand, '/docs', async ({ page, complaints, requested }) => {
     assert.match(await page.title(), /Errand/);
-    await page.screenshot({ path: join(tmpdir(), 'errand-docs.png') });
     const sections = [
       /getting started/i,
       /workflows/i,
@@ -73,7 +70,6 @@ test('the docs page works in a real browser', { skip }, async () => {
     const operation = page.locator(`[id="${new URL(page.url()).hash.slice(1)}"]`);
     if ((await page.locator('details[open]').count()) === 0) await operation.locator('summary').click();
     await operation.getByText('Where events are delivered').waitFor({ state: 'visible', timeout: 5000 });
-    await page.screenshot({ path: join(tmpdir(), 'errand-docs-webhooks.png') });
     const foreign = requested.filter((url) => new URL(url).origin !== errand.url && !url.startsWith('data:'));
     assert.deepEqual(foreign, [], 'nothing is asked of anybody else');
     assert.deepEqual(complaints, []);
@@ -112,7 +108,6 @@ test('the docs fit narrow and dark screens', { skip }, async () => {
   await visiting(errand, '/docs', async ({ page, complaints }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.screenshot({ path: join(tmpdir(), 'errand-docs-narrow.png') });
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     assert.equal(overflow, 0, 'nothing to scroll sideways');
     assert.ok(
@@ -128,7 +123,6 @@ test('the docs fit narrow and dark screens', { skip }, async () => {
 test('the front page leads to the docs', { skip }, async () => {
   await using errand = await startErrand();
   await visiting(errand, '/', async ({ page, complaints, requested }) => {
-    await page.screenshot({ path: join(tmpdir(), 'errand-front.png') });
     await page
       .getByRole('link', { name: /documentation/i })
       .first()
