@@ -1,22 +1,26 @@
 // `npm run mutate`: breaks the sources, one mutation of mutations.ts at a time, and runs the tests that should notice.
 //
 //   npm run mutate                        all of them
-//   npm run mutate -- --only loop-guard   those whose name holds the text
+//   npm run mutate -- --only '^route:'    those whose name matches
 //
 // Each mutation is applied to a copy of the project. A mutation that all of its tests let pass lives: the exit code is 1.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { MUTATIONS, type Mutation } from './mutations.ts';
+import { quickFolder } from '../support/memory.ts';
+import type { Mutation } from './mutation.ts';
+import { MUTATIONS } from './mutations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COPIED = ['src', 'sources', 'test', 'examples', 'docs', 'bench', 'release', 'package.json', 'tsconfig.json'];
+const SETUP = 'test/support/global-setup.ts';
+const ENOUGH_BYTES = 2 ** 30;
 /** A mutant that loops for ever is noticed by this. */
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 60_000;
 
 type Verdict = 'killed' | 'lives';
 
@@ -32,33 +36,57 @@ async function judge(folder: string, mutation: Mutation): Promise<Verdict> {
   const text = await readFile(path, 'utf8');
   await writeFile(path, mutated(text, mutation));
   try {
-    return (await passes(folder, mutation)) ? 'lives' : 'killed';
+    return (await passes(folder, mutation.tests)) ? 'lives' : 'killed';
   } finally {
     await writeFile(path, text);
   }
 }
 
-/** Returns whether all tests of the mutation pass in the folder. */
-async function passes(folder: string, { tests, pattern, isPostgres = false }: Mutation): Promise<boolean> {
-  const setup = isPostgres ? 'test/support/postgres/global-setup.ts' : 'test/support/global-setup.ts';
-  const args = ['--test', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit', `--test-global-setup=${setup}`];
-  if (pattern !== undefined) args.push(`--test-name-pattern=${pattern}`);
-  const child = spawn(process.execPath, [...args, ...tests], { cwd: folder, stdio: 'ignore' });
-  const [code] = await once(child, 'exit');
+/** Returns whether all tests of the files pass in the folder. The first that fails ends the others. */
+async function passes(folder: string, tests: readonly string[]): Promise<boolean> {
+  const args = ['--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
+  const child = spawn(process.execPath, [...args, `--test-global-setup=${SETUP}`, ...tests], {
+    cwd: folder,
+    env: { ...process.env, TMPDIR: join(folder, 'tmp') },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const closed = once(child, 'close');
+  const end = (): void => void process.kill(-(child.pid as number), 'SIGTERM');
+  const stop = (): never => {
+    end();
+    process.exit(1);
+  };
+  process.once('SIGTERM', stop);
+  for await (const line of createInterface(child.stdout)) {
+    if (!/^\s*not ok /.test(line)) continue;
+    end();
+    break;
+  }
+  child.stdout.resume();
+  const [code] = await closed;
+  process.off('SIGTERM', stop);
   return code === 0;
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  const chosen = MUTATIONS.filter(({ name }) => name.includes(values.only));
-  const folder = await mkdtemp(join(tmpdir(), 'errand-mutate-'));
+  const chosen = MUTATIONS.filter(({ name }) => new RegExp(values.only).test(name));
+  const folder = await mkdtemp(join(await quickFolder(ENOUGH_BYTES), 'errand-mutate-'));
+  // Code runs as another user, which goes through it.
+  await chmod(folder, 0o755);
+  await mkdir(join(folder, 'tmp'));
   try {
     await Promise.all(COPIED.map((name) => cp(join(ROOT, name), join(folder, name), { recursive: true })));
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     let killed = 0;
+    const known = new Map<string, boolean>();
     for (const mutation of chosen) {
       // What the tests say of the sources as they are must be known: a test that fails anyway kills everything.
-      if (!(await passes(folder, mutation))) {
+      const key = mutation.tests.join(' ');
+      const isApplicable = known.get(key) ?? (await passes(folder, mutation.tests));
+      known.set(key, isApplicable);
+      if (!isApplicable) {
         process.stdout.write(`not applicable  ${mutation.name}: its tests fail without it\n`);
         continue;
       }

@@ -1,121 +1,18 @@
-// What `npm run mutate` breaks: one text of one file each, and the tests that should notice. A mutation is a mistake that
-// somebody could make: a bound moved, a condition dropped, a unit mistaken.
+// All that `npm run mutate` breaks.
 
-export interface Mutation {
-  readonly name: string;
-  /** Of the sources, from the project's folder. */
-  readonly file: string;
-  /** Stands exactly once in the file. */
-  readonly from: string;
-  readonly to: string;
-  /** Files of tests; one that fails is enough. */
-  readonly tests: readonly string[];
-  /** Of the tests' names; all of the files when it is left out. */
-  readonly pattern?: string;
-  readonly isPostgres?: boolean;
-}
-
-const DOMAIN = 'src/domain';
-const UNIT = 'test/unit/domain';
-
-/** Mutations of one file that the same tests should notice. */
-function of(
-  file: string,
-  tests: readonly string[],
-  changes: Readonly<Record<string, readonly [string, string]>>,
-): Mutation[] {
-  return Object.entries(changes).map(([name, [from, to]]) => ({ name, file, from, to, tests }));
-}
+import { DOMAIN_MUTATIONS } from './areas/domain.ts';
+import { ENGINE_MUTATIONS } from './areas/engine.ts';
+import { HTTP_MUTATIONS } from './areas/http.ts';
+import { RUNNER_MUTATIONS } from './areas/runner.ts';
+import { STORE_MUTATIONS } from './areas/store.ts';
+import { WEBHOOK_MUTATIONS } from './areas/webhook.ts';
+import type { Mutation } from './mutation.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
-  ...of(`${DOMAIN}/route.ts`, [`${UNIT}/route.test.ts`, `${UNIT}/route-cases.test.ts`], {
-    'route: sources are not covered by *': ["[emitterId, 'dc_*', '*', ownerId]", "[emitterId, 'dc_*', ownerId]"],
-    'route: webhooks are not covered by the owner': [
-      "[emitterId, '*', ownerId];\n  return",
-      "[emitterId, '*'];\n  return",
-    ],
-    "route: the owner's own id is no wildcard": [" || subscriptionEmitterId.startsWith('u_')", ''],
-    'route: * hears $errors': ["return !name.startsWith('$')", 'return true'],
-    'route: a listener is told twice': [' || seen.has(listenerId)) continue', ') continue'],
-    'route: the loop guard of wildcards': ['emission.lineage.includes(subscription.listenerId)) {', 'false) {'],
-    'route: the loop guard of errors': [
-      'if (emission.lineage.includes(listenerId)) return `loop',
-      'if (false) return `loop',
-    ],
-    'route: one hop more': ['emission.hops > LIMITS.errorHops', 'emission.hops > LIMITS.errorHops + 1'],
-    'route: errors of the global workflow to itself': [
-      'if (emission.emitterId === workflow.id) return',
-      'if (false) return',
-    ],
-    'route: notify is ignored': ["if (!notify) return 'notify", "if (false) return 'notify"],
-    'route: an inactive global workflow runs': ['if (!workflow.active) return', 'if (false) return'],
-    'route: an inactive listener runs': ['return runnable.active ?', 'return true ?'],
-  }),
-  ...of(`${DOMAIN}/delivery/delivery.ts`, [`${UNIT}/delivery.test.ts`], {
-    'delivery: 300 is delivered': ['made.status < 300', 'made.status <= 300'],
-    'delivery: 199 is delivered': ['made.status >= 200', 'made.status >= 199'],
-    'delivery: 410 is tried again': ['made.status === 410', 'made.status === 411'],
-    'delivery: 410 of a request disables': ["kind === 'http' ? 'DeliveryExhausted' : 'WebhookGone'", "'WebhookGone'"],
-    'delivery: a permanent refusal is tried again': ['if (made.permanent)', 'if (false)'],
-    'delivery: a refused address is tried again': ["if (made.outcome === 'forbidden')", 'if (false)'],
-    'delivery: Retry-After is ignored': ['if (askedMs > 0 &&', 'if (askedMs > 1e12 &&'],
-    'delivery: the schedule is off by one': ['LIMITS.retryDelaysMs)[tries]', 'LIMITS.retryDelaysMs)[tries + 1]'],
-    'delivery: no jitter': ['(2 * jitter - 1)', '0'],
-    'delivery: requests are put off for ever': ["kind !== 'http' ||", 'true ||'],
-  }),
-  ...of(`${DOMAIN}/delivery/health.ts`, [`${UNIT}/health.test.ts`], {
-    'health: a retry counts as exhausted': ["state === 'exhausted' ? 1 : 0", '1'],
-    'health: one more in a row': ['exhaustedInRow >= LIMITS.exhaustedInRow', 'exhaustedInRow > LIMITS.exhaustedInRow'],
-    'health: failing a moment later': [
-      'nowMs - failingSinceMs >= LIMITS.failingMs',
-      'nowMs - failingSinceMs > LIMITS.failingMs',
-    ],
-    'health: disabled without a notice': ['if (wasTold &&', 'if ('],
-    'health: told with every attempt': ['isFailing && before.noticedAtMs === null', 'isFailing'],
-    'health: a success forgets nothing': ['isWell ? before : { ...HEALTHY, pausedUntilMs }', 'before'],
-  }),
-  ...of(`${DOMAIN}/dedupe.ts`, [`${UNIT}/dedupe.test.ts`], {
-    'dedupe: equal is greater': ['Number(itemId) > greatest', 'Number(itemId) >= greatest'],
-    'dedupe: the oldest ids are kept': ['.slice(-LIMITS.uniqueIds)', '.slice(0, LIMITS.uniqueIds)'],
-    'dedupe: last begins at the newest itself': ['emissions.slice(at + 1)', 'emissions.slice(at)'],
-    'dedupe: last looks for the first': ['emissions.findLastIndex(', 'emissions.findIndex('],
-  }),
-  ...of(`${DOMAIN}/run/throttle.ts`, [`${UNIT}/throttle.test.ts`], {
-    'throttle: one more': ['throttle.limit - (known', 'throttle.limit + 1 - (known'],
-    'throttle: a millisecond early': ['oldest + throttle.intervalMs)', 'oldest + throttle.intervalMs - 1)'],
-    'throttle: the last millisecond counts': ['> nowMs - intervalMs', '>= nowMs - intervalMs'],
-    'throttle: a clock set back blocks': ['newest === undefined || newest <= nowMs', 'true'],
-    'throttle: starts are not forgotten': ['.slice(-throttle.limit);\n}', ';\n}'],
-  }),
-  ...of(`${DOMAIN}/run/retry.ts`, [`${UNIT}/retry.test.ts`], {
-    'retry: one attempt more': ['retries + 1 >= retry.attempts', 'retries >= retry.attempts'],
-    'retry: sources too': ["!runnable.id.startsWith('p_') ||", ''],
-    'retry: a full queue is tried again': ['if (hadNoRoom(fault.code)) return null;', ''],
-    'retry: Timeout without its name': ['&& !retry.also.includes(fault.code)', '&& false'],
-    'retry: the delay does not double': ['retry.baseMs * 2 ** retries', 'retry.baseMs'],
-    'retry: beyond the longest delay': ['(2 * jitter - 1)), retry.maxMs)', '(2 * jitter - 1)), Infinity)'],
-  }),
-  ...of(`${DOMAIN}/failure.ts`, [`${UNIT}/route-cases.test.ts`], {
-    'failure: a lineage forgets its newest': ['.slice(-LIMITS.lineageIds)', '.slice(0, LIMITS.lineageIds)'],
-    'failure: an error is no hop': [
-      '    lineage: extended(emission.lineage, emitterId),\n    hops: emission.hops + 1,',
-      '    lineage: extended(emission.lineage, emitterId),\n    hops: emission.hops,',
-    ],
-  }),
-  ...of('src/engine/capacity/token-bucket.ts', ['test/unit/engine/quotas.test.ts'], {
-    'token bucket: no refill': ['(passedMs * this.perSecond) / SECOND_MS', '0'],
-    'token bucket: a request is free': ['    this.#tokens--;\n', ''],
-    'token bucket: more than its burst': [
-      'Math.min(this.#burst, this.#tokens +',
-      'Math.max(this.#tokens, this.#tokens +',
-    ],
-  }),
-  ...of('src/webhook/sign.ts', ['test/unit/webhook/sign.test.ts', 'test/unit/webhook/vectors.test.ts'], {
-    'sign: an empty secret': ['if (key.length === 0) throw', 'if (false) throw'],
-    'sign: halves that do not belong together': [
-      'if (!publicBytesOf(key).equals(',
-      'if (false && !publicBytesOf(key).equals(',
-    ],
-    'sign: the body is not signed': [".update(body).digest('base64')", ".digest('base64')"],
-  }),
+  ...DOMAIN_MUTATIONS,
+  ...STORE_MUTATIONS,
+  ...ENGINE_MUTATIONS,
+  ...RUNNER_MUTATIONS,
+  ...WEBHOOK_MUTATIONS,
+  ...HTTP_MUTATIONS,
 ];

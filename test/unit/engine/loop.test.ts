@@ -168,3 +168,21 @@ test('an outage of storage is told once', async () => {
   assert.equal(told.length, 2);
   for (const line of told) assert.match(line, /^warn storage is unavailable/);
 });
+
+test('the stop waits for the tick under way', async () => {
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isOver = false;
+  const tick = async (): Promise<number> => {
+    begun.resolve();
+    await go.promise;
+    isOver = true;
+    return 0;
+  };
+  const loop = new Loop({ name: 'test', maxWaitMs: 1000, tick }, { random, log: quiet });
+  loop.start();
+  await begun.promise;
+  const stopped = loop.stop();
+  go.resolve();
+  await stopped;
+  assert.equal(isOver, true);
+});

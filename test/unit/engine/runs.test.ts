@@ -10,7 +10,7 @@ import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { type Claims, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { claimedRun, createLog, createWake, NOTHING, random, runnable } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
@@ -21,11 +21,14 @@ interface Scene {
   readonly held?: boolean;
   readonly isCancelled?: boolean;
   readonly answerRun?: Store['answerRun'];
+  /** With the end of the run. */
+  readonly claimed?: readonly ClaimedRun[];
 }
 
-function create({ execute, held = true, isCancelled = false, answerRun = async () => undefined }: Scene) {
+function create({ execute, held = true, isCancelled = false, answerRun = async () => undefined, claimed = [] }: Scene) {
   const ends: RunEnd[] = [];
   const watched: number[] = [];
+  const started: number[] = [];
   const woken: number[] = [];
   const { wake } = createWake();
   wake.subscribe('schedules', (inMs) => woken.push(inMs));
@@ -37,7 +40,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     deriveKey: () => new Uint8Array(32),
     finishRun: async (end) => {
       ends.push(end);
-      return { held, isCancelled, claims: NOTHING, errorEntry: null };
+      return { held, isCancelled, claims: { ...NOTHING, runs: claimed }, errorEntry: null };
     },
     answerRun,
   };
@@ -47,7 +50,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     store: store as Store,
     runner: { run: async (request: RunRequest) => execute(request) } as never,
     slots,
-    dispatch: { take: () => undefined } as never,
+    dispatch: { take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)) } as never,
     waiters,
     answers: { watch: (run) => void watched.push(run) },
     metrics: { runs: inc, runSeconds: inc, errors: inc } as never,
@@ -63,7 +66,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     runs.execute(run);
     await runs.stop(1000);
   };
-  return { execution, ends, watched, woken, waiters, lines };
+  return { execution, ends, watched, woken, waiters, lines, slots, started };
 }
 
 function respondingAtOnce({ onAnswer }: RunRequest): RunOutcome {
@@ -197,4 +200,11 @@ test('a run that goes on is given what was before', async () => {
   assert.deepEqual([requests[0]?.goingOn, requests[0]?.resumeKey.length], [null, 64]);
   assert.deepEqual([requests[1]?.goingOn?.waits, requests[1]?.goingOn?.callback], [1, '{"body":1}']);
   assert.equal(ends[1]?.wait?.waits, 2);
+});
+
+test('a run gives its slot back, and its end starts the next', async () => {
+  const { execution, slots, started } = create({ execute: () => SUCCEEDED, claimed: [claimedRun(6)] });
+  await execution(claimedRun(5));
+  assert.equal(slots.inFlight.runs, 0);
+  assert.deepEqual(started, [6]);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Times, type TimesDeps } from '../../../src/engine/schedule/scheduler.ts';
-import { createLog, createWake, random } from './parts.ts';
+import { createLog, createWake, NOTHING, random } from './parts.ts';
 
 const NOW_MS = 1_782_000_000_000;
 
@@ -27,4 +27,23 @@ test('retention goes by days, step by step', async () => {
     [before, 7],
     [before, 0],
   ]);
+});
+
+test('the next look is when something is due', async () => {
+  const isMore = [false, true, false];
+  const store = {
+    dueTriggers: async () => [],
+    closeDigests: async () => NOTHING,
+    releaseLater: async () => ({ claims: NOTHING, isMore: false }),
+    endWaits: async () => ({ queued: 0, cancelled: [], isMore: isMore.shift() ?? false }),
+    nextDueAtMs: async () => NOW_MS + 1234,
+  };
+  const dispatch = { take: () => undefined };
+  const { wake } = createWake();
+  const deps = { store, dispatch, wake, clock: { nowMs: () => NOW_MS }, random, log: createLog().log };
+  const times = new Times(deps as unknown as TimesDeps);
+  assert.equal(await times.tickDue(), 1234);
+  assert.equal(await times.tickDue(), 0, 'more waits are over');
+  store.nextDueAtMs = async () => null as never;
+  assert.equal(await times.tickDue(), Number.POSITIVE_INFINITY);
 });

@@ -162,3 +162,29 @@ test('the end of a resend wakes operations', async () => {
   await deliveries.stop(1000);
   assert.deepEqual(woken, ['resends']);
 });
+
+test('a retry is not due before its time by any clock', async () => {
+  const { deliveries, posted, recorded, claim } = create({ settings: { retryDelaysMs: [7000] }, unsureMs: 50 });
+  claim(1);
+  posted[0]?.answer(answered(500));
+  await deliveries.stop(1000);
+  assert.equal(recorded[0]?.nextAttemptAtMs, 7050);
+});
+
+test('an answer that arrives during the stop counts', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { deliveries, posted, recorded, released, claim } = create({ isDeaf: true });
+  claim(1);
+  claim(2);
+  const stopped = deliveries.stop(1000);
+  await settled();
+  t.mock.timers.tick(1000);
+  posted[0]?.answer();
+  posted[1]?.answer(answered(200, { outcome: 'timeout', status: null }));
+  await stopped;
+  assert.deepEqual(
+    recorded.map(({ delivery, state }) => [delivery.delivery, state]),
+    [[1, 'delivered']],
+  );
+  assert.deepEqual(released, [2], 'what was cut off is sent again');
+});

@@ -21,9 +21,15 @@ export interface Scene {
   readonly claimDeliveries?: Store['claimDeliveries'];
   /** How often storage is away when something goes back. */
   readonly outages?: number;
+  /** By so much the clock may be late. */
+  readonly unsureMs?: number;
+  /** A receiver that our stop does not cut off. */
+  readonly isDeaf?: boolean;
 }
 
-export function create({ settings, recordAttempt = async () => RECORDED, claimDeliveries, outages = 0 }: Scene = {}) {
+export function create(scene: Scene = {}) {
+  const { settings, recordAttempt = async () => RECORDED, claimDeliveries, unsureMs = 0, isDeaf = false } = scene;
+  let { outages = 0 } = scene;
   let now = 0;
   const { wake, woken } = createWake();
   const recorded: AttemptEnd[] = [];
@@ -47,7 +53,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
   const inc = { inc: () => undefined, observe: () => undefined };
   const post = ({ delivery }: ClaimedDelivery, signal: AbortSignal): Promise<Attempt> =>
     new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(CUT));
+      if (!isDeaf) signal.addEventListener('abort', () => resolve(CUT));
       posted.push({ delivery, answer: (made = OK) => resolve(made) });
     });
   const request = { method: 'POST', url: known.url, headers: [], body: Buffer.from('{}') };
@@ -61,7 +67,7 @@ export function create({ settings, recordAttempt = async () => RECORDED, claimDe
     probe: async (delivery, signal) => ({ attempt: await post(delivery, signal), request }),
     wake,
     metrics: { attempts: inc, attemptSeconds: inc } as never,
-    clock: { nowMs: () => now, latestMs: () => now },
+    clock: { nowMs: () => now, latestMs: () => now + unsureMs },
     random,
     log: createLog().log,
   });

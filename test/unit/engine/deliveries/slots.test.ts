@@ -64,3 +64,15 @@ test('an owner leaves as many slots free as it takes', () => {
   for (let n = 0; n < 2000; n++) slots.dropRun(`p_a_${n % 10}`);
   assert.ok(takeAll('a') > 0);
 });
+
+test('what an owner gives back it may take again', () => {
+  const slots = opened({ runs: true, deliveries: true });
+  const many = { ...runnable, settings: { ...runnable.settings, concurrency: 4000 } };
+  for (let round = 0; round < 3; round++) {
+    let taken = 0;
+    while (slots.takeRun(many)) taken++;
+    assert.equal(taken, 2000, `round ${round}`);
+    for (; taken > 0; taken--) slots.dropRun(many.id);
+    assert.equal(slots.inFlight.runs, 0);
+  }
+});

@@ -3,7 +3,7 @@
 // A released migration is pinned by its hash, and what it makes by a file beside this one. A new migration gets both:
 // `node --test --test-update-snapshots test/unit/store/schema/*.test.ts` writes the file.
 
-import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, rejects, throws } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
 import { migrationsAfter } from '../../../../src/store/schema-version.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
+import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -36,6 +36,16 @@ test('released migrations are never changed', () => {
     MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('base64url')),
     HASHES,
   );
+});
+
+test('a migration that fails leaves nothing', () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec('CREATE TABLE ledger (n)');
+  const before = catalogueOf(db);
+  throws(() => migrate(db, 'a file'), /ledger already exists/);
+  equal(catalogueOf(db), before);
+  equal(db.isTransaction, false);
+  db.close();
 });
 
 test('each migration makes the schema that was released', (t) => {

@@ -1,0 +1,128 @@
+// Mutations of what acts.
+
+import { type Mutation, of } from '../mutation.ts';
+
+const ENGINE = 'src/engine';
+const UNIT = 'test/unit/engine';
+
+export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  ...of('src/engine/capacity/token-bucket.ts', ['test/unit/engine/quotas.test.ts'], {
+    'token bucket: no refill': ['(passedMs * this.perSecond) / SECOND_MS', '0'],
+    'token bucket: a request is free': ['    this.#tokens--;\n', ''],
+    'token bucket: more than its burst': [
+      'Math.min(this.#burst, this.#tokens +',
+      'Math.max(this.#tokens, this.#tokens +',
+    ],
+  }),
+  ...of(`${ENGINE}/schedule/scheduler.ts`, [`${UNIT}/schedule.test.ts`, `${UNIT}/scheduler.test.ts`], {
+    'retention: days are hours': ['retentionDays * DAY_MS', 'retentionDays * HOUR_MS'],
+    'retention: begins again with each step': ['this.#pruneFrom = next ?? 0;', 'this.#pruneFrom = 0;'],
+    'schedule: the poll alone brings what is next': ['next - clock.nowMs();', 'Number.POSITIVE_INFINITY;'],
+    'schedule: one step of ends of waits': [
+      ' || released.isMore || isMore) return 0;',
+      ' || released.isMore) return 0;',
+    ],
+  }),
+  ...of(`${ENGINE}/runs/runs.ts`, [`${UNIT}/runs.test.ts`], {
+    'runs: no limit of 60 s for scheduled ones': [
+      "run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs",
+      'LIMITS.timeoutMs',
+    ],
+    "runs: a workflow's own limit is not taken": ['return own ?? (', 'return ('],
+    'runs: an answer during the stop is given away': ['answer: given ?? outcome.answer', 'answer: outcome.answer'],
+    'runs: a slot is kept': ['slots.dropRun(run.runnable.id);', ''],
+    'runs: callers hear before it is durable': [
+      'const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));',
+      'if (end) this.#tellCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));',
+    ],
+    'runs: what was claimed is not started': ['dispatch.take(finished.claims);', ''],
+    'runs: the stop waits for nothing': [
+      'while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);',
+      '',
+    ],
+  }),
+  ...of(`${ENGINE}/capacity/slots.ts`, [`${UNIT}/deliveries/slots.test.ts`], {
+    'slots: no cap of runs for the node': ['ofOwner >= MAX_RUNS - this.total', 'false'],
+    'slots: one run more than its concurrency': ['(held?.taken ?? 0) >= limit', '(held?.taken ?? 0) > limit'],
+    'slots: one without the role runs': ['this.#isOpen && this.#roles.runs &&', 'this.#isOpen &&'],
+    'slots: some are taken before the start is over': ['#isOpen = false;\n  /**', '#isOpen = true;\n  /**'],
+    'slots: some are taken after the stop': ['close(): void {\n    this.#isOpen = false;', 'close(): void {'],
+    'slots: those of an owner are never given back': [
+      'if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner - 1);',
+      'if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner);',
+    ],
+  }),
+  ...of(
+    `${ENGINE}/deliveries/deliveries.ts`,
+    [`${UNIT}/deliveries/deliveries.test.ts`, `${UNIT}/deliveries/deliveries-loop.test.ts`],
+    {
+      'deliveries: what our stop cut off counts': ["return aborted && made.outcome !== 'answered';", 'return false;'],
+      'deliveries: an answer during the stop is dropped': [
+        "return aborted && made.outcome !== 'answered';",
+        'return aborted;',
+      ],
+      'deliveries: a retry is due a moment early': [
+        'clock.latestMs() + decision.inMs',
+        'clock.nowMs() + decision.inMs',
+      ],
+      'deliveries: what is queued for a paused one is sent': [
+        'isStop ? limiter.stop(listenerId) : limiter.stale(listenerId)',
+        'limiter.stale(listenerId)',
+      ],
+      'deliveries: a paused one stays stopped': ['if (isStop) limiter.resume(listenerId);', ''],
+      'deliveries: a webhook that is gone is not disabled': [
+        "disableWebhook: decision.state === 'exhausted' && decision.code === 'WebhookGone',",
+        'disableWebhook: false,',
+      ],
+    },
+  ),
+  ...of(
+    `${ENGINE}/deliveries/delivery-limiter.ts`,
+    [
+      `${UNIT}/deliveries/delivery-limiter.test.ts`,
+      `${UNIT}/deliveries/shares.test.ts`,
+      `${UNIT}/deliveries/rate-limiter.test.ts`,
+    ],
+    {
+      'limiter: one slot more': ['state.slots >= slotLimit(state)', 'state.slots > slotLimit(state)'],
+      'limiter: a stopped webhook gets slots': ['if (isStopped(state) || state.slots', 'if (state.slots'],
+      'limiter: what is claimed for a stopped webhook is sent': [
+        'if (isStopped(state) || isOverRate',
+        'if (isOverRate',
+      ],
+      'limiter: a freed slot is lost': [
+        'const next = state.sending < sendingLimit(state) ? state.queued.shift() : undefined;',
+        'const next = undefined as { readonly delivery: ClaimedDelivery } | undefined;',
+      ],
+    },
+  ),
+  ...of(`${ENGINE}/storage-retry.ts`, [`${UNIT}/storage-retry.test.ts`], {
+    'storage: a bug is tried again for ever': ['if (!(error instanceof StoreUnavailable)) throw error;', ''],
+    'storage: an outage is given up at once': ['if (signal.aborted) return undefined;', 'return undefined;'],
+  }),
+  ...of(`${ENGINE}/loop.ts`, [`${UNIT}/loop.test.ts`], {
+    'loop: a wake-up during a tick is lost': [
+      'if (this.#isTicking) this.#wokenInMs = Math.min(this.#wokenInMs, inMs);',
+      'if (this.#isTicking) return;',
+    ],
+    'loop: a failed tick is the last one': ['let waitMs = AFTER_FAILURE_MS;', 'let waitMs = Number.POSITIVE_INFINITY;'],
+    'loop: the stop does not wait': ['await this.#running;', ''],
+    'loop: wake-ups put it off': ['else if (performance.now() + inMs < this.#dueAt)', 'else'],
+  }),
+  ...of(`${ENGINE}/accept/waiters.ts`, [`${UNIT}/waiters.test.ts`, `${UNIT}/answers.test.ts`], {
+    'waiters: the last answer counts': ['waiting.answered.clear();', ''],
+    'waiters: a caller that went away is kept': ["else gone?.addEventListener('abort', onGone, { once: true });", ''],
+    'waiters: a suspended run keeps its caller': ["wait.kind !== 'suspend' && wait.dueAtMs", 'wait.dueAtMs'],
+  }),
+  ...of(`${ENGINE}/accept/emit.ts`, [`${UNIT}/emit.test.ts`], {
+    'emit: a key for two requests': ['if (repeated && !repeated.isSameRequest) {', 'if (false) {'],
+    'emit: what was claimed is not started': [
+      'answers.watch(firstRun);\n    dispatch.take(claims);',
+      'answers.watch(firstRun);',
+    ],
+  }),
+  ...of(`${ENGINE}/capacity/quotas.ts`, [`${UNIT}/quotas.test.ts`], {
+    'quotas: one byte more': ['this.#bytesOf(ownerId) >= storedBytes', 'this.#bytesOf(ownerId) > storedBytes'],
+    'quotas: what came since is not counted': [' + this.#since.bytesOf(ownerId)', ''],
+  }),
+];

@@ -1,0 +1,136 @@
+// Mutations of the HTTP interface, and of the receiver's half.
+
+import { type Mutation, of } from '../mutation.ts';
+
+const HTTP = 'src/http';
+const UNIT = 'test/unit/http';
+
+export const HTTP_MUTATIONS: readonly Mutation[] = [
+  ...of(`${HTTP}/routes/log/streams.ts`, ['test/http/streams.test.ts', `${UNIT}/access/stream-keys.test.ts`], {
+    'streams: that of a revoked key goes on': [
+      'key !== undefined && isGood(key, store.clock.nowMs()) &&',
+      'key !== undefined &&',
+    ],
+    'streams: that of a deleted emitter goes on': [' && (await store.exists(ownerId, id))', ''],
+    "streams: another owner's emitter is heard": [
+      'if (!EMITTERS.test(id) || !(await store.exists(ownerId, id)))',
+      'if (!EMITTERS.test(id))',
+    ],
+    'streams: a reader that went away is kept': ["raw.on('close', () => open.close());", ''],
+  }),
+  ...of(
+    `${HTTP}/access/access.ts`,
+    [
+      `${UNIT}/access/access.test.ts`,
+      `${UNIT}/access/auth.test.ts`,
+      'test/http/access.test.ts',
+      `${UNIT}/access/auth-headers.test.ts`,
+    ],
+    {
+      'access: a route that says nothing is public': [
+        "request.routeOptions.config.access ?? { access: 'admin' }",
+        "request.routeOptions.config.access ?? { access: 'public' }",
+      ],
+      'access: scopes are not asked for': ['if (!request.is404) authorize(request.caller, access);', ''],
+      'access: two keys': ["if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;", ''],
+      'access: what is not there needs no key': ["isUnderKey(pathOf(request.url)) ? 'read' : 'public'", "'public'"],
+      'access: a stopping server answers': [
+        "if (draining() && !answersWhile.includes('stopping')) return STOPPING;",
+        '',
+      ],
+      'access: a route may say nothing': ['if (access === undefined) {', 'if (false) {'],
+    },
+  ),
+  ...of(`${HTTP}/access/access.ts`, ['test/flows/quotas.test.ts'], {
+    'access: no limit of requests': ['deps.quotas.takeRequest(request.caller.ownerId);', ''],
+    'access: PATCH stores without a limit': ["new Set(['POST', 'PUT', 'PATCH'])", "new Set(['POST', 'PUT'])"],
+  }),
+  ...of(
+    `${HTTP}/access/auth.ts`,
+    [`${UNIT}/access/auth.test.ts`, 'test/http/keys.test.ts', 'test/http/access.test.ts'],
+    {
+      'auth: a revoked or expired key is good': ['if (key && isGood(key, nowMs)) return key;', 'if (key) return key;'],
+      'auth: each scope is every scope': [
+        'if (key.scopes.includes(scope)) return;',
+        'if (key.scopes.length > 0) return;',
+      ],
+      'auth: readers see secrets': ["return scopes.includes('write');", "return scopes.includes('read');"],
+    },
+  ),
+  ...of(
+    `${HTTP}/access/audit.ts`,
+    [`${UNIT}/access/audit.test.ts`, `${UNIT}/access/audit-log.test.ts`, 'test/flows/audit.test.ts'],
+    {
+      'audit: the handler begins before it is written': [
+        'await log.put(records);',
+        'void log.put(records).catch(() => undefined);',
+      ],
+      'audit: the owner it is about does not see it': ['if (!isAbout) return [record];', 'return [record];'],
+      'audit: DELETE is read': [
+        "const READING: readonly string[] = ['GET', 'HEAD'];",
+        "const READING: readonly string[] = ['GET', 'HEAD', 'DELETE'];",
+      ],
+    },
+  ),
+  ...of(
+    `${HTTP}/ingress/ingress.ts`,
+    ['test/http/http-trigger.test.ts', 'test/http/http-trigger-limits.test.ts', `${UNIT}/body/ingress.test.ts`],
+    {
+      'ingress: no token is asked for': ['if (tokenHash !== null && !isBearer(', 'if (false && !isBearer('],
+      'ingress: a timer is an endpoint': ["trigger === undefined || trigger.kind !== 'http'", 'trigger === undefined'],
+      'ingress: the memory of a body is never given back': ['read.release();', ''],
+      'ingress: no limit of requests': ['deps.quotas.takeRequest(trigger.ownerId);', ''],
+    },
+  ),
+  ...of(
+    `${HTTP}/ingress/event.ts`,
+    [`${UNIT}/body/ingress-event.test.ts`, `${UNIT}/body/ingress-raw.test.ts`, 'test/http/http-trigger.test.ts'],
+    {
+      'event: the token is shown to the code': [
+        'isVerified ? { ...req.headers, authorization: undefined } : req.headers',
+        'req.headers',
+      ],
+      'event: nothing is too deep': ['checkDepth(depth);', ''],
+      'event: bytes that are no text become text': ['if (!isUtf8(body)) return base64Json(body);\n  const', 'const'],
+    },
+  ),
+  ...of(`${HTTP}/ingress/resume.ts`, [`${UNIT}/resume.test.ts`, 'test/flows/runs/wait-addresses.test.ts'], {
+    'resume: looking at the address resumes': [
+      "if (req.method === 'HEAD' || req.method === 'OPTIONS') {",
+      'if (false) {',
+    ],
+    'resume: a prefetch resumes': ['if (isPrefetch(req)) {', 'if (false) {'],
+  }),
+  ...of(`${HTTP}/body/body.ts`, [`${UNIT}/body/bodies.test.ts`, `${UNIT}/body/ingress.test.ts`], {
+    'body: one of a byte too much': ['if (bytes > maxBytes) {', 'if (bytes > maxBytes + 1) {'],
+    'body: a large one is read to its end': [
+      "if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };",
+      '',
+    ],
+    'body: a refused one keeps its memory': ["if (read.kind !== 'whole' && counted > 0) release();", ''],
+  }),
+  ...of(`${HTTP}/body/body-memory.ts`, [`${UNIT}/body/bodies.test.ts`, `${UNIT}/server/flood.test.ts`], {
+    'body memory: one owner takes all': [' || ofOwner > maxOwnerBytes', ''],
+    'body memory: nothing is given back': ['heldBytes -= bytes;', ''],
+  }),
+  ...of(`${HTTP}/body/json-count.ts`, [`${UNIT}/body/json.test.ts`, `${UNIT}/body/bodies.test.ts`], {
+    'json: one value more': ['if (values > limit) return true;', 'if (values > limit + 1) return true;'],
+    'json: commas in strings count': [
+      'if (byte === QUOTE) at = afterString(json, at) - 1;',
+      'if (byte === QUOTE) continue;',
+    ],
+  }),
+  ...of('src/verifier/verify.ts', ['test/unit/verifier/verify.test.ts'], {
+    'verifier: an id with a dot': ["if (id.includes('.')) return", 'if (false) return'],
+    'verifier: a second beyond the tolerance': ['- timestampS) > toleranceS', '- timestampS) > toleranceS + 1'],
+    'verifier: the future is recent': [
+      'Math.abs(Math.floor(nowMs / 1000) - timestampS)',
+      '(Math.floor(nowMs / 1000) - timestampS)',
+    ],
+    'verifier: a version is no matter': ['comma > 0 && checks.some', 'checks.some'],
+  }),
+  ...of('src/verifier/replay.ts', ['test/unit/verifier/replay.test.ts'], {
+    'verifier: a replay half a span later': ['young.has(key) || old.has(key)', 'young.has(key)'],
+    'verifier: a retry is a replay': ['`${timestampS}.${id}`', '`${id}`'],
+  }),
+];

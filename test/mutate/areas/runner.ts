@@ -1,0 +1,62 @@
+// Mutations of what runs user code.
+
+import { type Mutation, of } from '../mutation.ts';
+
+const RUNNER = 'src/runner';
+const UNIT = 'test/unit/runner';
+
+export const RUNNER_MUTATIONS: readonly Mutation[] = [
+  ...of(`${RUNNER}/resume-token.ts`, [`${UNIT}/resume-token.test.ts`], {
+    'resume: the token of another wait': ['`${run}:${waits}`', '`${run}`'],
+    'resume: a token of the right length': [
+      'a.length === b.length && crypto().timingSafeEqual(a, b)',
+      'a.length === b.length',
+    ],
+  }),
+  ...of(`${RUNNER}/pool/restarts.ts`, [`${UNIT}/pool/restarts.test.ts`], {
+    'restarts: no pause': ['nowMs - row.atMs < row.pauseMs', 'false'],
+    'restarts: pauses grow for ever': [
+      'Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings)',
+      'FIRST_PAUSE_MS * 2 ** doublings',
+    ],
+    'restarts: the row is never forgotten': ['row && nowMs - row.atMs < FORGOTTEN_MS ?', 'row ?'],
+  }),
+  ...of(`${RUNNER}/pool/memory.ts`, [`${UNIT}/pool/memory.test.ts`], {
+    'memory: nothing for Node itself': ['return memoryMb + NODE_MB;', 'return memoryMb;'],
+    'memory: a MiB is 1,000 KiB': ['const KIB_PER_MB = 1024;', 'const KIB_PER_MB = 1000;'],
+  }),
+  ...of(
+    `${RUNNER}/process/message-budget.ts`,
+    [`${UNIT}/process/inbound.test.ts`, `${UNIT}/process/faults.test.ts`, 'test/attacks/attacks.test.ts'],
+    {
+      'messages: loaded twice': ['if (this.#isLoaded) throw', 'if (false) throw'],
+      'messages: strays without end': ['if (--this.#strays < 0)', 'if (false)'],
+      'messages: strangers without end': ['!isKnown && --this.#strangers < 0', 'false'],
+    },
+  ),
+  ...of(`${RUNNER}/process/json-check.ts`, [`${UNIT}/process/json-check.test.ts`], {
+    'json: nothing is too deep': ['if (isDeeperThan(text, levels)) throw', 'if (false) throw'],
+    'json: what is no JSON passes': ['if (jsonDepth(Buffer.from(text), bounds) === null) throw', 'if (false) throw'],
+  }),
+  ...of(`${RUNNER}/process/intake.ts`, [`${UNIT}/process/intake.test.ts`], {
+    'intake: large messages never wait': ['return Math.max(0, atMs - this.#nowMs());', 'return 0;'],
+    'intake: an owner alone waits': ['if (this.hasOthers(ownerId)) return', 'return'],
+    'intake: closed, it still waits': ['this.#isClosed = true;', ''],
+  }),
+  ...of(`${RUNNER}/process/crash-blame.ts`, [`${UNIT}/process/crash-blame.test.ts`], {
+    'crash: a bystander is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
+    'crash: a cancelled run failed': [
+      "if (flight.halted === 'cancelled') return CANCELLED;\n  if (flight.halted === 'timeout'",
+      "if (flight.halted === 'timeout'",
+    ],
+    'crash: a full memory is an exit': ["if (kind === 'memory' || saysSo) {", "if (kind === 'memory') {"],
+    'silence: a bystander is blamed': ['flight.halted === null || all.length > 1', 'flight.halted === null'],
+  }),
+  ...of(`${RUNNER}/process/stderr-tail.ts`, [`${UNIT}/process/stderr-tail.test.ts`], {
+    'stderr: all of it is kept': [
+      'this.#kept.subarray(Math.max(0, this.#kept.length + last.length - KEPT_BYTES))',
+      'this.#kept',
+    ],
+    'stderr: it never rests': ['this.#stream.pause();', ''],
+  }),
+];

@@ -1,0 +1,180 @@
+// Mutations of the store: what both backends share, and SQLite's own.
+
+import { type Mutation, of } from '../mutation.ts';
+
+const STORE = 'src/store';
+const CONTRACT = ['test/contract/sqlite.test.ts'];
+
+export const STORE_MUTATIONS: readonly Mutation[] = [
+  ...of(`${STORE}/schema-version.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
+    'schema: a newer one is opened': ['if (at > known) {', 'if (false) {'],
+    'schema: one of before the first release is opened': ['if (at === 0 || at >= FIRST_SCHEMA) return;', 'return;'],
+    'schema: the newest migration is run again': ['schema > at', 'schema >= at'],
+  }),
+  ...of(`${STORE}/sqlite/maintenance/schema.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
+    'sqlite: what a failed migration wrote is kept': ["db.exec('ROLLBACK');", "db.exec('COMMIT');"],
+  }),
+  ...of(`${STORE}/sqlite/runs/leased-run.ts`, CONTRACT, {
+    'runs: a result under an old fence is taken': [
+      'WHERE run = ? AND fence = ? AND',
+      'WHERE run = ? AND fence >= ? AND',
+    ],
+    'runs: a result of a run that is over is taken': ["boot = ? AND state = 'running'`;", 'boot = ?`;'],
+    'runs: what this process runs is rescued': ['${OPEN_RUN} AND boot < ?', '${OPEN_RUN} AND boot <= ?'],
+    'runs: a bystander is not alone': ['isAlone ? 1 : 0', '0'],
+  }),
+  ...of(`${STORE}/sqlite/runs/run-queue.ts`, CONTRACT, {
+    'runs: the newest goes first': ['ORDER BY run LIMIT ?', 'ORDER BY run DESC LIMIT ?'],
+    'runs: a claim keeps the fence': ["number(row, 'fence') + 1", "number(row, 'fence')"],
+    'runs: what is claimed still waits': ['tx.runsOpened(runnable.id, -1);\n  core', 'core'],
+    'runs: slots that find no run are kept': ['admission.dropRun(runnable.id);', ';'],
+    'runs: what waited goes on with newer code': [
+      "carried === null ? found.runnable.deploymentId : text(row, 'deployment_id')",
+      'found.runnable.deploymentId',
+    ],
+  }),
+  ...of(`${STORE}/sqlite/runs/runs.ts`, CONTRACT, {
+    'runs: one owner cancels the run of another': ['WHERE run = ? AND owner_id = ?', 'WHERE run = ? AND ? IS NOT NULL'],
+    'runs: one owner reads the run of another': [
+      'WHERE run = ? AND runs.owner_id = ?',
+      'WHERE run = ? AND ? IS NOT NULL',
+    ],
+  }),
+  ...of(`${STORE}/sqlite/runs/waits.ts`, CONTRACT, {
+    'waits: a time-out goes on': ["row.wait_kind === 'suspend' ? 'cancelled'", "false ? 'cancelled'"],
+    'waits: an address resumes the next wait': [
+      "waits !== of.waits || row.wait_kind === 'retry'",
+      "row.wait_kind === 'retry'",
+    ],
+    'waits: an address ends a retry': ["waits !== of.waits || row.wait_kind === 'retry'", 'waits !== of.waits'],
+    'waits: a second order replaces the first': ['!mayBegin || row.early !== null', '!mayBegin'],
+  }),
+  ...of(`${STORE}/sqlite/deliveries/delivery-port.ts`, CONTRACT, {
+    'deliveries: a result under an old fence is taken': ['fence = ? AND boot = ? AND', 'fence >= ? AND boot = ? AND'],
+    'deliveries: a lease of an earlier start is released': [
+      'AND fence = ? AND boot = ?',
+      'AND fence = ? AND boot <= ?',
+    ],
+    'deliveries: a result of one that is over is taken': ["boot = ? AND state = 'sending'`", 'boot = ?`'],
+    'deliveries: what this process sends is rescued': [
+      "state = 'sending' AND boot < ?",
+      "state = 'sending' AND boot <= ?",
+    ],
+  }),
+  ...of(`${STORE}/sqlite/deliveries/claim-deliveries.ts`, CONTRACT, {
+    'deliveries: a claim keeps the fence': ['(row.fence as number) + 1', '(row.fence as number)'],
+    'deliveries: an ordered webhook gets two at a time': ['if (line.sending > 0) {', 'if (false) {'],
+  }),
+  ...of(`${STORE}/sqlite/deliveries/deliveries.ts`, CONTRACT, {
+    'deliveries: one owner reads the delivery of another': [
+      'WHERE delivery = ? AND deliveries.owner_id = ?',
+      'WHERE delivery = ? AND ? IS NOT NULL',
+    ],
+  }),
+  ...of(`${STORE}/sqlite/log/log.ts`, CONTRACT, {
+    'log: one owner reads the emission of another': [
+      'SELECT * FROM emissions WHERE entry = ? AND owner_id = ?',
+      'SELECT * FROM emissions WHERE entry = ? AND ? IS NOT NULL',
+    ],
+    'log: one owner reads the receipts of another': [
+      'SELECT name FROM emissions WHERE entry = ? AND owner_id = ?',
+      'SELECT name FROM emissions WHERE entry = ? AND ? IS NOT NULL',
+    ],
+  }),
+  ...of(`${STORE}/sqlite/log/log-writer.ts`, CONTRACT, {
+    'idempotency: a key that is over still counts': ['AND expires_at_ms > ?', 'AND expires_at_ms > 0 * ?'],
+    'idempotency: a key of another trigger counts': [
+      'WHERE trigger_id = ? AND key = ?',
+      'WHERE trigger_id <> ? AND key = ?',
+    ],
+    'digests: a window closes late': ['WHERE closes_at_ms <= ? LIMIT', 'WHERE closes_at_ms < ? LIMIT'],
+    'slots: a rollback keeps the slot of a run': ['this.tx.onRollback(() => this.admission.dropRun(runnable.id));', ''],
+    'slots: a rollback keeps the slot of a delivery': [
+      'this.tx.onRollback(() => this.admission.dropDelivery(listenerId));',
+      '',
+    ],
+    'later: what is due is kept': [
+      "for (const row of due) writer.run('DELETE FROM later_emissions WHERE entry = ?', number(row, 'entry'));",
+      '',
+    ],
+  }),
+  ...of(`${STORE}/sqlite/log/due-times.ts`, CONTRACT, {
+    'pruning: what counted digests tell of is forgotten': [
+      "core.writer.get('SELECT 1 FROM digests WHERE newest_entry = ? LIMIT 1', entry) !== undefined",
+      'false',
+    ],
+    'pruning: what has open deliveries goes': ['if (delivery) return true;', ''],
+    'pruning: what has open runs goes': ['if (run) return true;', ''],
+    'pruning: what is listed goes': ['if (row.listed &&', 'if (false &&'],
+    'pruning: numbers are given again': ['if (emissions > 0) keepLastNumber(core, tx);', ''],
+    'schedules: a tick fires twice': ['if (!fires(core, tick) ||', 'if ((fires(core, tick), false) ||'],
+    'schedules: a tick comes early': ['WHERE next_at_ms <= ? ORDER', 'WHERE next_at_ms <= ? + 1000 ORDER'],
+  }),
+  ...of(`${STORE}/sqlite/log/transaction.ts`, CONTRACT, {
+    'transactions: a rollback undoes nothing': ['for (const undo of this.#undo) undo();', ''],
+    'transactions: the ledger is not written': ['if (by === 0) continue;', 'continue;'],
+  }),
+  ...of(`${STORE}/sqlite/log/batch.ts`, ['test/unit/store/wal/batch.test.ts', ...CONTRACT], {
+    'batch: callers hear before the disk': [
+      'failure ? waiting.reject(failure) : waiting.resolve(value)',
+      'waiting.resolve(value)',
+    ],
+    'batch: a verb that throws takes the others with it': [
+      'const error = this.#attempt([waiting], []);',
+      'const error = culprit;',
+    ],
+  }),
+  ...of(`${STORE}/log/write-emission.ts`, CONTRACT, {
+    'queues: one more than its limit': [
+      'waiting >= runnable.settings.queueLimit',
+      'waiting > runnable.settings.queueLimit',
+    ],
+    'queues: a new run overtakes': ['waiting === 0 || besideHooks', 'true'],
+    'digests: a window of 0 is opened': ['if (windowMs > 0) {', 'if (windowMs >= 0) {'],
+    'digests: repeats are sent': ['if (counted !== null) {', 'if (false) {'],
+    'deliveries: a disabled webhook gets some': [
+      'const isHeld = webhook !== null && queue.isHeld(webhook);',
+      'const isHeld = false;',
+    ],
+    'mails: the address of no owner': ['isMail ? (log.owner(emission.ownerId)?.email ?? null) : null', 'null'],
+  }),
+  ...of(`${STORE}/log/digests.ts`, CONTRACT, {
+    'digests: an empty window tells': ['if (window.repeats === 0 || newest === null) {', 'if (newest === null) {'],
+  }),
+  ...of(`${STORE}/log/rescue-runs.ts`, CONTRACT, {
+    'rescue: once more': ['run.rescues + 1 < LIMITS.rescues', 'run.rescues < LIMITS.rescues'],
+    'rescue: what was cancelled runs again': ['!runnable || run.isStopped ||', '!runnable ||'],
+  }),
+  ...of(`${STORE}/log/append.ts`, CONTRACT, {
+    'idempotency: another request is the same': ['requestHash === idempotency.requestHash', 'true'],
+  }),
+  ...of(`${STORE}/config/webhooks.ts`, [...CONTRACT, 'test/flows/owners-walk.test.ts'], {
+    'webhooks: one owner reads that of another': [
+      'SELECT * FROM webhooks WHERE id = ${id} AND owner_id = ${ownerId}`',
+      'SELECT * FROM webhooks WHERE id = ${id} AND ${ownerId} <> ${id}`',
+    ],
+    'webhooks: one owner deletes that of another': [
+      'DELETE FROM webhooks WHERE id = ${id} AND owner_id = ${ownerId} RETURNING',
+      'DELETE FROM webhooks WHERE id = ${id} AND ${ownerId} <> ${id} RETURNING',
+    ],
+    'webhooks: a deleted one keeps its subscriptions': ['yield* removeSubscriptions(which);', ''],
+  }),
+  ...of(`${STORE}/config/owners.ts`, CONTRACT, {
+    'keys: one owner revokes that of another': [
+      'WHERE id = ${keyId} AND owner_id = ${ownerId} RETURNING id',
+      'WHERE id = ${keyId} AND ${ownerId} <> ${keyId} RETURNING id',
+    ],
+    'owners: one more than may be': ["number(row, 'n') >= max", "number(row, 'n') > max"],
+  }),
+  ...of(`${STORE}/config/subscriptions.ts`, CONTRACT, {
+    'subscriptions: that of a trigger is deleted by hand': ["AND via = 'subscription' RETURNING *", 'RETURNING *'],
+    "subscriptions: to another owner's emitter": [
+      'FROM ${raw(table)} WHERE id = ${id} AND owner_id = ${ownerId}`',
+      'FROM ${raw(table)} WHERE id = ${id} AND ${ownerId} <> ${id}`',
+    ],
+  }),
+  ...of(`${STORE}/config/data-records.ts`, CONTRACT, {
+    'data: an expired record is there': ['r.expires_at_ms > ${nowMs})', 'r.expires_at_ms > ${0 * nowMs})'],
+    'data: a cleared record is there': ['AND r.generation = s.generation\n      AND r.key', 'AND r.key'],
+  }),
+];

@@ -1,0 +1,91 @@
+// Mutations of what sends requests.
+
+import { type Mutation, of } from '../mutation.ts';
+
+const WEBHOOK = 'src/webhook';
+const UNIT = 'test/unit/webhook';
+
+export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
+  ...of('src/webhook/sign.ts', ['test/unit/webhook/sign.test.ts', 'test/unit/webhook/vectors.test.ts'], {
+    'sign: an empty secret': ['if (key.length === 0) throw', 'if (false) throw'],
+    'sign: halves that do not belong together': [
+      'if (!publicBytesOf(key).equals(',
+      'if (false && !publicBytesOf(key).equals(',
+    ],
+    'sign: the body is not signed': [".update(body).digest('base64')", ".digest('base64')"],
+  }),
+  ...of(`${WEBHOOK}/sign.ts`, [`${UNIT}/sign.test.ts`, `${UNIT}/vectors.test.ts`], {
+    'sign: a secret that is over signs': ['untilMs === null || untilMs > nowMs', 'true'],
+    'sign: no secret is no matter': [
+      "if (signatures.length === 0) throw new Unsendable('there is no signing secret');",
+      '',
+    ],
+    'sign: seconds are not signed': ['`${id}.${timestampS}.`).update', '`${id}.`).update'],
+  }),
+  ...of(`${WEBHOOK}/tunnel.ts`, [`${UNIT}/tunnel.test.ts`], {
+    'tunnel: a literal is not judged': ['if (!judged.ok) return Promise.reject', 'if (false) return Promise.reject'],
+    'tunnel: where it arrived is not judged': [
+      'else if (!arrived.ok) socket.destroy(new ForbiddenTarget(arrived.reason));',
+      '',
+    ],
+    'tunnel: no limit of time': [
+      'const timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)), connectTimeoutMs);',
+      'const timer = undefined;',
+    ],
+    'tunnel: a failed lookup is one of connecting': ['if (!error) phase = ', 'phase = '],
+    'tunnel: lookups without a bound': ['!underWay.has(name) && underWay.size >= LOOKUPS_AT_ONCE', 'false'],
+    'tunnel: a failed lookup is kept': ['.finally(() => underWay.delete(name))', ''],
+    'tunnel: a failed lookup of another name fails this one': [
+      'await Promise.race(underWay.values()).catch(() => {});',
+      'await Promise.race(underWay.values());',
+    ],
+  }),
+  ...of(`${WEBHOOK}/own.ts`, [`${UNIT}/own.test.ts`], {
+    'own: a name that is not found may be reached': ['isThere: () => true }', 'isThere: () => false }'],
+    'own: another address of this machine may be reached': ['isOne(ip) || (isHere && isThisMachine(ip))', 'isOne(ip)'],
+    'own: all ports are ours': ['service.port === port', 'true'],
+  }),
+  ...of(`${WEBHOOK}/lookup.ts`, [`${UNIT}/address.test.ts`, `${UNIT}/client.test.ts`, `${UNIT}/names.test.ts`], {
+    'lookup: a forbidden name is looked up': ['if (!name.ok) throw', 'if (false) throw'],
+  }),
+  ...of(`${WEBHOOK}/client.ts`, [`${UNIT}/client.test.ts`, `${UNIT}/connections.test.ts`], {
+    'client: a literal is not judged': ['if (!judged.ok) {', 'if (false) {'],
+    'client: where it arrived is not judged': [
+      'else if (!arrived.ok) socket.destroy(new ForbiddenTarget(arrived.reason));',
+      '',
+    ],
+  }),
+  ...of(
+    `${WEBHOOK}/exchange.ts`,
+    [`${UNIT}/post.test.ts`, `${UNIT}/outcomes.test.ts`, `${UNIT}/hostile.test.ts`, `${UNIT}/connections.test.ts`],
+    {
+      'exchange: the whole answer is kept': [
+        'if (this.#bodyBytes < LIMITS.keptResponseBytes) this.#kept.push(chunk);',
+        'this.#kept.push(chunk);',
+      ],
+      'exchange: an endless answer is read': ['if (this.#isTooLong) this.#finish(null);', ''],
+      'exchange: 103 is the answer': ['if (status < 200) return;', ''],
+      'exchange: it is sent when its time is over': [
+        'if (this.isDone) {\n      controller.abort(DROPPED);\n      return;\n    }',
+        '',
+      ],
+      'exchange: our stop is not heard': ["else signal?.addEventListener('abort', this.#stop);", ''],
+    },
+  ),
+  ...of(`${WEBHOOK}/retry-after.ts`, [`${UNIT}/retry-after.test.ts`], {
+    'retry-after: of every status': ['!STATUSES.has(status) ||', ''],
+    'retry-after: without a bound': ['Math.min(Math.ceil(waitMs), LIMITS.retryAfterMs)', 'Math.ceil(waitMs)'],
+    'retry-after: seconds are milliseconds': ['seconds * SECOND_MS : Number.NaN', 'seconds : Number.NaN'],
+  }),
+  ...of(`${WEBHOOK}/post.ts`, [`${UNIT}/post.test.ts`, `${UNIT}/outcomes.test.ts`, `${UNIT}/address.test.ts`], {
+    "post: the webhook's own limit of time is not taken": [
+      'delivery.webhook?.settings.timeoutMs ?? timeoutMs',
+      'timeoutMs',
+    ],
+    'post: a URL that has become forbidden is asked': [
+      'if (!judged.ok) return forbidden(judged.reason);',
+      'if (!judged.ok) throw new Error(judged.reason);',
+    ],
+    'post: NUL is kept': [".replaceAll('\\0', '\\ufffd')", ''],
+  }),
+];

@@ -1,0 +1,37 @@
+// What is tried until storage is back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { insist } from '../../../src/engine/storage-retry.ts';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+
+const never = new AbortController().signal;
+
+test('storage that is away is asked again', async () => {
+  let asked = 0;
+  const verb = async (): Promise<number> => {
+    if (++asked < 3) throw new StoreUnavailable('away');
+    return asked;
+  };
+  assert.equal(await insist(verb, never), 3);
+});
+
+test('a bug is not tried again', async () => {
+  let asked = 0;
+  const ending = new AbortController();
+  const verb = async (): Promise<number> => {
+    if (++asked > 1) ending.abort();
+    throw new TypeError('a bug');
+  };
+  await assert.rejects(insist(verb, ending.signal), /a bug/);
+  assert.equal(asked, 1);
+});
+
+test('an abort ends the wait for storage', async () => {
+  const ending = new AbortController();
+  const verb = async (): Promise<number> => {
+    ending.abort();
+    throw new StoreUnavailable('away');
+  };
+  assert.equal(await insist(verb, ending.signal), undefined);
+});
