@@ -16,11 +16,11 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 export type Cell = string | number | boolean | null | Uint8Array;
 
 /** What stands between two texts: a value, several values, or a text for each database. */
-type Part = Cell | TextList | RowList | Differing;
+type Part = Cell | List | RowList | Differing;
 
-interface TextList {
+interface List {
   readonly kind: 'list';
-  readonly texts: readonly string[];
+  readonly items: readonly (string | number)[];
 }
 
 type ColumnType = 'text' | 'bigint' | 'boolean';
@@ -74,6 +74,11 @@ export function isAmong(texts: readonly string[]): Sql {
   return sql`${open}${list(texts)}${differs({ sqlite: '))', postgres: '::text[])' })}`;
 }
 
+export function isAmongNumbers(numbers: readonly number[]): Sql {
+  const open = differs({ sqlite: 'IN (SELECT value FROM json_each(', postgres: '= ANY (' });
+  return sql`${open}${list(numbers)}${differs({ sqlite: '))', postgres: '::bigint[])' })}`;
+}
+
 export function isNotAmong(texts: readonly string[]): Sql {
   const open = differs({ sqlite: 'NOT IN (SELECT value FROM json_each(', postgres: '<> ALL (' });
   return sql`${open}${list(texts)}${differs({ sqlite: '))', postgres: '::text[])' })}`;
@@ -98,8 +103,8 @@ export function tableOf(
   return { kind: 'rows', columns: Object.entries(columns), rows: cells };
 }
 
-function list(texts: readonly string[]): TextList {
-  return { kind: 'list', texts };
+function list(items: readonly (string | number)[]): List {
+  return { kind: 'list', items };
 }
 
 function isSql(part: Part | Sql): part is Sql {
@@ -134,7 +139,7 @@ export interface Dialect<Value> {
   /** `n`: from 1. */
   placeholder(n: number): string;
   value(cell: Cell): Value;
-  list(texts: readonly string[]): Value;
+  list(items: readonly (string | number)[]): Value;
   /** As SQL; `put` answers the placeholder of a value. */
   rows(list: RowList, put: (value: Value) => string): string;
 }
@@ -145,7 +150,7 @@ export function render<Value>({ texts, parts }: Sql, dialect: Dialect<Value>): {
   const put = (value: Value): string => dialect.placeholder(values.push(value));
   parts.forEach((part, i) => {
     if (typeof part !== 'object' || part === null || part instanceof Uint8Array) text += put(dialect.value(part));
-    else if (part.kind === 'list') text += put(dialect.list(part.texts));
+    else if (part.kind === 'list') text += put(dialect.list(part.items));
     else if (part.kind === 'rows') text += dialect.rows(part, put);
     else text += part[dialect.kind];
     text += texts[i + 1] ?? '';

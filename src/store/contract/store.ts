@@ -24,7 +24,6 @@ import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
-import type { Tick } from '../log/ticks.ts';
 import type { AuditStore } from './audit.ts';
 import type { CounterStore } from './counters.ts';
 import type { NodeStore } from './nodes.ts';
@@ -221,6 +220,13 @@ export interface DeliveryStore {
    * begins the schedule of retries anew, and is no longer over. Undefined: no such delivery.
    */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord | NotResendable | undefined>;
+}
+
+/** One due time of a schedule trigger, and the one behind it. */
+export interface Tick {
+  readonly triggerId: string;
+  readonly expectedAtMs: number;
+  readonly nextAtMs: number;
 }
 
 export interface TimeStore {

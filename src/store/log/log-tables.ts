@@ -27,6 +27,9 @@ export const WHOLE_EMISSION = differs({
   postgres: '*',
 });
 
+/** The table of runs that are open, among others. */
+export const OPEN_RUNS = differs({ sqlite: 'runs', postgres: 'open_runs' });
+
 const OPEN_RECORDS = differs({
   sqlite: 'runs',
   postgres: `(SELECT *, NULL::bigint AS ended_at_ms, summary_so_far AS summary, NULL::bigint AS error_entry,

@@ -14,7 +14,7 @@ import type { RouteTable, Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
-import type { AppendOptions, Claims, Idempotency } from '../contract/store.ts';
+import type { AppendOptions, Claims, Idempotency, Tick } from '../contract/store.ts';
 
 /** What a verb has claimed for this process. Filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
@@ -57,6 +57,12 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
   leasedRun(lease: RunLease): LeasedRun | undefined;
   /** Returns runs whose lease has expired, or whose process is gone. */
   expiredRuns(): readonly LeasedRun[];
+
+  /**
+   * Sets a trigger to its next tick. Returns whether this one is to be emitted: it is the trigger's next one, and none was
+   * emitted for that time before. A source's tick is counted as skipped instead while the run of the one before is not over.
+   */
+  takeTick(tick: Tick): boolean;
 
   /** Takes a slot of this process for a run. It is given back if the transaction does not commit. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;

@@ -1,14 +1,18 @@
-// A schedule's tick, as both backends fire it.
+// A schedule's tick.
 
-/** One due time of a schedule trigger, and the one behind it. */
-export interface Tick {
-  readonly triggerId: string;
-  readonly expectedAtMs: number;
-  readonly nextAtMs: number;
-}
+import type { NewEmission } from '../../domain/emission.ts';
+import type { Appended, Tick } from '../contract/store.ts';
+import { appendedOf } from './append.ts';
+import type { LogWriter } from './port.ts';
+import { writeEmission } from './write-emission.ts';
 
 /** Throws when the tick would be followed by itself, or by one before it: then it would be fired again and again. */
 export function checkTick({ triggerId, expectedAtMs, nextAtMs }: Tick): void {
   if (nextAtMs > expectedAtMs) return;
   throw new RangeError(`the tick of ${triggerId} at ${expectedAtMs} is to be followed by one at ${nextAtMs}`);
+}
+
+/** See TimeStore. */
+export function fireTrigger(log: LogWriter, tick: Tick, emission: NewEmission): Appended | null {
+  return log.takeTick(tick) ? appendedOf(log, writeEmission(log, emission)) : null;
 }

@@ -33,8 +33,8 @@ import { counterVerbs } from './maintenance/counters.ts';
 import { migrate } from './maintenance/schema.ts';
 import { Sweep } from './maintenance/vacuum.ts';
 import { refuseUnfinishedMove } from './move/import-progress.ts';
+import { orderVerbs } from './runs/run-orders.ts';
 import { runVerbs } from './runs/runs.ts';
-import { waitVerbs } from './runs/waits.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; several hosts by commas, for a failover. */
@@ -144,7 +144,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
-    ...waitVerbs(core),
+    ...orderVerbs(core),
     ...deliveryVerbs(core),
     stepOperation: () => stepOperation(core),
     ...timeVerbs(core),

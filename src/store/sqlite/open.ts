@@ -27,8 +27,8 @@ import { Numbers, OpenRuns, Transaction } from './log/transaction.ts';
 import { counterVerbs } from './maintenance/counters.ts';
 import { OPEN_RUN } from './partial-index.ts';
 import { primaryCode } from './result-codes.ts';
+import { orderVerbs } from './runs/run-orders.ts';
 import { runVerbs } from './runs/runs.ts';
-import { waitVerbs } from './runs/waits.ts';
 import { Checkpointer } from './wal/checkpointer.ts';
 import { CommitSync, type SyncFailed } from './wal/commit-sync.ts';
 import { showingWhatIsSynced } from './wal/reading.ts';
@@ -104,7 +104,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...logVerbs(core),
     ...streamVerbs(core),
     ...runVerbs(core),
-    ...waitVerbs(core),
+    ...orderVerbs(core),
     ...deliveryVerbs(core),
     stepOperation: () => core.batch.write((tx) => stepOperation(core, tx)),
     ...counterVerbs(core),

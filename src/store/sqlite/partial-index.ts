@@ -12,3 +12,6 @@ export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resume
 
 /** Of runs that have not ended and are under no lease. `?`: when; nothing ends before it started. */
 export const CANCEL_RUNS = `UPDATE runs SET state = 'cancelled', ended_at_ms = max(?, coalesce(started_at_ms, 0)), ${NO_WAIT}`;
+
+/** As `early` of a run: its owner cancels it, whatever it begins to wait for. */
+export const STOPPED = JSON.stringify({ order: 'stop', request: null });

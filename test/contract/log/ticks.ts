@@ -8,7 +8,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Schedule, Trigger } from '../../../src/domain/resource.ts';
 import { dueTick, firstTickMs, tickEvent } from '../../../src/engine/schedule/cron.ts';
 import type { WorkflowWrite } from '../../../src/store/contract/resources.ts';
-import { all, at, defined, type Harness, none, START_MS } from '../fixtures.ts';
+import { all, at, defined, type Harness, json, none, parsed, START_MS } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 
 const NODES = 3;
@@ -134,6 +134,26 @@ export function ticksContract(harness: Harness): void {
       equal(await fire(START_MS), null, 'it was fired before');
       equal(await stage.store.nextDueAtMs(), START_MS + MINUTE_MS, 'the next one comes all the same');
       ok(await fire(START_MS + MINUTE_MS));
+    });
+
+    it('belong to the call that expects them, of several at once', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = stage.make.workflow();
+      const write = await stage.write({ workflow, triggers: [stage.make.timer(workflow.id, START_MS)] });
+      const triggerId = at(write.triggers, 0).id;
+      const fire = (ms: number) =>
+        stage.store.fireTrigger(
+          { triggerId, expectedAtMs: ms, nextAtMs: ms + MINUTE_MS },
+          stage.make.emission(triggerId, { body: json({ ms }) }),
+          none(),
+        );
+      const expected = [START_MS - MINUTE_MS, START_MS, START_MS + SECOND_MS];
+      const [early, fired, late] = await Promise.all(expected.map(fire));
+      deepEqual([early, late], [null, null]);
+      deepEqual(parsed(defined(await stage.store.getEmission(stage.owner.id, defined(fired).entry)).body), {
+        ms: START_MS,
+      });
+      equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
     });
 
     it('are refused when the next one is not behind them', async () => {

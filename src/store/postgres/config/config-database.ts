@@ -159,7 +159,7 @@ function sent<T>(statement: Sql, send: (text: string, values: Value[]) => Promis
 }
 
 /** Asks step by step. A verb that throws, or fails, rolls back. */
-async function runSteps<T>(tx: Tx, steps: Steps<T>): Promise<T> {
+export async function runSteps<T>(tx: Tx, steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
     const { value: ask } = step;

@@ -2,11 +2,11 @@
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import type { Idempotency } from '../../contract/store.ts';
-import type { Tick } from '../../log/ticks.ts';
+import type { Idempotency, Tick } from '../../contract/store.ts';
 import { Missed } from './routes.ts';
 
 export const pairKey = (a: string, b: string): string => `${a} ${b}`;
+export const tickKey = (triggerId: string, dueAtMs: number): string => `${triggerId} ${dueAtMs}`;
 export const leaseKey = (number: number, fence: number): string => `${number} ${fence}`;
 
 /** What verbs know that they need before anything is read. */

@@ -103,10 +103,10 @@ export class Pass {
     return queue;
   }
 
-  /** Whether this tick is ours to fire; once. */
-  fires(triggerId: string): boolean {
-    if (!this.reads.firedTicks.has(triggerId) || this.#dealtWith.has(triggerId)) return false;
-    this.#dealtWith.add(triggerId);
+  /** Whether this tick is to be emitted; once. */
+  fires(tick: string): boolean {
+    if (!this.reads.firedTicks.has(tick) || this.#dealtWith.has(tick)) return false;
+    this.#dealtWith.add(tick);
     return true;
   }
 

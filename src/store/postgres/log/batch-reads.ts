@@ -8,16 +8,15 @@
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import type { Idempotency } from '../../contract/store.ts';
-import type { Tick } from '../../log/ticks.ts';
-import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import type { Idempotency, Tick } from '../../contract/store.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readLost } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed } from './batch-needs.ts';
+import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed, tickKey } from './batch-needs.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** Whether a source's trigger `t` has a run that is not over. Not a join: a plan made for few events would read all of them. */
@@ -42,6 +41,7 @@ export class Reads {
   /** Idempotency keys that are new, and the rows of all. */
   readonly wonKeys = new Set<string>();
   readonly keys = new Map<string, Row>();
+  /** Ticks that are to be emitted, by tickKey. */
   readonly firedTicks = new Set<string>();
   readonly strategies = new Map<string, string | null>();
   readonly itemIds = new Map<string, string[]>();
@@ -211,10 +211,12 @@ export class Reads {
     );
     const rows = await this.#tx.query(
       `UPDATE triggers AS t SET next_at_ms = u.next, last_due_at_ms = u.expected,
-          skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, ${IS_BUSY} AS is_skipped`,
+          skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, u.expected, ${IS_BUSY} AS is_skipped`,
       ...values,
     );
-    for (const row of rows) if (row.is_skipped !== true) this.firedTicks.add(text(row, 'id'));
+    for (const row of rows) {
+      if (!flag(row, 'is_skipped')) this.firedTicks.add(tickKey(text(row, 'id'), number(row, 'expected')));
+    }
   }
 
   /** Runs of one source are serialised, so that nobody else changes what it remembers. */

@@ -1,11 +1,9 @@
 // What time brings: schedule ticks and digests that close. Retention is in retention.ts.
 
 import type { TimeStore } from '../../contract/store.ts';
-import { appendedOf } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
-import { checkTick } from '../../log/ticks.ts';
-import { writeEmission } from '../../log/write-emission.ts';
+import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import type { LogCore } from './batch.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 import { prune } from './retention.ts';
@@ -19,11 +17,7 @@ export function timeVerbs(core: LogCore): Omit<TimeStore, 'dueTriggers' | 'nextD
           needs.ticks.push(tick);
           needs.owners.add(emission.ownerId);
         },
-        plan: (pass) => {
-          if (!pass.fires(tick.triggerId)) return null;
-          const log = new PlannedLogWriter(pass, admission);
-          return appendedOf(log, writeEmission(log, emission));
-        },
+        plan: (pass) => fireTrigger(new PlannedLogWriter(pass, admission), tick, emission),
       });
     },
 

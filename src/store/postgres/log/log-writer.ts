@@ -7,7 +7,7 @@ import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import { detailOf, detailOfCarried } from '../../../domain/run/run-trace.ts';
 import type { Carried } from '../../../domain/run/wait.ts';
-import type { Admission, Idempotency } from '../../contract/store.ts';
+import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -27,7 +27,7 @@ import { NOT_OF_SOURCES, toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import type { Channel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
-import { leaseKey, pairKey } from './batch-needs.ts';
+import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
 import type { Digest, Pass } from './batch-planner.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 import type { Cells } from './row-inserts.ts';
@@ -166,6 +166,10 @@ export class PlannedLogWriter implements LogWriter {
 
   expiredRuns(): readonly LeasedRun[] {
     return this.pass.lost('runs').map((row) => new PlannedLeasedRun(this.pass, row, false));
+  }
+
+  takeTick({ triggerId, expectedAtMs }: Tick): boolean {
+    return this.pass.fires(tickKey(triggerId, expectedAtMs));
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

@@ -8,7 +8,7 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
-import { DETAIL_BYTES, KEEP_CANCELLED } from './cancel.ts';
+import { DETAIL_BYTES, keepCancelled as keepCancelledRuns } from './cancel.ts';
 
 /** Of the listeners that are gone, as many as fit into one claim. */
 export async function cancelOrphans(
@@ -37,7 +37,7 @@ async function cancelSome(
     `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
         WHERE runnable_id = $2 AND state = 'queued' ORDER BY run LIMIT $3::int`)}),
       gone AS (DELETE FROM open_runs AS o USING next WHERE o.run = next.run RETURNING o.*)
-      ${KEEP_CANCELLED} RETURNING run`,
+      ${keepCancelledRuns('$1::bigint')} RETURNING run`,
     nowMs,
     runnable.id,
     most,

@@ -10,12 +10,10 @@ import { claimRuns } from '../claims/claim-runs.ts';
 import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from '../log/batch.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
-import { cancelRun } from './cancel.ts';
 
-export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun'> {
+export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun' | 'cancelRun'> {
   return {
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
-    cancelRun: (ownerId, run) => cancelRun(core, ownerId, run),
 
     finishRun: (end, admission) =>
       core.batch.write(

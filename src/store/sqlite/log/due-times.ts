@@ -4,15 +4,12 @@ import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { pruneAudit } from '../../config/audit.ts';
 import type { TimeStore } from '../../contract/store.ts';
-import { appendedOf } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
-import { checkTick, type Tick } from '../../log/ticks.ts';
-import { writeEmission } from '../../log/write-emission.ts';
+import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
-import { OPEN_RUN } from '../partial-index.ts';
 import { SqliteLogWriter } from './log-writer.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -22,11 +19,7 @@ export function timeVerbs(core: Core): Omit<TimeStore, 'dueTriggers' | 'nextDueA
   return {
     fireTrigger: async (tick, emission, admission) => {
       checkTick(tick);
-      return core.batch.write((tx) => {
-        if (!fires(core, tick) || isSkipped(core, tick.triggerId)) return null;
-        const w = new SqliteLogWriter(core, tx, admission);
-        return appendedOf(w, writeEmission(w, emission));
-      });
+      return core.batch.write((tx) => fireTrigger(new SqliteLogWriter(core, tx, admission), tick, emission));
     },
 
     closeDigests: (admission) => core.batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
@@ -44,36 +37,6 @@ export function timeVerbs(core: Core): Omit<TimeStore, 'dueTriggers' | 'nextDueA
         return { emissions, next: next ?? (isMoreAudit ? before : null) };
       }),
   };
-}
-
-/** Sets the trigger to its next tick. Returns whether this one is to be emitted: each due time once. */
-function fires(core: Core, { triggerId, expectedAtMs, nextAtMs }: Tick): boolean {
-  const row = core.writer.get(
-    'SELECT last_due_at_ms FROM triggers WHERE id = ? AND next_at_ms = ?',
-    triggerId,
-    expectedAtMs,
-  );
-  if (!row) return false;
-  const lastDueAtMs = row.last_due_at_ms as number | null;
-  const isNew = lastDueAtMs === null || lastDueAtMs < expectedAtMs;
-  core.writer.run(
-    'UPDATE triggers SET next_at_ms = ?, last_due_at_ms = ? WHERE id = ?',
-    nextAtMs,
-    isNew ? expectedAtMs : lastDueAtMs,
-    triggerId,
-  );
-  return isNew;
-}
-
-/** A source's tick that comes while the run of the one before is not over is counted, and nothing else. */
-function isSkipped(core: Core, triggerId: string): boolean {
-  const changed = core.writer.run(
-    `UPDATE triggers SET skipped_ticks = skipped_ticks + 1 WHERE id = ? AND runnable_id GLOB 'dc_*' AND EXISTS (
-      SELECT 1 FROM runs JOIN emissions USING (entry)
-        WHERE runs.runnable_id = triggers.runnable_id AND ${OPEN_RUN} AND emitter_id = triggers.id)`,
-    triggerId,
-  );
-  return changed > 0;
 }
 
 function prune(

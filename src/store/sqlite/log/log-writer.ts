@@ -7,7 +7,7 @@ import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import { detailOfCarried, waitsOfCarried } from '../../../domain/run/run-trace.ts';
-import type { Admission, Idempotency } from '../../contract/store.ts';
+import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -31,6 +31,7 @@ import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
 import { flagsOf, toEmission } from './rows.ts';
+import { takeTick } from './ticks.ts';
 import type { Transaction } from './transaction.ts';
 
 const DIGESTS_PER_STEP = 100;
@@ -186,6 +187,10 @@ export class SqliteLogWriter implements LogWriter {
 
   expiredRuns(): readonly LeasedRun[] {
     return readExpiredRuns(this.core);
+  }
+
+  takeTick(tick: Tick): boolean {
+    return takeTick(this.core.writer, tick);
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

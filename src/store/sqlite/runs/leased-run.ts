@@ -10,8 +10,7 @@ import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { toEmission } from '../log/rows.ts';
-import { NO_WAIT, OPEN_RUN } from '../partial-index.ts';
-import { STOP } from './waits.ts';
+import { NO_WAIT, OPEN_RUN, STOPPED } from '../partial-index.ts';
 
 const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_ms';
 
@@ -57,7 +56,7 @@ class SqliteLeasedRun implements LeasedRun {
     this.attempt = number(row, 'attempt');
     this.waits = number(row, 'waits');
     this.startedAtMs = numberOrNull(row, 'started_at_ms');
-    this.isStopped = row.early === STOP;
+    this.isStopped = row.early === STOPPED;
   }
 
   get rescues(): number {

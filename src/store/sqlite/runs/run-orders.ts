@@ -1,0 +1,63 @@
+// Orders to runs that no process executes, on SQLite: one process writes, so nothing is locked.
+
+import type { RunState } from '../../../domain/run/run.ts';
+import { raw, type Sql, sql } from '../../config/sql.ts';
+import type { Steps } from '../../config/steps.ts';
+import type { RunStore } from '../../contract/store.ts';
+import type { WaitStore } from '../../contract/waits.ts';
+import { type CHANGED, cancelRun, endWaits, type RunOrders, resumeRun, untilUnchanged } from '../../log/run-orders.ts';
+import { text } from '../../rows/cells.ts';
+import type { Row } from '../../rows/rows.ts';
+import { runSteps } from '../config/config-database.ts';
+import type { Core } from '../core.ts';
+import type { Transaction } from '../log/transaction.ts';
+import { NO_WAIT, STOPPED } from '../partial-index.ts';
+
+type Orders = Pick<RunStore, 'cancelRun'> & Pick<WaitStore, 'resumeRun' | 'endWaits'>;
+
+export function orderVerbs(core: Core): Orders {
+  const order = <T>(steps: (orders: RunOrders) => Steps<T>): Promise<T> =>
+    core.batch.write((tx) => runSteps(core, tx, () => steps(new SqliteRunOrders(tx))));
+  const look = <T>(run: number, steps: (orders: RunOrders) => Steps<T | typeof CHANGED>): Promise<T> =>
+    untilUnchanged(run, () => order(steps));
+  return {
+    cancelRun: (ownerId, run) => look(run, (orders) => cancelRun(orders, { ownerId, run })),
+    resumeRun: (of, order, request) => look(of.run, (orders) => resumeRun(orders, of, { order, request })),
+    endWaits: (limit) => order((orders) => endWaits(orders, limit)),
+  };
+}
+
+class SqliteRunOrders implements RunOrders {
+  readonly stopped = sql`early = ${STOPPED}`;
+  readonly #tx: Transaction;
+
+  constructor(tx: Transaction) {
+    this.#tx = tx;
+  }
+
+  get nowMs(): number {
+    return this.#tx.nowMs;
+  }
+
+  due(limit: number): Sql {
+    return sql`SELECT run, owner_id, runnable_id, count(*) OVER () AS found FROM (
+        SELECT run, owner_id, runnable_id, due_at_ms FROM runs WHERE state = 'waiting' AND due_at_ms <= ${this.nowMs}
+          ORDER BY due_at_ms, run LIMIT ${limit}) ORDER BY due_at_ms, run`;
+  }
+
+  /** Nothing ends before it started. */
+  cancelled(condition: Sql): Sql {
+    return sql`UPDATE runs SET state = 'cancelled', ended_at_ms = max(${this.nowMs}, coalesce(started_at_ms, 0)), ${raw(NO_WAIT)}
+      WHERE ${condition} RETURNING run, owner_id, runnable_id`;
+  }
+
+  lockQueues(): void {}
+
+  moved(runs: readonly Row[], { from, to }: { from: RunState; to: RunState }): void {
+    const waiting = Number(to === 'queued') - Number(from === 'queued');
+    for (const row of runs) {
+      this.#tx.runMoved(text(row, 'owner_id'), { from, to });
+      if (waiting !== 0) this.#tx.runsOpened(text(row, 'runnable_id'), waiting);
+    }
+  }
+}
