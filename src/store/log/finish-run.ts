@@ -40,7 +40,7 @@ export function finishRun(log: LogWriter, end: RunEnd): Finished {
     attempt: run.attempt,
     endedAtMs: endOf(run.startedAtMs, end.endedAtMs),
     error: fault && { entry: errorEntry, code: fault.code },
-    told: suppressed === 0 ? end : { summary: end.summary, detail: withSuppressed(end, suppressed) },
+    reported: suppressed === 0 ? end : { summary: end.summary, detail: withSuppressed(end, suppressed) },
   });
   handOver(log, queue, run);
   return { held: true, claims: log.claims, errorEntry };
@@ -72,9 +72,9 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   const errors = end.emissions.filter(({ name }) => name === ERRORS).length;
   if (errors > 0) log.count(run.ownerId, FURTHER_ERRORS, errors);
   if (state === 'cancelled') {
-    run.end({ state, attempt, endedAtMs: endOf(run.startedAtMs, end.endedAtMs), error: null, told: end });
+    run.end({ state, attempt, endedAtMs: endOf(run.startedAtMs, end.endedAtMs), error: null, reported: end });
   } else {
-    run.beginWait({ state, attempt, wait, resumed: early?.request ?? null, told: end });
+    run.beginWait({ state, attempt, wait, resumed: early?.request ?? null, reported: end });
   }
   handOver(log, queue, run);
   if (state === 'queued' && queue.waiting > 0) announce(log);
@@ -101,7 +101,7 @@ export function cancelUnfinished(log: LogWriter, run: LeasedRun): void {
   log.runQueue(run.ownerId, run.runnableId).moved('running', 'cancelled');
   const { attempt, startedAtMs } = run;
   const endedAtMs = endOf(startedAtMs, log.nowMs);
-  run.end({ state: 'cancelled', attempt, endedAtMs, error: null, told: null });
+  run.end({ state: 'cancelled', attempt, endedAtMs, error: null, reported: null });
 }
 
 /** Tells the ticks, here and at other processes, that a run waits to be claimed. */
@@ -110,7 +110,7 @@ export function announce(log: LogWriter): void {
   log.wakeOthers('runs');
 }
 
-/** Hands runs back; leases that are ours no longer are passed over. */
+/** Queues runs again, the attempt not counted; leases that have expired are passed over. */
 export function releaseRuns(log: LogWriter, leases: readonly RunLease[]): void {
   for (const lease of leases) {
     const run = log.leasedRun(lease);

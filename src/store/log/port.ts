@@ -188,8 +188,8 @@ export interface RunEnding {
   readonly attempt: number;
   readonly endedAtMs: number;
   readonly error: RunError | null;
-  /** Null: its last segment has told nothing; what it told before is kept. */
-  readonly told: Pick<RunEnd, 'summary' | 'detail'> | null;
+  /** Null: its last segment has reported nothing; what it reported before is kept. */
+  readonly reported: Pick<RunEnd, 'summary' | 'detail'> | null;
 }
 
 export interface RunAgain {
@@ -208,7 +208,7 @@ export interface BegunWait {
   readonly wait: WaitStart;
   /** JSON text of the request that ended the wait. */
   readonly resumed: string | null;
-  readonly told: Pick<RunEnd, 'summary' | 'detail'>;
+  readonly reported: Pick<RunEnd, 'summary' | 'detail'>;
 }
 
 /** A delivery as it is inserted: `sending` (its slot is taken), `pending`, or `held` (its webhook is disabled). */

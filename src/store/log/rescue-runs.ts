@@ -32,5 +32,5 @@ function rescueRun(log: LogWriter, run: LeasedRun): void {
   queue.moved('running', 'failed');
   const failed = { emission: run.readEmission(), runnable, run: run.run, attempt };
   const error = writeFailure(log, failed, workerLost(log.nowMs));
-  run.end({ state: 'failed', attempt, endedAtMs: endOf(startedAtMs, log.nowMs), error, told: null });
+  run.end({ state: 'failed', attempt, endedAtMs: endOf(startedAtMs, log.nowMs), error, reported: null });
 }

@@ -4,13 +4,13 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../../src/store/postgres/connection/transaction-connection.ts';
-import { type DeliveryChange, Plan } from '../../../src/store/postgres/log/row-changes.ts';
+import { type DeliveryChange, RowChanges } from '../../../src/store/postgres/log/row-changes.ts';
 
 const NOW_MS = 1000;
 const progress = { attemptsMade: 1, requestsMade: 1, tries: 1, dueBy: 'event' } as const;
 
 const again = (run: number) => ({ run, attempt: 2, startedAtMs: null, alone: false, rescues: 1, fence: 2 });
-const wait = (run: number) => ({ run }) as Plan['waits'][number];
+const wait = (run: number) => ({ run }) as RowChanges['waits'][number];
 const change = (delivery: number): DeliveryChange => ({
   delivery,
   state: 'retrying',
@@ -21,7 +21,7 @@ const change = (delivery: number): DeliveryChange => ({
 const end = (delivery: number) => ({ delivery, state: 'delivered', progress });
 
 /** Counts what is sent of it. */
-function send(plan: Plan): number {
+function send(plan: RowChanges): number {
   let sent = 0;
   const query = (): Promise<[]> => {
     sent++;
@@ -31,7 +31,7 @@ function send(plan: Plan): number {
   return sent;
 }
 
-const TWICE: Readonly<Record<string, (plan: Plan) => void>> = {
+const TWICE: Readonly<Record<string, (plan: RowChanges) => void>> = {
   'run 7 leaves': (plan) => plan.runsAgain.push(again(7), again(8), again(7)),
   'run 9 leaves': (plan) => plan.closedRuns.push(9, 9),
   'run 10 leaves': (plan) => {
@@ -52,7 +52,7 @@ const TWICE: Readonly<Record<string, (plan: Plan) => void>> = {
 
 for (const [said, fill] of Object.entries(TWICE)) {
   test(`a transaction is refused in which ${said} twice`, () => {
-    const plan = new Plan();
+    const plan = new RowChanges();
     fill(plan);
     let sent = 0;
     throws(() => {
@@ -63,7 +63,7 @@ for (const [said, fill] of Object.entries(TWICE)) {
 }
 
 test('a run and a delivery of one number are two rows', () => {
-  const plan = new Plan();
+  const plan = new RowChanges();
   plan.runsAgain.push(again(7));
   plan.closedRuns.push(8);
   plan.deliveryChanges.push(change(7));

@@ -13,7 +13,7 @@ import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { pairKey } from '../log/batch-needs.ts';
-import type { Grant, Pass } from '../log/batch-planner.ts';
+import type { BatchPlanner, Grant } from '../log/batch-planner.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 
 /** Of the emission, under names that the row's own columns do not have. */
@@ -152,39 +152,39 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
   return byDue || (a.row.delivery as number) - (b.row.delivery as number);
 }
 
-/** Claims what a pass has granted, gives it to the verbs that it was granted to, and drops the hands that got nothing. */
-export async function grantRows(pass: Pass, tx: Tx): Promise<void> {
-  for (const queue of pass.goneWebhooks) await holdQueue(pass, tx, queue);
-  const { node, storeTag, seal, shares } = pass.core;
-  const by = { node: node.id, nowMs: pass.nowMs, storeTag, seal };
-  const runs = pass.grants.filter(({ runnable }) => runnable !== null);
-  const deliveries = pass.grants.filter(({ runnable }) => runnable === null);
+/** Claims what the planner has granted, gives it to the verbs that it was granted to, and gives back slots that got nothing. */
+export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
+  for (const queue of planner.goneWebhooks) await holdQueue(planner, tx, queue);
+  const { node, storeTag, seal, shares } = planner.core;
+  const by = { node: node.id, nowMs: planner.nowMs, storeTag, seal };
+  const runs = planner.grants.filter(({ runnable }) => runnable !== null);
+  const deliveries = planner.grants.filter(({ runnable }) => runnable === null);
   const wantedRuns = [...Map.groupBy(runs, ({ queue }) => queue).values()].map((grants) => ({
     runnable: grants[0]?.runnable as Runnable,
     count: sum(grants),
   }));
   // An attempt that ended behind the one that granted may have paused the webhook.
-  const mayGo = [...Map.groupBy(deliveries, ({ queue }) => queue)].filter(([queue]) => !queue.isPaused(pass.nowMs));
+  const mayGo = [...Map.groupBy(deliveries, ({ queue }) => queue)].filter(([queue]) => !queue.isPaused(planner.nowMs));
   const wantedDeliveries = mayGo.map(([queue, grants]) => ({
     ownerId: queue.ownerId,
     listenerId: queue.listenerId,
     count: sum(grants),
     retries: shares.retriesOf(keyOf(queue), sum(grants)),
-    isOrdered: webhookOf(pass, queue)?.settings.ordered ?? false,
+    isOrdered: webhookOf(planner, queue)?.settings.ordered ?? false,
   }));
   const [claimedRuns, claimedDeliveries] = await Promise.all([
     claimRunRows(tx, wantedRuns, by),
     claimDeliveryRows(tx, wantedDeliveries, by),
   ]);
-  giveRuns(pass, runs, claimedRuns);
-  giveDeliveries(pass, deliveries, claimedDeliveries);
+  giveRuns(planner, runs, claimedRuns);
+  giveDeliveries(planner, deliveries, claimedDeliveries);
 }
 
 const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
 const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
 
-function webhookOf(pass: Pass, queue: Grant['queue']): Webhook | null {
-  return isWebhook(queue.listenerId) ? (pass.webhook(queue.ownerId, queue.listenerId) ?? null) : null;
+function webhookOf(planner: BatchPlanner, queue: Grant['queue']): Webhook | null {
+  return isWebhook(queue.listenerId) ? (planner.webhook(queue.ownerId, queue.listenerId) ?? null) : null;
 }
 
 /** Nothing starts before it was created, and a number may be a little ahead of the clock. */
@@ -192,29 +192,29 @@ export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: nu
   return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
 }
 
-function giveRuns(pass: Pass, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
+function giveRuns(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
   for (const { queue, claimer, count, runnable } of grants) {
     const given = left.get(queue.listenerId)?.splice(0, count) ?? [];
     claimer.claims.runs.push(...given);
-    pass.leaveUnused(claimer, queue, count - given.length);
+    planner.leaveUnused(claimer, queue, count - given.length);
     if (given.length === 0) continue;
-    queue.change({ waiting: -given.length, taken: given.length }, pass.core.node.id);
-    queue.began(runnable?.settings.throttle ?? null, startOf(given, pass.nowMs));
-    pass.ledger.moved(queue.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
+    queue.change({ waiting: -given.length, taken: given.length }, planner.core.node.id);
+    queue.began(runnable?.settings.throttle ?? null, startOf(given, planner.nowMs));
+    planner.ledger.moved(queue.ownerId, 'runs', { from: 'queued', to: 'running', n: given.length });
   }
 }
 
-function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, seal, node, shares } = pass.core;
+function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
+  const { storeTag, seal, node, shares } = planner.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) shares.served(key, countByState(claims));
   for (const { queue, claimer, count } of grants) {
     const given = left.get(keyOf(queue))?.splice(0, count) ?? [];
-    pass.leaveUnused(claimer, queue, count - given.length);
+    planner.leaveUnused(claimer, queue, count - given.length);
     if (given.length === 0) continue;
-    const webhook = webhookOf(pass, queue);
-    const mailTo = queue.listenerId === MAIL ? (pass.owner(queue.ownerId)?.email ?? null) : null;
+    const webhook = webhookOf(planner, queue);
+    const mailTo = queue.listenerId === MAIL ? (planner.owner(queue.ownerId)?.email ?? null) : null;
     for (const { row } of given) {
       const emission = toEmission(row, { storeTag, seal });
       claimer.claims.deliveries.push(
@@ -222,7 +222,7 @@ function giveDeliveries(pass: Pass, grants: readonly Grant[], claimed: readonly 
       );
     }
     queue.change({ waiting: -given.length, taken: given.length }, node.id);
-    for (const { state } of given) pass.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'sending' });
+    for (const { state } of given) planner.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
 }
 
@@ -232,7 +232,7 @@ export function countByState(claims: readonly DeliveryClaim[]): Served {
 }
 
 /** A webhook that wants no more, or failed for too long, is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
-async function holdQueue(pass: Pass, tx: Tx, queue: Grant['queue']): Promise<void> {
+async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
       ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1`,
@@ -241,7 +241,7 @@ async function holdQueue(pass: Pass, tx: Tx, queue: Grant['queue']): Promise<voi
   void tx.query(
     'UPDATE webhooks SET active = false, updated_at_ms = $2::bigint WHERE id = $1',
     queue.listenerId,
-    pass.nowMs,
+    planner.nowMs,
   );
   const held = await tx.query(
     `WITH waiting AS (SELECT delivery, state FROM open_deliveries
@@ -254,7 +254,7 @@ async function holdQueue(pass: Pass, tx: Tx, queue: Grant['queue']): Promise<voi
     queue.listenerId,
   );
   for (const { state, n } of held as { state: string; n: number }[]) {
-    pass.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'held', n });
-    queue.change({ waiting: -n }, pass.core.node.id);
+    planner.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'held', n });
+    queue.change({ waiting: -n }, planner.core.node.id);
   }
 }

@@ -14,13 +14,13 @@ import type { Core } from '../core.ts';
 const RUNS_PER_STEP = 500;
 const DELIVERIES_PER_STEP = 500;
 
-export interface Lost {
+export interface Expired {
   readonly runs: Row[];
   readonly deliveries: Row[];
 }
 
 /** Marks, finds and locks. Rows that another node rescues at this moment are left to it. */
-export async function readLost(core: Core, tx: Tx): Promise<Lost> {
+export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   const nowMs = core.clock.nowMs();
   if (core.node.isSteady) {
     void tx.query(
@@ -68,7 +68,7 @@ export async function readLost(core: Core, tx: Tx): Promise<Lost> {
 }
 
 /** Looked at again with the lock: another node may have taken them back, and given them out, meanwhile. */
-const STILL_LOST = `(o.lease_until_ms <= $2::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;
+const STILL_EXPIRED = `(o.lease_until_ms <= $2::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;
 
 async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise<Row[]> {
   if (runs.length === 0) return [];
@@ -77,7 +77,7 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
         o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, ${IS_ABANDONED_HOOK} AS is_abandoned, e.*
       FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
       WHERE e.entry = ANY(ARRAY(SELECT entry FROM open_runs WHERE run = ANY($1::bigint[])))
-        AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_LOST}
+        AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_EXPIRED}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(runs),
     nowMs,
@@ -87,7 +87,7 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
 async function lockDeliveries(tx: Tx, nowMs: number, deliveries: readonly number[]): Promise<Row[]> {
   if (deliveries.length === 0) return [];
   return tx.query(
-    `SELECT o.* FROM open_deliveries AS o WHERE o.delivery = ANY($1::bigint[]) AND o.state = 'sending' AND ${STILL_LOST}
+    `SELECT o.* FROM open_deliveries AS o WHERE o.delivery = ANY($1::bigint[]) AND o.state = 'sending' AND ${STILL_EXPIRED}
       ORDER BY o.delivery FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(deliveries),
     nowMs,

@@ -23,7 +23,7 @@ export function deliveryVerbs(core: LogCore): DeliveryStore {
           needs.attempt(end.delivery);
           needs.owners.add(end.delivery.emission.ownerId);
         },
-        plan: (pass) => recordAttempt(new PlannedDeliveryPort(new PlannedLogWriter(pass, admission)), end),
+        plan: (planner) => recordAttempt(new PlannedDeliveryPort(new PlannedLogWriter(planner, admission)), end),
       }),
 
     releaseDeliveries: (leases) => releaseLeases(core, leases),
@@ -36,6 +36,6 @@ export function releaseLeases(core: LogCore, leases: readonly DeliveryLease[]): 
     needs: (needs) => {
       for (const lease of leases) needs.attempt(lease);
     },
-    plan: (pass) => releaseDeliveries(new PlannedDeliveryPort(new PlannedLogWriter(pass, NO_SLOTS)), leases),
+    plan: (planner) => releaseDeliveries(new PlannedDeliveryPort(new PlannedLogWriter(planner, NO_SLOTS)), leases),
   });
 }

@@ -10,7 +10,7 @@ import { number, text } from '../../rows/cells.ts';
 import { toProgress } from '../../rows/delivery-rows.ts';
 import type { Row } from '../connection/values.ts';
 import { leaseKey } from '../log/batch-needs.ts';
-import type { Pass } from '../log/batch-planner.ts';
+import type { BatchPlanner } from '../log/batch-planner.ts';
 import type { ListenerQueue } from '../log/listener-queue.ts';
 import type { PlannedLogWriter } from '../log/log-writer.ts';
 
@@ -19,38 +19,38 @@ type Leased = LeasedDelivery<ListenerQueue>;
 /** One per verb and plan. */
 export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   readonly log: PlannedLogWriter;
-  readonly #pass: Pass;
+  readonly #planner: BatchPlanner;
 
   constructor(log: PlannedLogWriter) {
     this.log = log;
-    this.#pass = log.pass;
+    this.#planner = log.planner;
   }
 
   leasedDelivery({ delivery, fence }: DeliveryLease): Leased | undefined {
-    const row = this.#pass.leased('attempts', leaseKey(delivery, fence));
-    return row && toLeased(this.#pass, row, fence);
+    const row = this.#planner.leased('attempts', leaseKey(delivery, fence));
+    return row && toLeased(this.#planner, row, fence);
   }
 
   expiredDeliveries(): readonly Leased[] {
-    const lost = this.#pass.lost('deliveries');
-    return lost.map((row) => toLeased(this.#pass, row, number(row, 'fence')));
+    const lost = this.#planner.expired('deliveries');
+    return lost.map((row) => toLeased(this.#planner, row, number(row, 'fence')));
   }
 
   webhook(queue: ListenerQueue): Webhook | undefined {
     if (!isWebhook(queue.listenerId)) return undefined;
-    const webhook = this.#pass.webhook(queue.ownerId, queue.listenerId);
-    return webhook?.active && this.#pass.isGone(queue) ? { ...webhook, active: false } : webhook;
+    const webhook = this.#planner.webhook(queue.ownerId, queue.listenerId);
+    return webhook?.active && this.#planner.isGone(queue) ? { ...webhook, active: false } : webhook;
   }
 
   moveDelivery({ delivery, fence, ownerId, queue }: Leased, move: DeliveryMove): void {
-    const pass = this.#pass;
+    const planner = this.#planner;
     const { state, progress } = move;
-    if (isWaiting(state) || state === 'held') pass.plan.deliveryChanges.push({ delivery, fence, ...move });
-    else pass.plan.deliveryEnds.push({ delivery, state, progress });
-    pass.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
+    if (isWaiting(state) || state === 'held') planner.changes.deliveryChanges.push({ delivery, fence, ...move });
+    else planner.changes.deliveryEnds.push({ delivery, state, progress });
+    planner.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
     const waiting = isWaiting(state) ? 1 : 0;
-    queue.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(queue) }, pass.core.node.id);
-    if (waiting > 0) pass.wentBack.add(queue);
+    queue.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(queue) }, planner.core.node.id);
+    if (waiting > 0) planner.wentBack.add(queue);
   }
 
   health(queue: ListenerQueue): WebhookHealth {
@@ -63,26 +63,26 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
 
   /** Written with the transaction (claims/claim.ts). */
   disableWebhook(queue: ListenerQueue): void {
-    this.#pass.goneWebhooks.add(queue);
+    this.#planner.goneWebhooks.add(queue);
     queue.health = HEALTHY;
   }
 
   insertAttempt(delivery: number, { n, trigger, made }: { n: number; trigger: AttemptTrigger; made: string }): void {
-    this.#pass.plan.attempts.push({ delivery, n, trigger, made });
+    this.#planner.changes.attempts.push({ delivery, n, trigger, made });
   }
 
   handOver(queue: ListenerQueue): void {
     const { log } = this;
-    const pass = this.#pass;
-    if (queue.waiting === 0 || pass.isGone(queue) || queue.isPaused(pass.nowMs)) return;
-    if (!queue.isFor(pass.core.node.id, pass.nowMs)) return;
+    const planner = this.#planner;
+    if (queue.waiting === 0 || planner.isGone(queue) || queue.isPaused(planner.nowMs)) return;
+    if (!queue.isFor(planner.core.node.id, planner.nowMs)) return;
     const webhook = this.webhook(queue) ?? null;
     if (isWebhook(queue.listenerId) && !webhook?.active) return;
     // What a claim will tell with it is read by now.
-    if (queue.listenerId === MAIL) pass.owner(queue.ownerId);
+    if (queue.listenerId === MAIL) planner.owner(queue.ownerId);
     const isOrdered = webhook?.settings.ordered ?? false;
     // What went back is the head again, and not yet in the rows that a claim would find.
-    if (isOrdered && pass.wentBack.has(queue)) {
+    if (isOrdered && planner.wentBack.has(queue)) {
       log.claims.deliveriesWaiting = true;
       return;
     }
@@ -93,19 +93,19 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
         log.claims.deliveriesWaiting ||= taken === 0;
         return;
       }
-      pass.grant(queue, log, null);
+      planner.grant(queue, log, null);
     }
   }
 
   /** For how long a queue stays with its node when nothing is on its way any more: as long as what began there counts. */
   #keptUntilMs(queue: ListenerQueue): number | null {
     const rate = this.webhook(queue)?.settings.rateLimit;
-    return rate ? this.#pass.nowMs + rate.intervalMs : null;
+    return rate ? this.#planner.nowMs + rate.intervalMs : null;
   }
 }
 
-function toLeased(pass: Pass, row: Row, fence: number): Leased {
+function toLeased(planner: BatchPlanner, row: Row, fence: number): Leased {
   const [ownerId, listenerId] = [text(row, 'owner_id'), text(row, 'listener_id')];
-  const queue = pass.queue(ownerId, listenerId, false);
+  const queue = planner.queue(ownerId, listenerId, false);
   return { delivery: number(row, 'delivery'), fence, ownerId, listenerId, queue, progress: toProgress(row) };
 }

@@ -1,4 +1,4 @@
-// What verbs know that they need before anything is read, and what their plan then finds missing.
+// What verbs declare before anything is read, and what their plan then finds missing. See batch.ts.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -22,7 +22,7 @@ export class Needs {
   readonly sources = new Set<string>();
   overDigests = false;
   dueLater = false;
-  lost = false;
+  expired = false;
 
   /** Of several verbs with one lease, the first one has it. */
   endRun(lease: RunLease): void {

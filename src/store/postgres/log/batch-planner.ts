@@ -1,10 +1,11 @@
-// One pass over a batch: its verbs are planned one after the other, each on what the ones before it have changed, with
-// nothing but memory touched. A pass that lacked something is thrown away whole, and made anew when that was read.
+// Plans the verbs of a batch one after the other, each on what the ones before it have changed; only memory is touched. See
+// batch.ts. A plan that misses something is dropped as a whole.
 
 import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable } from '../../../domain/route.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar } from '../../log/port.ts';
+import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
 import type { Channel } from '../connection/notify.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -15,7 +16,7 @@ import type { Reads } from './batch-reads.ts';
 import { Ledger, type WorkKind } from './ledger.ts';
 import { ListenerQueue, sendQueues } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
-import { Plan } from './row-changes.ts';
+import { RowChanges } from './row-changes.ts';
 
 /** A verb that claims: from whose slots, and what it has claimed so far. */
 interface Claimer {
@@ -48,35 +49,35 @@ const NO_ROUTES: RouteTable = {
   notify: true,
 };
 
-export class Pass {
+export class BatchPlanner {
   readonly core: Core;
   readonly reads: Reads;
-  readonly plan = new Plan();
+  readonly changes = new RowChanges();
   readonly ledger = new Ledger();
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
-  /** Webhooks that asked for no more, or failed for too long: disabled, and what waits for them held. */
+  /** Webhooks that are disabled by this batch: what waits for them is held. */
   readonly goneWebhooks = new Set<ListenerQueue>();
   /** Queues to which something went back: what is in them is not what the rows say, until those are written. */
   readonly wentBack = new Set<ListenerQueue>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
   /** What sources forget and remember from now on, by their id. */
   readonly memories = new Map<string, { readonly removed: Set<string>; readonly added: Map<string, number> }>();
-  /** Idempotency keys won in this pass, with what came of them. */
+  /** Idempotency keys that are first used in this batch, with what came of them. */
   readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
-  /** What other nodes are told when this is committed. */
-  readonly told = new Set<Channel>();
+  /** Topics that other nodes are notified of after the commit. */
+  readonly notified = new Set<Channel>();
   /** Of each verb. */
   readonly claims: ClaimsSoFar[] = [];
   readonly #queues = new Map<string, ListenerQueue>();
   /**
-   * What a verb of this pass has dealt with: those behind it do not find it any more. Runs and deliveries by their numbers:
-   * one that ends here may have been read as lost too, when its node was taken for gone, and it leaves its state once.
+   * What a verb of this batch has dealt with: the verbs behind it do not find it. Runs and deliveries by their numbers: one
+   * that ends here may have been read as expired too, when its node was taken for gone, and it leaves its state once.
    */
   readonly #dealtWith = new Set<Row | string>();
   readonly #taken: (() => void)[] = [];
   readonly #unused: (() => void)[] = [];
-  /** Nothing was missed so far. Nobody's hands are taken by a pass that is thrown away anyway. */
+  /** Nothing was missed so far. A plan that will be dropped takes no slots. */
   isWhole = true;
 
   constructor(core: Core, reads: Reads) {
@@ -110,20 +111,20 @@ export class Pass {
     return true;
   }
 
-  /** The row of a lease that is still ours; once. */
+  /** Returns the row of a lease that this node still has; once. */
   leased(kind: 'endings' | 'returns' | 'attempts', key: string): Row | undefined {
     const row = this.reads[kind].get(key);
     return row && this.#first([row], kind === 'attempts' ? deliveryOf : runOf)[0];
   }
 
-  /** Rows that a node which is gone held, and that no verb before has dealt with. */
-  lost(kind: WorkKind): Row[] {
+  /** Returns rows with expired leases that no verb before has dealt with. */
+  expired(kind: WorkKind): Row[] {
     return kind === 'runs'
-      ? this.#first(this.reads.lostRuns, runOf)
-      : this.#first(this.reads.lostDeliveries, deliveryOf);
+      ? this.#first(this.reads.expiredRuns, runOf)
+      : this.#first(this.reads.expiredDeliveries, deliveryOf);
   }
 
-  /** Rows of what is due, and that no verb before has dealt with. */
+  /** Returns rows that are due and that no verb before has dealt with. */
   due(kind: 'overDigests' | 'dueLater'): Row[] {
     return this.#first(this.reads[kind], (row) => row);
   }
@@ -159,20 +160,20 @@ export class Pass {
     return this.goneWebhooks.has(queue);
   }
 
-  /** The pass, or its transaction, came to nothing. */
+  /** Gives back what was taken: the plan was dropped, or its transaction failed. */
   undo(): void {
     for (const drop of this.#taken.splice(0)) drop();
     this.#unused.length = 0;
   }
 
-  /** Hands that were taken and found nothing to hold. */
+  /** Gives back slots for which no row was found, once the transaction is committed. */
   leaveUnused({ admission }: Claimer, queue: ListenerQueue, count: number): void {
     const drop = (): void =>
       queue.isRun ? admission.dropRun(queue.listenerId) : admission.dropDelivery(queue.listenerId);
     for (let i = 0; i < count; i++) this.#unused.push(drop);
   }
 
-  /** The transaction stands: from now on the hands hold what was claimed. */
+  /** The transaction is committed: the slots that were taken are in use. */
   settle(): void {
     this.#taken.length = 0;
     for (const drop of this.#unused.splice(0)) drop();
@@ -191,11 +192,11 @@ export class Pass {
     const digest = {
       ownerId: need.ownerId,
       digestKey: need.digestKey,
-      openedAtMs: row.opened_at_ms as number,
-      closesAtMs: row.closes_at_ms as number,
-      repeats: row.repeats as number,
+      openedAtMs: number(row, 'opened_at_ms'),
+      closesAtMs: number(row, 'closes_at_ms'),
+      repeats: number(row, 'repeats'),
       newestEntry: 0,
-      isNew: row.is_new as boolean,
+      isNew: flag(row, 'is_new'),
     };
     this.digests.set(key, digest);
     return digest;
@@ -222,7 +223,7 @@ export class Pass {
     return found ?? undefined;
   }
 
-  /** Who may hear this emitter. `onlyListenerId`: nobody else does, so nobody else is looked up. */
+  /** Returns the listeners of an emitter. `onlyListenerId`: no other one is looked up. */
   table(ownerId: string, emitterId: string, onlyListenerId: string | null): RouteTable {
     const routes = this.#routesOf(ownerId);
     if (!routes) return NO_ROUTES;
@@ -248,7 +249,7 @@ export class Pass {
     return [...this.#queues.values()].some((queue) => queue.isWrong);
   }
 
-  /** Those that changed. Behind all rows: when a queue is ready is told by them. */
+  /** Sends the queues that changed, behind all rows: from them follows when a queue is ready. */
   sendQueues(tx: Tx): void {
     sendQueues(
       tx,

@@ -1,16 +1,16 @@
-// What a transaction of many verbs reads before it is planned: gathered from all of them, then asked for with one
-// statement per kind of thing. What comes back stays for the whole transaction, since the rows are locked; a plan that
-// finds something missing has it read, and is made anew.
+// What a batch reads before it is planned: one statement for each kind of thing. See batch.ts.
 //
 // Locks are always taken in this order, so that two nodes do not wait for each other: idempotency keys, runs and
-// deliveries that end, digests, queues; and by key within each. What is left is found by Postgres and tried again.
+// deliveries that end, digests, queues; and by key within each. Postgres finds the deadlocks that are left, and the
+// transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
-import { readLost } from '../claims/expired-leases.ts';
+import { readExpired } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -24,7 +24,7 @@ const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_run
   WHERE o.owner_id = t.owner_id AND o.runnable_id = t.runnable_id
     AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = t.id))`;
 
-/** A node that was taken for gone must not write: it begins anew, and the transaction with it. */
+/** A node that was taken for gone must not write: it registers again, and the transaction begins again. */
 export class NodeGone extends Error {}
 
 const DIGESTS_PER_STEP = 100;
@@ -34,7 +34,7 @@ export class Reads {
   /** Of those that ran ahead of the clock; 0: none did. */
   lastNumber = 0;
   readonly versions = new Map<string, number>();
-  /** Rows of runs that were ours: those that end are deleted already. By leaseKey. */
+  /** Rows of runs and deliveries that this node has leased, by leaseKey; those of `endings` are deleted already. */
   readonly endings = new Map<string, Row>();
   readonly returns = new Map<string, Row>();
   readonly attempts = new Map<string, Row>();
@@ -43,15 +43,15 @@ export class Reads {
   readonly keys = new Map<string, Row>();
   /** Ticks that are to be emitted, by tickKey. */
   readonly firedTicks = new Set<string>();
-  readonly strategies = new Map<string, string | null>();
+  readonly strategies = new Map<string, Dedupe | null>();
   readonly itemIds = new Map<string, string[]>();
   readonly queues = new Map<string, QueueRow>();
   readonly digests = new Map<string, Row>();
   overDigests: Row[] = [];
   /** Deleted already. */
   dueLater: Row[] = [];
-  lostRuns: Row[] = [];
-  lostDeliveries: Row[] = [];
+  expiredRuns: Row[] = [];
+  expiredDeliveries: Row[] = [];
 
   readonly #core: Core;
   readonly #tx: Tx;
@@ -81,7 +81,7 @@ export class Reads {
       this.#readMemory(needs.sources),
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
-      needs.lost && this.#readLost(),
+      needs.expired && this.#readExpired(),
     ]);
   }
 
@@ -110,8 +110,8 @@ export class Reads {
       node.id,
       arrayLiteral([...owners]),
     );
-    const row = rows[0] as Row;
-    if (row.is_alive !== true) throw new NodeGone('this node was taken for gone');
+    const [row] = rows;
+    if (row?.is_alive !== true) throw new NodeGone('this node was taken for gone');
     if (this.nowMs === 0) this.nowMs = clock.heard(number(row, 'now_ms'), this.#tx.beganAt);
     this.lastNumber = numberOrNull(row, 'last_number') ?? 0;
     for (const ownerId of owners) this.versions.set(ownerId, 0);
@@ -219,7 +219,7 @@ export class Reads {
     }
   }
 
-  /** Runs of one source are serialised, so that nobody else changes what it remembers. */
+  /** Runs of one source are serialised: no other transaction changes what it remembers. */
   async #readMemory(sources: ReadonlySet<string>): Promise<void> {
     if (sources.size === 0) return;
     const ids = arrayLiteral([...sources]);
@@ -228,7 +228,7 @@ export class Reads {
       this.#tx.query('SELECT source_id, item_id FROM dedupe WHERE source_id = ANY($1::text[]) ORDER BY entry', ids),
     ]);
     for (const id of sources) this.itemIds.set(id, []);
-    for (const row of strategies) this.strategies.set(text(row, 'id'), textOrNull(row, 'dedupe'));
+    for (const row of strategies) this.strategies.set(text(row, 'id'), textOrNull<Dedupe>(row, 'dedupe'));
     for (const row of items) this.itemIds.get(text(row, 'source_id'))?.push(text(row, 'item_id'));
   }
 
@@ -256,18 +256,16 @@ export class Reads {
         RETURNING *`,
       this.#core.clock.nowMs(),
     );
-    const [at, entry] = ['due_at_ms', 'entry'] as const;
-    this.dueLater = due.sort(
-      (a, b) => (a[at] as number) - (b[at] as number) || (a[entry] as number) - (b[entry] as number),
-    );
+    const lead = (a: Row, b: Row, column: string): number => number(a, column) - number(b, column);
+    this.dueLater = due.sort((a, b) => lead(a, b, 'due_at_ms') || lead(a, b, 'entry'));
     for (const row of due) this.#missed.owners.add(text(row, 'owner_id'));
   }
 
-  async #readLost(): Promise<void> {
-    const lost = await readLost(this.#core, this.#tx);
-    this.lostRuns = lost.runs;
-    this.lostDeliveries = lost.deliveries;
-    for (const row of [...lost.runs, ...lost.deliveries]) this.#missed.owners.add(text(row, 'owner_id'));
+  async #readExpired(): Promise<void> {
+    const expired = await readExpired(this.#core, this.#tx);
+    this.expiredRuns = expired.runs;
+    this.expiredDeliveries = expired.deliveries;
+    for (const row of [...expired.runs, ...expired.deliveries]) this.#missed.owners.add(text(row, 'owner_id'));
   }
 
   async #readDigests(needs: readonly DigestNeed[]): Promise<void> {
@@ -300,7 +298,7 @@ export class Reads {
   }
 
   /**
-   * Locks. Whoever changes or deletes a listener locks its queue too, so that from now on nobody does; what was changed
+   * Locks queues. A change or deletion of a listener locks its queue too, so from now on none is made; what was changed
    * before shows in the versions, which are therefore read again behind the lock.
    */
   async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
@@ -325,7 +323,7 @@ export class Reads {
     const versions = [...this.versions.keys()];
     const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
     if (locked === wanted.length) return;
-    // The first of a listener: whoever makes the row, all of them lock it.
+    // The first work of a listener: one transaction makes the row, and all lock it.
     void this.#tx.query(
       `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
         SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i

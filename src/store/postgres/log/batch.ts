@@ -1,11 +1,23 @@
-// Group commit. Verbs that come while a transaction is under way share the next one: an idle store writes at once, a
-// busy one in batches, and the cost of a commit (a disk's, or a synchronous standby's) is paid once for all of them.
+// Group commit, and the way of a write of the log through it. A transaction on Postgres costs its round trips and its commit
+// (a disk's, or a synchronous standby's), so verbs share both: those that come while a transaction is under way share the next
+// one. An idle store writes at once, a busy one in batches.
 //
-// A transaction has these steps; each is one round trip, whatever the number of verbs:
-//   1. read what the verbs are sure to need; runs that end are deleted, what they held is thereby ours (batch-reads.ts)
-//   2. plan, in memory (batch-planner.ts); what was lacking is read and the plan made anew: mostly the queues, which are locked
-//   3. claim the rows that were granted to the hands that ends have freed; right before that, write the beginnings of waits
-//   4. write all of it and commit
+// The decisions (store/log/) are synchronous, and Postgres cannot be read in the middle of one. So a batch is planned in
+// memory, on what was read before, and written set by set. Each step is one round trip, whatever the number of verbs:
+//
+//   1. Needs (batch-needs.ts): each verb declares what it is sure to read, before anything is read.
+//   2. Reads (batch-reads.ts): one statement for each kind of thing. Rows are locked, and stay as they were read; runs that end
+//      are deleted by it, so of two ends with one lease one finds the row.
+//   3. The planner (batch-planner.ts) runs the verbs one after the other. Their LogWriter (log-writer.ts) answers from what was
+//      read and from what the verbs before have changed, and gathers rows (row-changes.ts) instead of writing them. What is
+//      missing, mostly queues of listeners, is noted and answered with something harmless; the plan is then dropped, the
+//      missing things are read, and the verbs are planned again, until a plan misses nothing. Queues come last, and are
+//      locked all at once, in the order of their keys.
+//   4. Grants: runs and deliveries for the slots that ends have freed are claimed (claims/claim.ts). Right before that, the
+//      beginnings of waits are written, since what was ordered to go on may be claimed at once.
+//   5. Rows: one statement for each table, the queues behind all others, then the ledger. Nothing is waited for but the commit.
+//   6. Behind the commit: callers get their answers, slots are in use, other nodes are notified. Without it, all slots are
+//      given back.
 //
 // A verb that throws does not take the others with it: each is then run in a transaction of its own. When storage fails,
 // all are rejected as `StoreUnavailable`.
@@ -19,10 +31,10 @@ import { keepLastNumber } from '../claims/node.ts';
 import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
 import { Needs, type QueueNeed } from './batch-needs.ts';
-import { Pass } from './batch-planner.ts';
+import { BatchPlanner } from './batch-planner.ts';
 import { NodeGone, Reads } from './batch-reads.ts';
 
-/** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
+/** Verbs that share one commit at most: a verb waits for no huge commit. */
 const MAX_VERBS = 1024;
 /**
  * With a queue of 50,000 and a concurrency of 1,000, another workflow's answers, one after the other, took 27 ms (16: 27 ms, 24: 30,
@@ -35,8 +47,8 @@ const MAX_PLANS = 64;
 export interface Verb<T> {
   /** What it is sure to need. */
   readonly needs: (needs: Needs) => void;
-  /** Plans it. May be called several times, each on a new pass; the last one counts. */
-  readonly plan: (pass: Pass) => T;
+  /** Plans it. May be called several times, each on a new planner; the last one counts. */
+  readonly plan: (planner: BatchPlanner) => T;
 }
 
 interface Waiting {
@@ -116,21 +128,21 @@ export class Batch {
   async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
     const core = this.#core;
     const knownQueues = new Map<string, QueueNeed>();
-    let pass: Pass | undefined;
+    let planner: BatchPlanner | undefined;
     core.routes.trim();
     try {
       for (;;) {
         try {
           const values = await this.#connection.transact(async (tx) => {
-            pass?.undo();
+            planner?.undo();
             const planned = await plan(core, batch, new Reads(core, tx, knownQueues));
-            pass = planned.pass;
-            pass.plan.sendFirst(tx);
-            await grantRows(pass, tx);
-            write(pass, tx);
+            planner = planned.planner;
+            planner.changes.sendFirst(tx);
+            await grantRows(planner, tx);
+            write(planner, tx);
             return planned.values;
           });
-          if (pass) committed(core, pass);
+          if (planner) committed(core, planner);
           return values;
         } catch (error) {
           if (!(error instanceof NodeGone)) throw error;
@@ -138,52 +150,56 @@ export class Batch {
         }
       }
     } catch (error) {
-      pass?.undo();
+      planner?.undo();
       if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
       throw error;
     }
   }
 }
 
-async function plan(core: Core, batch: readonly Waiting[], reads: Reads): Promise<{ pass: Pass; values: unknown[] }> {
+async function plan(
+  core: Core,
+  batch: readonly Waiting[],
+  reads: Reads,
+): Promise<{ planner: BatchPlanner; values: unknown[] }> {
   const needs = new Needs();
   for (const { verb } of batch) verb.needs(needs);
   await reads.first(needs);
   for (let n = 0; n < MAX_PLANS; n++) {
     if (!reads.missed.isEmpty) await reads.more();
-    const pass = new Pass(core, reads);
+    const planner = new BatchPlanner(core, reads);
     try {
-      const values = batch.map(({ verb }) => verb.plan(pass));
-      if (pass.isWhole) return { pass, values };
+      const values = batch.map(({ verb }) => verb.plan(planner));
+      if (planner.isWhole) return { planner, values };
     } catch (error) {
-      pass.undo();
+      planner.undo();
       throw error;
     }
-    pass.undo();
+    planner.undo();
   }
   throw new Error(`a transaction was not planned in ${MAX_PLANS} passes`);
 }
 
-function write(pass: Pass, tx: Tx): void {
-  pass.plan.send(tx, pass.nowMs);
-  pass.sendMemory(tx);
-  pass.sendDigests(tx);
-  pass.sendQueues(tx);
-  pass.ledger.write(tx, pass.core.node.slot);
-  const ahead = pass.numbers.aheadOf(pass.core.clock.nowMs());
-  if (ahead !== null) keepLastNumber(tx, ahead, pass.core.node.slot);
+function write(planner: BatchPlanner, tx: Tx): void {
+  planner.changes.send(tx, planner.nowMs);
+  planner.sendMemory(tx);
+  planner.sendDigests(tx);
+  planner.sendQueues(tx);
+  planner.ledger.write(tx, planner.core.node.slot);
+  const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
+  if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
 }
 
-function committed(core: Core, pass: Pass): void {
-  pass.settle();
-  core.node.gave(pass.numbers);
-  const { endings, returns, attempts } = pass.reads;
+function committed(core: Core, planner: BatchPlanner): void {
+  planner.settle();
+  core.node.gave(planner.numbers);
+  const { endings, returns, attempts } = planner.reads;
   for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(number(row, 'run'));
   for (const row of attempts.values()) core.held.deliveries.delete(number(row, 'delivery'));
-  for (const claims of pass.claims) core.held.add(claims);
-  if (pass.isCounterWrong) core.notices.suspectCounters();
-  core.sweep.ended(endings.size + pass.plan.deliveryEnds.length);
-  for (const channel of pass.told) core.notices.tell(channel);
-  if (pass.plan.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
-  if (pass.plan.later.length > 0) core.notices.tellAll('schedules');
+  for (const claims of planner.claims) core.held.add(claims);
+  if (planner.isCounterWrong) core.notices.suspectCounters();
+  core.sweep.ended(endings.size + planner.changes.deliveryEnds.length);
+  for (const channel of planner.notified) core.notices.tell(channel);
+  if (planner.changes.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
+  if (planner.changes.later.length > 0) core.notices.tellAll('schedules');
 }

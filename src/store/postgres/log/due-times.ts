@@ -17,7 +17,7 @@ export function timeVerbs(core: LogCore): Omit<TimeStore, 'dueTriggers' | 'nextD
           needs.ticks.push(tick);
           needs.owners.add(emission.ownerId);
         },
-        plan: (pass) => fireTrigger(new PlannedLogWriter(pass, admission), tick, emission),
+        plan: (planner) => fireTrigger(new PlannedLogWriter(planner, admission), tick, emission),
       });
     },
 
@@ -26,7 +26,7 @@ export function timeVerbs(core: LogCore): Omit<TimeStore, 'dueTriggers' | 'nextD
         needs: (needs) => {
           needs.overDigests = true;
         },
-        plan: (pass) => closeDigests(new PlannedLogWriter(pass, admission)),
+        plan: (planner) => closeDigests(new PlannedLogWriter(planner, admission)),
       }),
 
     releaseLater: (admission) =>
@@ -34,7 +34,7 @@ export function timeVerbs(core: LogCore): Omit<TimeStore, 'dueTriggers' | 'nextD
         needs: (needs) => {
           needs.dueLater = true;
         },
-        plan: (pass) => releaseLater(new PlannedLogWriter(pass, admission)),
+        plan: (planner) => releaseLater(new PlannedLogWriter(planner, admission)),
       }),
 
     prune: (beforeMs, from) => prune(core, beforeMs, from),

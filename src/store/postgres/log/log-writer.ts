@@ -1,4 +1,4 @@
-// Postgres' LogWriter: rows are planned in memory (batch-planner.ts), and sent when the whole batch is planned.
+// Postgres' LogWriter: answers from what the batch has read, and gathers rows. See batch.ts.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
@@ -28,7 +28,7 @@ import { asKept } from '../../seal/sealed-requests.ts';
 import type { Channel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
-import type { Digest, Pass } from './batch-planner.ts';
+import type { BatchPlanner, Digest } from './batch-planner.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 import type { Cells } from './row-inserts.ts';
 
@@ -43,54 +43,60 @@ export function runLeaseMs({ settings }: Runnable): number {
 
 /** One per verb and plan. */
 export class PlannedLogWriter implements LogWriter {
-  readonly pass: Pass;
+  readonly planner: BatchPlanner;
   readonly admission: Admission;
   readonly claims: ClaimsSoFar = noClaims();
 
-  constructor(pass: Pass, admission: Admission) {
-    this.pass = pass;
+  constructor(planner: BatchPlanner, admission: Admission) {
+    this.planner = planner;
     this.admission = admission;
-    pass.claims.push(this.claims);
+    planner.claims.push(this.claims);
   }
 
   get nowMs(): number {
-    return this.pass.nowMs;
+    return this.planner.nowMs;
   }
 
   get storeTag(): string {
-    return this.pass.core.storeTag;
+    return this.planner.core.storeTag;
   }
 
   nextNumber(): number {
-    return this.pass.numbers.next();
+    return this.planner.numbers.next();
   }
 
   owner(ownerId: string): Owner | undefined {
-    return this.pass.owner(ownerId);
+    return this.planner.owner(ownerId);
   }
 
   runnable(ownerId: string, id: string): Runnable | undefined {
-    return this.pass.runnable(ownerId, id);
+    return this.planner.runnable(ownerId, id);
   }
 
   routeTable(made: NewEmission): RouteTable {
-    return this.pass.table(made.ownerId, made.emitterId, made.onlyListenerId);
+    return this.planner.table(made.ownerId, made.emitterId, made.onlyListenerId);
   }
 
   count(ownerId: string, fact: string, by: number): void {
-    this.pass.ledger.count(ownerId, fact, by);
+    this.planner.ledger.count(ownerId, fact, by);
   }
 
   insertEmission(emission: Emission): void {
-    this.pass.plan.emissions.push(asKept(emission, this.pass.core.seal));
+    this.planner.changes.emissions.push(asKept(emission, this.planner.core.seal));
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
-    this.pass.plan.withheld.push({ entry, listener_id: listenerId, subscription_id: subscriptionId, via, reason });
+    this.planner.changes.withheld.push({
+      entry,
+      listener_id: listenerId,
+      subscription_id: subscriptionId,
+      via,
+      reason,
+    });
   }
 
   insertRun(made: NewRun): void {
-    const { plan, core, nowMs } = this.pass;
+    const { changes, core, nowMs } = this.planner;
     const { emission, runnable, state, goingOn, error } = made;
     const node = core.node.id;
     const cells = {
@@ -109,7 +115,7 @@ export class PlannedLogWriter implements LogWriter {
     if (state === 'failed') {
       const detail = goingOn ? detailOfCarried(goingOn.carried) : null;
       const failure = { error_entry: error?.entry ?? null, error_code: error?.code ?? null };
-      plan.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
+      changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
       return;
     }
     const isRunning = state === 'running';
@@ -121,15 +127,15 @@ export class PlannedLogWriter implements LogWriter {
       alone: false,
       rescues: 0,
     };
-    if (goingOn) plan.goingOn.push({ ...open, ...carriedCells(goingOn.carried) });
-    else plan.openRuns.push(open);
+    if (goingOn) changes.goingOn.push({ ...open, ...carriedCells(goingOn.carried) });
+    else changes.openRuns.push(open);
   }
 
   insertDelivery(made: NewDelivery): void {
-    const { plan, core, nowMs } = this.pass;
+    const { changes, core, nowMs } = this.planner;
     const { emission, state } = made;
     const isSending = state === 'sending';
-    plan.openDeliveries.push({
+    changes.openDeliveries.push({
       delivery: made.delivery,
       owner_id: emission.ownerId,
       kind: made.kind,
@@ -150,39 +156,39 @@ export class PlannedLogWriter implements LogWriter {
   }
 
   runQueue(ownerId: string, runnableId: string): RunQueue {
-    return new PlannedRunQueue(this, this.pass.queue(ownerId, runnableId, true));
+    return new PlannedRunQueue(this, this.planner.queue(ownerId, runnableId, true));
   }
 
   deliveryQueue(ownerId: string, listenerId: string): DeliveryQueue {
-    return new PlannedDeliveryQueue(this, this.pass.queue(ownerId, listenerId, false));
+    return new PlannedDeliveryQueue(this, this.planner.queue(ownerId, listenerId, false));
   }
 
   leasedRun(lease: RunLease): LeasedRun | undefined {
     const key = leaseKey(lease.run, lease.fence);
-    const ending = this.pass.leased('endings', key);
-    const row = ending ?? this.pass.leased('returns', key);
-    return row && new PlannedLeasedRun(this.pass, row, ending !== undefined);
+    const ending = this.planner.leased('endings', key);
+    const row = ending ?? this.planner.leased('returns', key);
+    return row && new PlannedLeasedRun(this.planner, row, ending !== undefined);
   }
 
   expiredRuns(): readonly LeasedRun[] {
-    return this.pass.lost('runs').map((row) => new PlannedLeasedRun(this.pass, row, false));
+    return this.planner.expired('runs').map((row) => new PlannedLeasedRun(this.planner, row, false));
   }
 
   takeTick({ triggerId, expectedAtMs }: Tick): boolean {
-    return this.pass.fires(tickKey(triggerId, expectedAtMs));
+    return this.planner.fires(tickKey(triggerId, expectedAtMs));
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {
-    this.pass.plan.later.push({ ...made, entry: this.pass.numbers.next(), dueAtMs });
+    this.planner.changes.later.push({ ...made, entry: this.planner.numbers.next(), dueAtMs });
   }
 
   /** The rows were deleted when they were read: of several nodes that want one, one has it. */
   takeDueLater(): readonly Emission[] {
-    return this.pass.due('dueLater').map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.pass.core));
+    return this.planner.due('dueLater').map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.planner.core));
   }
 
   findKey({ triggerId, key }: Idempotency): KeptKey | undefined {
-    const { firsts, reads } = this.pass;
+    const { firsts, reads } = this.planner;
     const pair = pairKey(triggerId, key);
     const row = reads.keys.get(pair);
     const answer = row?.answer ? parseAnswer(text(row, 'answer')) : null;
@@ -194,24 +200,24 @@ export class PlannedLogWriter implements LogWriter {
   }
 
   keepKey(key: Idempotency, first: { entry: number; run: number | null }): void {
-    const { firsts, plan } = this.pass;
+    const { firsts, changes } = this.planner;
     firsts.set(pairKey(key.triggerId, key.key), { ...first, requestHash: key.requestHash });
-    plan.keys.push({ ...key, ...first });
+    changes.keys.push({ ...key, ...first });
   }
 
   digestWindow(ownerId: string, digestKey: string): Digest | null {
-    const windowMs = this.pass.owner(ownerId)?.digestWindowMs ?? 0;
-    const digest = this.pass.digest({ ownerId, digestKey, windowMs });
+    const windowMs = this.planner.owner(ownerId)?.digestWindowMs ?? 0;
+    const digest = this.planner.digest({ ownerId, digestKey, windowMs });
     return digest === undefined || digest.isNew ? null : digest;
   }
 
   openDigest(opened: OpenedDigest): void {
     const key = pairKey(opened.ownerId, opened.digestKey);
-    this.pass.digests.set(key, { ...opened, repeats: 0, isNew: false });
+    this.planner.digests.set(key, { ...opened, repeats: 0, isNew: false });
   }
 
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
-    const digest = this.pass.digests.get(pairKey(ownerId, digestKey));
+    const digest = this.planner.digests.get(pairKey(ownerId, digestKey));
     if (!digest) return;
     digest.repeats++;
     digest.newestEntry = newestEntry;
@@ -219,7 +225,7 @@ export class PlannedLogWriter implements LogWriter {
 
   /** One that this transaction has counted in is left for the next tick: what was read of it is not all of it. */
   closedDigests(): readonly ClosedDigest[] {
-    const rows = this.pass.due('overDigests').map((row) => ({
+    const rows = this.planner.due('overDigests').map((row) => ({
       ownerId: text(row, 'digest_owner'),
       digestKey: text(row, 'over_key'),
       window: {
@@ -227,33 +233,33 @@ export class PlannedLogWriter implements LogWriter {
         closesAtMs: number(row, 'closes_at_ms'),
         repeats: number(row, 'repeats'),
       },
-      newest: row.entry === null ? null : toEmission(row, this.pass.core),
+      newest: row.entry === null ? null : toEmission(row, this.planner.core),
     }));
-    return rows.filter(({ ownerId, digestKey }) => !this.pass.digests.has(pairKey(ownerId, digestKey)));
+    return rows.filter(({ ownerId, digestKey }) => !this.planner.digests.has(pairKey(ownerId, digestKey)));
   }
 
   endDigest(ownerId: string, digestKey: string): void {
-    this.pass.plan.endedDigests.push({ ownerId, digestKey });
+    this.planner.changes.endedDigests.push({ ownerId, digestKey });
   }
 
   dedupeOf(sourceId: string): Dedupe | null | undefined {
-    return this.pass.reads.strategies.get(sourceId) as Dedupe | null | undefined;
+    return this.planner.reads.strategies.get(sourceId);
   }
 
   setSourceValue(sourceId: string, name: string, value: string | null): void {
-    this.pass.plan.dbWrites.set(`${sourceId} ${name}`, { sourceId, name, value });
+    this.planner.changes.dbWrites.set(`${sourceId} ${name}`, { sourceId, name, value });
   }
 
   rememberedIds(sourceId: string): readonly string[] {
-    const stored = this.pass.reads.itemIds.get(sourceId) ?? [];
-    const changed = this.pass.memories.get(sourceId);
+    const stored = this.planner.reads.itemIds.get(sourceId) ?? [];
+    const changed = this.planner.memories.get(sourceId);
     if (!changed) return stored;
     const { removed, added } = changed;
     return [...stored.filter((id) => !removed.has(id)), ...added.keys()];
   }
 
   rememberIds(sourceId: string, removed: readonly string[], added: readonly string[]): void {
-    const { memories, numbers } = this.pass;
+    const { memories, numbers } = this.planner;
     const memory = memories.get(sourceId) ?? { removed: new Set(), added: new Map() };
     memories.set(sourceId, memory);
     for (const id of removed) if (!memory.added.delete(id)) memory.removed.add(id);
@@ -261,15 +267,15 @@ export class PlannedLogWriter implements LogWriter {
   }
 
   takeRun(runnable: Runnable, besideHooks = false): boolean {
-    return this.pass.takeRun(this, runnable, besideHooks);
+    return this.planner.takeRun(this, runnable, besideHooks);
   }
 
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean {
-    return this.pass.takeDelivery(this, listenerId, webhook);
+    return this.planner.takeDelivery(this, listenerId, webhook);
   }
 
   wakeOthers(topic: Channel): void {
-    this.pass.told.add(topic);
+    this.planner.notified.add(topic);
   }
 }
 

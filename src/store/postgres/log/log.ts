@@ -15,7 +15,7 @@ export function logVerbs(core: LogCore): Pick<LogStore, 'append'> {
           needs.owners.add(emission.ownerId);
           if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
         },
-        plan: (pass) => append(new PlannedLogWriter(pass, admission), emission, options),
+        plan: (planner) => append(new PlannedLogWriter(planner, admission), emission, options),
       };
       return core.batch.write(verb, emission.emitterId, emission.body.byteLength);
     },

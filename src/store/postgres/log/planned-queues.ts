@@ -6,12 +6,12 @@ import { concurrencyOf, type Runnable, type Webhook } from '../../../domain/reso
 import type { RunState } from '../../../domain/run/run.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar, DeliveryQueue, RunQueue } from '../../log/port.ts';
-import type { Pass } from './batch-planner.ts';
+import type { BatchPlanner } from './batch-planner.ts';
 import type { ListenerQueue } from './listener-queue.ts';
 
 /** The verb that is planned. */
 interface Planning {
-  readonly pass: Pass;
+  readonly planner: BatchPlanner;
   readonly admission: Admission;
   readonly claims: ClaimsSoFar;
 }
@@ -30,7 +30,7 @@ export class PlannedRunQueue implements RunQueue {
   }
 
   room({ settings: { throttle } }: Runnable): number {
-    return this.#queue.roomAt(throttle, this.#log.pass.nowMs) - this.#queue.granted;
+    return this.#queue.roomAt(throttle, this.#log.planner.nowMs) - this.#queue.granted;
   }
 
   hasSlot(runnable: Runnable, besideHooks: boolean): boolean {
@@ -38,7 +38,7 @@ export class PlannedRunQueue implements RunQueue {
   }
 
   moved(from: RunState | null, to: RunState): void {
-    const { ledger, core } = this.#log.pass;
+    const { ledger, core } = this.#log.planner;
     ledger.moved(this.#queue.ownerId, 'runs', { from, to });
     if (from === to) return;
     const waiting = Number(to === 'queued') - Number(from === 'queued');
@@ -47,11 +47,11 @@ export class PlannedRunQueue implements RunQueue {
   }
 
   began({ settings: { throttle } }: Runnable, startedAtMs: number): void {
-    this.#queue.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.pass.nowMs });
+    this.#queue.began(throttle, { count: 1, atMs: startedAtMs, nowMs: this.#log.planner.nowMs });
   }
 
   claimOldest(runnable: Runnable): void {
-    this.#log.pass.grant(this.#queue, this.#log, runnable);
+    this.#log.planner.grant(this.#queue, this.#log, runnable);
   }
 }
 
@@ -65,16 +65,16 @@ export class PlannedDeliveryQueue implements DeliveryQueue {
   }
 
   isHeld(webhook: Webhook): boolean {
-    return !webhook.active || this.#log.pass.isGone(this.#queue);
+    return !webhook.active || this.#log.planner.isGone(this.#queue);
   }
 
   mayGoAtOnce(isOrdered: boolean): boolean {
-    const { core, nowMs } = this.#log.pass;
+    const { core, nowMs } = this.#log.planner;
     return this.#queue.waiting === 0 && this.#queue.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
   }
 
   moved(from: DeliveryState | null, to: DeliveryState): void {
-    const { ledger, core } = this.#log.pass;
+    const { ledger, core } = this.#log.planner;
     ledger.moved(this.#queue.ownerId, 'deliveries', { from, to });
     const waiting = Number(isWaiting(to)) - Number(isWaiting(from));
     const taken = Number(to === 'sending') - Number(from === 'sending');
@@ -84,12 +84,12 @@ export class PlannedDeliveryQueue implements DeliveryQueue {
   announceWaiting(isOrdered: boolean): void {
     // Only a claim finds out until when the listener is paused.
     this.#log.claims.deliveriesWaiting = true;
-    if (this.#mayGo(isOrdered)) this.#log.pass.told.add('deliveries');
+    if (this.#mayGo(isOrdered)) this.#log.planner.notified.add('deliveries');
   }
 
   /** Of an ordered webhook, one at a time; the process that sends it goes on with the next by itself. */
   #mayGo(isOrdered: boolean): boolean {
-    return (this.#queue.taken === 0 || !isOrdered) && !this.#queue.isPaused(this.#log.pass.nowMs);
+    return (this.#queue.taken === 0 || !isOrdered) && !this.#queue.isPaused(this.#log.planner.nowMs);
   }
 }
 

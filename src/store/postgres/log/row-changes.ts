@@ -1,4 +1,4 @@
-// The rows that a transaction will write, gathered while it is planned and then sent with one statement per table.
+// The rows that a batch will write, sent with one statement for each table. See batch.ts.
 
 import type { DeliveryMove, DeliveryProgress } from '../../../domain/delivery/progress.ts';
 import type { Emission } from '../../../domain/emission.ts';
@@ -53,7 +53,7 @@ export interface DbWrite {
   readonly value: string | null;
 }
 
-export class Plan {
+export class RowChanges {
   readonly emissions: Emission[] = [];
   readonly later: LaterEmission[] = [];
   readonly openRuns: Cells[] = [];
@@ -112,7 +112,7 @@ export class Plan {
 
   #sendRuns(tx: Tx): void {
     if (this.closedRuns.length > 0) {
-      // Their last segment has told nothing; what they have told before is kept.
+      // Their last segment has reported nothing; what they have reported before is kept.
       void tx.query(
         `WITH gone AS (DELETE FROM open_runs WHERE run = ANY($1::bigint[]) RETURNING run, summary_so_far, detail_so_far)
           UPDATE runs AS r SET summary = coalesce(r.summary, gone.summary_so_far),

@@ -103,7 +103,7 @@ export const WITHHELD = new Inserter('withheld', {
   reason: 'text',
 });
 
-/** The first answer is the one that the caller got: given before the run's end, or by a try of it that was lost. */
+/** The first answer is the one that the caller got: given before the run's end, or by an attempt whose lease expired. */
 export const ANSWERS = new Inserter(
   'answers',
   { run: 'bigint', owner_id: 'text', answer: 'text', at_ms: 'bigint' },

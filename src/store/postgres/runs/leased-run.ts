@@ -1,4 +1,4 @@
-// A run's row while it is running, and the ways in which it leaves that state: planned, and sent by log/row-changes.ts.
+// A run's row while it is running, and the ways in which it leaves that state.
 
 import type { Emission } from '../../../domain/emission.ts';
 import type { HttpAnswer } from '../../../domain/run/run.ts';
@@ -8,10 +8,10 @@ import { answerText } from '../../rows/answers.ts';
 import { jsonOrNull, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import type { Row } from '../connection/values.ts';
-import type { Pass } from '../log/batch-planner.ts';
+import type { BatchPlanner } from '../log/batch-planner.ts';
 
 export class PlannedLeasedRun implements LeasedRun {
-  readonly #pass: Pass;
+  readonly #planner: BatchPlanner;
   readonly #row: Row;
   /** Its row was deleted when it was read, since its end was known to be final. */
   readonly #isDeleted: boolean;
@@ -21,8 +21,8 @@ export class PlannedLeasedRun implements LeasedRun {
   readonly attempt: number;
   readonly startedAtMs: number | null;
 
-  constructor(pass: Pass, row: Row, isDeleted: boolean) {
-    this.#pass = pass;
+  constructor(planner: BatchPlanner, row: Row, isDeleted: boolean) {
+    this.#planner = planner;
     this.#row = row;
     this.#isDeleted = isDeleted;
     this.run = number(row, 'run');
@@ -53,14 +53,14 @@ export class PlannedLeasedRun implements LeasedRun {
   }
 
   readEmission(): Emission {
-    return toEmission(this.#row, this.#pass.core);
+    return toEmission(this.#row, this.#planner.core);
   }
 
-  end({ state, attempt, endedAtMs, error, told }: RunEnding): void {
-    const { plan } = this.#pass;
-    if (!this.#isDeleted) plan.closedRuns.push(this.run);
+  end({ state, attempt, endedAtMs, error, reported }: RunEnding): void {
+    const { changes } = this.#planner;
+    if (!this.#isDeleted) changes.closedRuns.push(this.run);
     const row = this.#row;
-    plan.runs.push({
+    changes.runs.push({
       run: this.run,
       owner_id: this.ownerId,
       runnable_id: this.runnableId,
@@ -73,17 +73,17 @@ export class PlannedLeasedRun implements LeasedRun {
       state,
       started_at_ms: this.startedAtMs,
       ended_at_ms: endedAtMs,
-      summary: told?.summary ?? null,
+      summary: reported?.summary ?? null,
       error_entry: error?.entry ?? null,
       error_code: error?.code ?? null,
-      detail: told?.detail ?? null,
+      detail: reported?.detail ?? null,
     });
     this.#wakeCaller();
   }
 
   queueAgain({ attempt, startedAtMs, isAlone, isRescued }: RunAgain): void {
     const row = this.#row;
-    this.#pass.plan.runsAgain.push({
+    this.#planner.changes.runsAgain.push({
       run: this.run,
       attempt,
       startedAtMs,
@@ -94,24 +94,24 @@ export class PlannedLeasedRun implements LeasedRun {
   }
 
   beginWait(begun: BegunWait): void {
-    this.#pass.plan.waits.push({ ...begun, run: this.run });
+    this.#planner.changes.waits.push({ ...begun, run: this.run });
     this.#wakeCaller();
   }
 
   keepAnswer(given: HttpAnswer): void {
     const { run, ownerId } = this;
     const answer = answerText(given);
-    const { plan, nowMs } = this.#pass;
-    plan.keyAnswers.push({ run, answer });
-    if (this.#isAwaitedElsewhere) plan.answers.push({ run, owner_id: ownerId, answer, at_ms: nowMs });
+    const { changes, nowMs } = this.#planner;
+    changes.keyAnswers.push({ run, answer });
+    if (this.#isAwaitedElsewhere) changes.answers.push({ run, owner_id: ownerId, answer, at_ms: nowMs });
   }
 
   get #isAwaitedElsewhere(): boolean {
     const { awaited_by } = this.#row;
-    return awaited_by !== null && awaited_by !== this.#pass.core.node.id;
+    return awaited_by !== null && awaited_by !== this.#planner.core.node.id;
   }
 
   #wakeCaller(): void {
-    if (this.#isAwaitedElsewhere) this.#pass.told.add('answers');
+    if (this.#isAwaitedElsewhere) this.#planner.notified.add('answers');
   }
 }

@@ -3,6 +3,7 @@
 // does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the queue stays ready, and
 // the next claim finds it again.
 
+import { text } from '../../rows/cells.ts';
 import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
@@ -65,7 +66,7 @@ export async function moveStrays(
     const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
     const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
     closeQueue(tx, stray, { moved: moved.length, rest });
-    for (const { state } of moved) ledger.moved(stray.ownerId, 'deliveries', { from: state as string, to: stray.to });
+    for (const row of moved) ledger.moved(stray.ownerId, 'deliveries', { from: text(row, 'state'), to: stray.to });
     left -= moved.length;
   }
   ledger.write(tx, core.node.slot);

@@ -22,15 +22,15 @@ type Orders = Pick<RunStore, 'cancelRun'> & Pick<WaitStore, 'resumeRun' | 'endWa
 export function orderVerbs(core: Core): Orders {
   type Order<T> = (orders: RunOrders) => Steps<T>;
   const order = async <T>(connection: TransactionConnection, steps: Order<T>): Promise<T> => {
-    let told: ReadonlySet<Channel> = new Set();
+    let notified: ReadonlySet<Channel> = new Set();
     const answer = await connection.transact(async (tx) => {
       const orders = new PostgresRunOrders(core, tx);
-      told = orders.told;
+      notified = orders.notified;
       const value = await runSteps(tx, steps(orders));
       orders.ledger.write(tx, core.node.slot);
       return value;
     });
-    for (const channel of told) core.notices.tell(channel);
+    for (const channel of notified) core.notices.tell(channel);
     return answer;
   };
   const look = <T>(run: number, connection: TransactionConnection, steps: Order<T | typeof CHANGED>): Promise<T> =>
@@ -55,7 +55,7 @@ class PostgresRunOrders implements RunOrders {
   /** Never ahead of the database's clock. */
   readonly nowMs: number;
   readonly ledger = new Ledger();
-  readonly told = new Set<Channel>();
+  readonly notified = new Set<Channel>();
   readonly #core: Core;
   readonly #tx: Tx;
 
@@ -93,9 +93,9 @@ class PostgresRunOrders implements RunOrders {
     const listeners = runs.map((row) => ({ ownerId: text(row, 'owner_id'), id: text(row, 'runnable_id') }));
     if (waiting !== 0) this.#countWaiting(listeners, waiting);
     for (const { ownerId } of listeners) this.ledger.moved(ownerId, 'runs', { from, to });
-    if (to === 'queued' && runs.length > 0) this.told.add('runs');
+    if (to === 'queued' && runs.length > 0) this.notified.add('runs');
     const others = runs.map((row) => numberOrNull(row, 'awaited_by')).filter((node) => node !== this.#core.node.id);
-    if (others.some((node) => node !== null)) this.told.add('answers');
+    if (others.some((node) => node !== null)) this.notified.add('answers');
   }
 
   /** A throttled queue stays ready when it was. */

@@ -25,7 +25,7 @@ export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun' | 
             if (source) needs.sources.add(source.id);
             for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
           },
-          plan: (pass) => finishRun(new PlannedLogWriter(pass, admission), end),
+          plan: (planner) => finishRun(new PlannedLogWriter(planner, admission), end),
         },
         end.runnableId,
         bytesOfEnd(end),
@@ -36,10 +36,10 @@ export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun' | 
     rescue: (admission) =>
       core.batch.write({
         needs: (needs) => {
-          needs.lost = true;
+          needs.expired = true;
         },
-        plan: (pass) => {
-          const log = new PlannedLogWriter(pass, admission);
+        plan: (planner) => {
+          const log = new PlannedLogWriter(planner, admission);
           const runs = rescueRuns(log);
           const deliveries = rescueDeliveries(new PlannedDeliveryPort(log));
           return { runs, deliveries, claims: log.claims };
@@ -48,12 +48,12 @@ export function runVerbs(core: LogCore): Omit<RunStore, 'listRuns' | 'getRun' | 
   };
 }
 
-/** Queues them again, the attempt not counted; leases that are ours no longer are passed over. */
+/** Queues runs again, the attempt not counted; leases that have expired are passed over. */
 export function releaseLeases(core: LogCore, leases: readonly RunLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {
       for (const lease of leases) needs.returnRun(lease);
     },
-    plan: (pass) => releaseRuns(new PlannedLogWriter(pass, NO_SLOTS), leases),
+    plan: (planner) => releaseRuns(new PlannedLogWriter(planner, NO_SLOTS), leases),
   });
 }

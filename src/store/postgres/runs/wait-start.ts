@@ -26,7 +26,7 @@ export function sendWaits(tx: Tx, waits: readonly PlannedWait[]): void {
     arrayLiteral(waits.map(({ state, wait }) => (state === 'waiting' ? wait.dueAtMs : null))),
     arrayLiteral(waits.map(({ resumed }) => resumed)),
     arrayLiteral(waits.map(({ wait }) => wait.carried)),
-    arrayLiteral(waits.map(({ told }) => told.summary)),
-    arrayLiteral(waits.map(({ told }) => told.detail)),
+    arrayLiteral(waits.map(({ reported }) => reported.summary)),
+    arrayLiteral(waits.map(({ reported }) => reported.detail)),
   );
 }

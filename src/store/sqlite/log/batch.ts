@@ -15,7 +15,7 @@ import { type Connection, storageError } from '../database.ts';
 import type { CommitSync } from '../wal/commit-sync.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Verbs that share one commit at most; the rest waits for the next one, so that nobody waits for a huge one. */
+/** Verbs that share one commit at most: a verb waits for no huge commit. */
 const MAX_VERBS = 1024;
 
 /**

@@ -7,6 +7,7 @@ import type { TimeStore } from '../../contract/store.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
+import { number, text } from '../../rows/cells.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
@@ -53,14 +54,15 @@ function prune(
   const oldestKept = new Map<string, number>();
   let emissions = 0;
   for (const row of rows) {
-    if (row.listed && (row.entry as number) >= oldestKeptOf(core, oldestKept, row)) continue;
-    if (hasOpenWork(core, row.entry as number)) continue;
-    deleteEmission(core, row.entry as number);
+    const entry = number(row, 'entry');
+    if (row.listed && entry >= oldestKeptOf(core, oldestKept, row)) continue;
+    if (hasOpenWork(core, entry)) continue;
+    deleteEmission(core, entry);
     emissions++;
   }
   if (emissions > 0) keepLastNumber(core, tx);
-  const last = rows.length < EMISSIONS_PER_STEP ? null : (rows.at(-1)?.entry as number) + 1;
-  return { emissions, next: last };
+  const last = rows.length < EMISSIONS_PER_STEP ? undefined : rows.at(-1);
+  return { emissions, next: last ? number(last, 'entry') + 1 : null };
 }
 
 /** No number is given twice, also when the newest rows are gone and the clock was set back. */
@@ -70,16 +72,18 @@ function keepLastNumber(core: Core, tx: Transaction): void {
 
 /** The entry from which on a channel's emissions are kept however old they are; 0 when it has not that many. */
 function oldestKeptOf(core: Core, known: Map<string, number>, row: Row): number {
-  const channel = `${row.emitter_id} ${row.name}`;
+  const emitterId = text(row, 'emitter_id');
+  const name = text(row, 'name');
+  const channel = `${emitterId} ${name}`;
   const found = known.get(channel);
   if (found !== undefined) return found;
   const oldest = core.writer.get(
     `SELECT entry FROM emissions WHERE emitter_id = ? AND name = ? AND flags & 8
       ORDER BY entry DESC LIMIT 1 OFFSET ${LIMITS.listedPerEmitterAndName - 1}`,
-    row.emitter_id as string,
-    row.name as string,
+    emitterId,
+    name,
   );
-  const entry = (oldest?.entry as number | undefined) ?? 0;
+  const entry = oldest ? number(oldest, 'entry') : 0;
   known.set(channel, entry);
   return entry;
 }

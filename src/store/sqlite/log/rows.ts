@@ -3,6 +3,7 @@
 import type { Emission } from '../../../domain/emission.ts';
 import { number } from '../../rows/cells.ts';
 import { type EmissionReader, emissionOf, isListed } from '../../rows/log-rows.ts';
+import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 
 const VERIFIED = 1;
@@ -26,6 +27,13 @@ export function toEmission(row: Row, reader: EmissionReader): Emission {
     replay: (flags & REPLAY) !== 0,
     test: (flags & TEST) !== 0,
   });
+}
+
+/** Of a row that points at it, within the transaction that writes. */
+export function readEmission(core: Core, entry: number): Emission {
+  const row = core.writer.get('SELECT * FROM emissions WHERE entry = ?', entry);
+  if (!row) throw new Error(`emission ${entry} is gone`);
+  return toEmission(row, core);
 }
 
 /** Of `deliveries JOIN emissions`. */

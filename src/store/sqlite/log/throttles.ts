@@ -5,7 +5,7 @@
 
 import type { Runnable } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
-import { text } from '../../rows/cells.ts';
+import { json, text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
 type Throttled = Pick<Runnable, 'id' | 'settings'>;
@@ -17,7 +17,7 @@ export class Throttles {
 
   constructor(writer: Connection) {
     for (const row of writer.all('SELECT runnable_id, starts FROM throttles')) {
-      this.#starts.set(text(row, 'runnable_id'), JSON.parse(text(row, 'starts')) as number[]);
+      this.#starts.set(text(row, 'runnable_id'), json<Starts>(row, 'starts'));
     }
   }
 

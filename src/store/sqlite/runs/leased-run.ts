@@ -9,7 +9,7 @@ import { jsonOrNull, number, numberOrNull, text } from '../../rows/cells.ts';
 import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
-import { toEmission } from '../log/rows.ts';
+import { readEmission } from '../log/rows.ts';
 import { NO_WAIT, OPEN_RUN, STOPPED } from '../partial-index.ts';
 
 const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_ms';
@@ -72,17 +72,16 @@ class SqliteLeasedRun implements LeasedRun {
   }
 
   readEmission(): Emission {
-    const row = this.#core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(this.#row, 'entry'));
-    return toEmission(row as Row, this.#core);
+    return readEmission(this.#core, number(this.#row, 'entry'));
   }
 
-  end({ state, attempt, endedAtMs, error, told }: RunEnding): void {
+  end({ state, attempt, endedAtMs, error, reported }: RunEnding): void {
     const { writer } = this.#core;
     const entry = error?.entry ?? null;
     const code = error?.code ?? null;
-    if (told === null) writer.run(END_UNTOLD, state, attempt, endedAtMs, entry, code, this.run);
+    if (reported === null) writer.run(END_UNTOLD, state, attempt, endedAtMs, entry, code, this.run);
     else {
-      const { summary, detail } = told;
+      const { summary, detail } = reported;
       writer.run(END_TOLD, state, attempt, endedAtMs, entry, code, summary, detail, this.run);
     }
   }
@@ -100,15 +99,15 @@ class SqliteLeasedRun implements LeasedRun {
     );
   }
 
-  beginWait({ state, attempt, wait, resumed, told }: BegunWait): void {
+  beginWait({ state, attempt, wait, resumed, reported }: BegunWait): void {
     const isWaiting = state === 'waiting';
     this.#core.writer.run(
       `UPDATE runs SET state = ?, attempt = ?, summary = ?, detail = ?, waits = ?, wait_kind = ?, due_at_ms = ?,
         early = NULL, resumed = ?, carried = ? WHERE run = ?`,
       state,
       attempt,
-      told.summary,
-      told.detail,
+      reported.summary,
+      reported.detail,
       wait.waits,
       isWaiting ? wait.kind : null,
       isWaiting ? wait.dueAtMs : null,

@@ -9,7 +9,7 @@ import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
 import { number, text, textOrNull } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
-import { toEmission } from '../log/rows.ts';
+import { readEmission } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { OPEN_RUN } from '../partial-index.ts';
 
@@ -94,12 +94,11 @@ function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnabl
   tx.runMoved(runnable.ownerId, { from: 'queued', to: 'running' });
   tx.runsOpened(runnable.id, -1);
   core.throttles.began(runnable, tx.nowMs);
-  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')) as Row;
   return {
     run,
     fence,
     runnable,
-    emission: toEmission(emission, core),
+    emission: readEmission(core, number(row, 'entry')),
     via: text<Via>(row, 'via'),
     subscriptionId: textOrNull(row, 'subscription_id'),
     attempt: number(row, 'attempt'),
