@@ -31,7 +31,7 @@ export async function coldStarts(level: IsolationSettings['level'], count: numbe
     isolation: { level, network, user },
   });
   try {
-    const reason = await runner.trial();
+    const reason = await runner.selfTest();
     if (reason !== null) return { cold: spreadOf([]), warm: spreadOf([]), reason };
     const deployment = await deploymentOf('export default () => 1');
     const took = async (alone: boolean): Promise<number> => {

@@ -61,7 +61,7 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
   }
   const { level, user } = isolationOf(config);
   if (level === 'process' && user === null && hardeningObstacle() !== null) return;
-  const reason = await runner.trial();
+  const reason = await runner.selfTest();
   if (reason === null) return;
   const setting = level === 'process' && user !== null ? 'ERRAND_CODE_USER' : `ERRAND_ISOLATION: ${level}`;
   throw new ConfigError(`${setting}: ${reason}`);

@@ -5,7 +5,7 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Recent } from '../pool/recent.ts';
+import { LruCache } from '../pool/lru-cache.ts';
 import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
 
 export interface Bundler {
@@ -30,7 +30,7 @@ interface BundlerOptions {
 }
 
 export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep }: BundlerOptions): Bundler {
-  const cached = new Recent<CachedBundle>({
+  const cached = new LruCache<CachedBundle>({
     max: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARS,
     weigh: ({ bundled }) => bundled.bundle.length + bundled.sourceMap.length,

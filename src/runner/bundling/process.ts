@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
 import type { Cgroup } from '../isolation/cgroups.ts';
 import { innerOf, REPORT } from '../isolation/jail.ts';
-import { MEMORY_LOOK_MS, usedMemoryMb } from '../pool/memory.ts';
+import { MEMORY_SAMPLE_MS, usedMemoryMb } from '../pool/memory.ts';
 import type { BundleRequest, BundleRequestMessage, BundleResponse, BundleResponseMessage } from './protocol.ts';
 import { CANNOT_READ } from './protocol.ts';
 
@@ -102,7 +102,7 @@ export class BundlerProcess {
         this.#end('late');
       }, this.#limits.bundleMs),
     );
-    this.#looking ??= setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS);
+    this.#looking ??= setInterval(() => this.#sampleMemory(), MEMORY_SAMPLE_MS);
   }
 
   kill(): void {
@@ -148,7 +148,7 @@ export class BundlerProcess {
     report?.on('end', () => this.#confine(innerOf(said)));
   }
 
-  #lookAtMemory(): void {
+  #sampleMemory(): void {
     if (this.pid === undefined) return;
     const usedMb = treeOf(this.pid).reduce((sum, pid) => sum + (usedMemoryMb(pid) ?? 0), 0);
     if (usedMb > this.#limits.bundlerMemoryMb) this.#end('memory');

@@ -48,7 +48,7 @@ export interface Cgroup {
    * Takes the CPU only as far as no other cgroup wants it; or no longer. Priorities of processes count within their cgroup
    * alone. False when it is gone.
    */
-  giveWay(givesWay: boolean): boolean;
+  setLowPriority(isLowPriority: boolean): boolean;
   /** Whether the system has ended processes since they took too much memory. */
   isOutOfMemory(): boolean;
   /** When its processes are gone. */
@@ -140,7 +140,7 @@ function groupsIn(dir: string): Cgroups {
       for (const [name, value] of Object.entries(filesOf(memoryBytes))) writeFileSync(join(path, name), value);
       return {
         add: (pid) => writeFileSync(join(path, 'cgroup.procs'), String(pid)),
-        giveWay: (givesWay) => letGiveWay(path, givesWay),
+        setLowPriority: (isLowPriority) => setGroupPriority(path, isLowPriority),
         isOutOfMemory: () => Number(/^oom_kill (\d+)$/m.exec(read(join(path, 'memory.events')))?.[1] ?? 0) > 0,
         remove: () => removeFolder(path),
       };
@@ -159,12 +159,12 @@ export function filesOf(memoryBytes: number): Readonly<Record<string, string>> {
   };
 }
 
-function letGiveWay(path: string, givesWay: boolean): boolean {
+function setGroupPriority(path: string, isLowPriority: boolean): boolean {
   const idle = join(path, 'cpu.idle');
   try {
     // Before Linux 5.15 there are only weights.
-    if (existsSync(idle)) writeFileSync(idle, givesWay ? '1' : '0');
-    else writeFileSync(join(path, 'cpu.weight'), String(givesWay ? LEAST_WEIGHT : USUAL_WEIGHT));
+    if (existsSync(idle)) writeFileSync(idle, isLowPriority ? '1' : '0');
+    else writeFileSync(join(path, 'cpu.weight'), String(isLowPriority ? LEAST_WEIGHT : USUAL_WEIGHT));
     return true;
   } catch {
     return false;

@@ -61,7 +61,7 @@ export interface Started {
   /** How the process that runs the code ended, given how `process` did. */
   ending(given: Ending): Ending;
   /** Where the system takes that of a group of processes: gives way to all that is not in it; or no longer. False: it refuses. */
-  giveWay?(givesWay: boolean): boolean;
+  setLowPriority?(isLowPriority: boolean): boolean;
 }
 
 export interface Ending {

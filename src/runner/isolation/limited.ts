@@ -67,8 +67,8 @@ export class LimitedByCgroups implements Isolation {
     process.once('close', () => group.remove());
     process.once('error', () => group.remove());
     const ending = (given: Ending): Ending => ({ ...started.ending(given), isOutOfMemory });
-    const giveWay = (givesWay: boolean): boolean => group.giveWay(givesWay);
-    return { process, pid: () => started.pid(), kill: () => started.kill(), ending, giveWay };
+    const setLowPriority = (isLowPriority: boolean): boolean => group.setLowPriority(isLowPriority);
+    return { process, pid: () => started.pid(), kill: () => started.kill(), ending, setLowPriority };
   }
 }
 

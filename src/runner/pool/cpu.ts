@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 
-export const CPU_LOOK_MS = 1000;
+export const CPU_SAMPLE_MS = 1000;
 /** Those that have runs; all, while runs wait for a process. */
-export const CPU_LOOK_SOON_MS = 200;
+export const BUSY_CPU_SAMPLE_MS = 200;
 /** More than this between two runs is no tidying up any more. */
 const IDLE_CPU_MS = 1000;
 /** Less than this part of one core, and the runs of a process sleep. */
@@ -38,7 +38,7 @@ export function cpuOf(pid: number): Cpu | null {
 }
 
 /** What one process uses, from look to look. */
-export class CpuLook {
+export class CpuSampler {
   /** Its runs used next to nothing between the last two looks. */
   isAsleep = false;
   #usedMs = START_CPU_MS;
@@ -52,14 +52,14 @@ export class CpuLook {
   }
 
   /** Returns what it has used since the last look, beyond its start, and whether it keeps the CPU although nothing runs in it. */
-  take(pid: number, isBusy: boolean): { readonly usedMs: number; readonly isStray: boolean } {
+  sample(pid: number, isBusy: boolean): { readonly usedMs: number; readonly isRunaway: boolean } {
     const cpu = cpuOf(pid);
-    if (cpu === null) return { usedMs: 0, isStray: false };
+    if (cpu === null) return { usedMs: 0, isRunaway: false };
     const nowMs = performance.now();
     const [usedMs, passedMs] = [Math.max(0, cpu.usedMs - this.#usedMs), nowMs - this.#atMs];
-    if (isBusy && passedMs >= CPU_LOOK_SOON_MS / 2) this.isAsleep = !cpu.isRunnable && usedMs < passedMs * ASLEEP;
+    if (isBusy && passedMs >= BUSY_CPU_SAMPLE_MS / 2) this.isAsleep = !cpu.isRunnable && usedMs < passedMs * ASLEEP;
     [this.#usedMs, this.#atMs] = [this.#usedMs + usedMs, nowMs];
     if (!isBusy) this.#idleMs ??= cpu.usedMs;
-    return { usedMs, isStray: !isBusy && this.#idleMs !== null && cpu.usedMs - this.#idleMs > IDLE_CPU_MS };
+    return { usedMs, isRunaway: !isBusy && this.#idleMs !== null && cpu.usedMs - this.#idleMs > IDLE_CPU_MS };
   }
 }

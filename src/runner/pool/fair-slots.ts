@@ -2,7 +2,7 @@
 // and does what is decided here.
 //
 // Two things are short. *CPU*: at most `maxAwake` processes work at a time. A process whose runs sleep, or wait for an
-// answer, uses none and does not count: a day's worth of sleeping runs holds up nothing. *Places*: all processes together,
+// answer, uses none and does not count: a day's worth of sleeping runs holds up nothing. *ProcessSlots*: all processes together,
 // idle ones included, are at most `maxProcesses`, and beyond `maxAwake` of them only as many as the memory allows. An idle
 // process is kept warm for as long as its place is not needed; then the one that was used least recently ends, of owners
 // that hold more than their part before those that do not.
@@ -20,7 +20,7 @@
 // effects outside would happen twice. Weights by CPU used, since the least that a process can be is awake or not.)
 
 /** What is to be known of a process. */
-export interface Held {
+export interface ProcessState {
   readonly ownerId: string;
   readonly inFlight: number;
   /** Its runs used next to no CPU when it was last looked at. */
@@ -52,7 +52,7 @@ export interface Bounds {
   readonly turnMs: number;
 }
 
-export interface Ask<T extends Held> {
+export interface AdmissionRequest<T extends ProcessState> {
   readonly ownerId: string;
   /** The idle process that is to work again; null: a new one is to be started. */
   readonly warm: T | null;
@@ -66,9 +66,9 @@ export interface Ask<T extends Held> {
 }
 
 /** Each of the others is null when nothing is to be done. */
-export interface Verdict<T extends Held> {
+export interface Admission<T extends ProcessState> {
   /** What it waits for: the CPU, that others have started, a place, or a place of its owner's; null: it goes. */
-  readonly waitsFor: 'slot' | 'loading' | 'place' | 'own' | null;
+  readonly waitsFor: 'cpu' | 'loading' | 'slot' | 'own' | null;
   /** Idle, and ends now. */
   readonly ends: T | null;
   /** Begins no more runs until those in it have ended; it is kept. */
@@ -82,33 +82,37 @@ export const LOADED_MB = 13;
 /** Of all places, those that only owners get who have no working process. */
 const RESERVE = 1 / 8;
 
-const GOES = { waitsFor: null, ends: null, yields: null, leaves: null } as const;
-const WAITS = { ...GOES, waitsFor: 'place' } as const;
-const WAITS_FOR_SLOT = { ...GOES, waitsFor: 'slot' } as const;
-const WAITS_FOR_LOADING = { ...GOES, waitsFor: 'loading' } as const;
-const WAITS_FOR_OWN = { ...GOES, waitsFor: 'own' } as const;
+const ADMITTED = { waitsFor: null, ends: null, yields: null, leaves: null } as const;
+const WAITS_FOR_SLOT = { ...ADMITTED, waitsFor: 'slot' } as const;
+const WAITS_FOR_CPU = { ...ADMITTED, waitsFor: 'cpu' } as const;
+const WAITS_FOR_LOADING = { ...ADMITTED, waitsFor: 'loading' } as const;
+const WAITS_FOR_OWN = { ...ADMITTED, waitsFor: 'own' } as const;
 
-export function admit<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
-  const slot = slotFor(all, bounds, ask);
-  if (slot.waitsFor !== null || ask.warm !== null) return slot;
-  const place = placeFor(all, bounds, ask);
-  return place.waitsFor === null ? { ...place, yields: slot.yields } : place;
+export function admit<T extends ProcessState>(
+  all: readonly T[],
+  bounds: Bounds,
+  request: AdmissionRequest<T>,
+): Admission<T> {
+  const cpu = cpuFor(all, bounds, request);
+  if (cpu.waitsFor !== null || request.warm !== null) return cpu;
+  const slot = slotFor(all, bounds, request);
+  return slot.waitsFor === null ? { ...slot, yields: cpu.yields } : slot;
 }
 
 /** Awake, or not known to sleep. */
-export function isAwake({ inFlight, isAsleep }: Held): boolean {
+export function isAwake({ inFlight, isAsleep }: ProcessState): boolean {
   return inFlight > 0 && !isAsleep;
 }
 
 /** How many each owner has of these. */
-export function countByOwner(held: Iterable<Held>): ReadonlyMap<string, number> {
+export function countByOwner(processes: Iterable<ProcessState>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { ownerId } of held) counts.set(ownerId, (counts.get(ownerId) ?? 0) + 1);
+  for (const { ownerId } of processes) counts.set(ownerId, (counts.get(ownerId) ?? 0) + 1);
   return counts;
 }
 
 /** Those that run nothing and may end: the unused first, then of owners with more than their part, then the least recently used. */
-export function idleInOrder<T extends Held>(all: readonly T[], maxProcesses: number): T[] {
+export function idleInOrder<T extends ProcessState>(all: readonly T[], maxProcesses: number): T[] {
   const idle = all.filter(({ inFlight, isDraining }) => inFlight === 0 && !isDraining);
   const counts = countByOwner(all);
   const part = maxProcesses / Math.max(1, counts.size);
@@ -118,76 +122,89 @@ export function idleInOrder<T extends Held>(all: readonly T[], maxProcesses: num
   );
 }
 
-function slotFor<T extends Held>(all: readonly T[], { maxAwake, turnMs }: Bounds, ask: Ask<T>): Verdict<T> {
+function cpuFor<T extends ProcessState>(
+  all: readonly T[],
+  { maxAwake, turnMs }: Bounds,
+  request: AdmissionRequest<T>,
+): Admission<T> {
   const awake = all.filter(isAwake);
-  if (awake.length < maxAwake) return GOES;
-  const own = awake.filter(({ ownerId }) => ownerId === ask.ownerId);
-  const yields = fromRichest(awake.filter(isStaying), ask.ownerId, own.length);
-  if (yields !== null || own.length === 0) return { ...GOES, yields };
+  if (awake.length < maxAwake) return ADMITTED;
+  const own = awake.filter(({ ownerId }) => ownerId === request.ownerId);
+  const yields = fromRichest(awake.filter(isStaying), request.ownerId, own.length);
+  if (yields !== null || own.length === 0) return { ...ADMITTED, yields };
   // As many make room as are waited for; what one of them is at may take its time.
-  if (own.filter((held) => !isStaying(held)).length >= ask.waiting) return WAITS_FOR_SLOT;
-  return { ...WAITS_FOR_SLOT, yields: longest(own.filter(isStaying), ask.nowMs - turnMs) };
+  if (own.filter((process) => !isStaying(process)).length >= request.waiting) return WAITS_FOR_CPU;
+  return { ...WAITS_FOR_CPU, yields: longest(own.filter(isStaying), request.nowMs - turnMs) };
 }
 
-function placeFor<T extends Held>(all: readonly T[], bounds: Bounds, ask: Ask<T>): Verdict<T> {
+function slotFor<T extends ProcessState>(
+  all: readonly T[],
+  bounds: Bounds,
+  request: AdmissionRequest<T>,
+): Admission<T> {
   const { maxProcesses, maxAwake, maxLoading, poolMb, turnMs } = bounds;
-  const own = all.filter(({ ownerId }) => ownerId === ask.ownerId);
-  if (ask.maxOwn !== null && own.length >= ask.maxOwn) return ownPlace(own, ask, turnMs);
-  const loading = all.filter((held) => held.isLoading && isAwake(held));
-  if (loading.length >= maxLoading && loading.some(({ ownerId }) => ownerId === ask.ownerId)) return WAITS_FOR_LOADING;
-  const isFirst = hasNone(all, ask.ownerId);
+  const own = all.filter(({ ownerId }) => ownerId === request.ownerId);
+  if (request.maxOwn !== null && own.length >= request.maxOwn) return ownSlot(own, request, turnMs);
+  const loading = all.filter((process) => process.isLoading && isAwake(process));
+  if (loading.length >= maxLoading && loading.some(({ ownerId }) => ownerId === request.ownerId))
+    return WAITS_FOR_LOADING;
+  const isFirst = hasNone(all, request.ownerId);
   const occupied = all.filter(isOccupied);
   const free = maxProcesses - occupied.length;
   if (!isFirst && occupied.length >= maxAwake) {
     // Whoever has many leaves as many free as it has: the next owner finds room.
     const has = own.filter(isOccupied).length;
-    if (free <= Math.floor(maxProcesses * RESERVE) || has >= Math.max(maxAwake, free)) return WAITS;
+    if (free <= Math.floor(maxProcesses * RESERVE) || has >= Math.max(maxAwake, free)) return WAITS_FOR_SLOT;
   }
-  const usedMb = all.reduce((sum, held) => sum + Math.max(held.usedMb, LOADED_MB), 0);
+  const usedMb = all.reduce((sum, process) => sum + Math.max(process.usedMb, LOADED_MB), 0);
   const isShort = all.length >= maxAwake && usedMb + LOADED_MB > poolMb;
-  if (all.length < maxProcesses && !isShort) return GOES;
+  if (all.length < maxProcesses && !isShort) return ADMITTED;
   const [ends = null] = idleInOrder(all, maxProcesses);
-  if (all.length < maxProcesses && isFirst) return { ...GOES, ends };
-  if (all.filter(isEnding).length > ask.promised) return WAITS;
-  if (ends !== null) return { ...WAITS, ends };
-  if (all.filter(isLeaving).length >= ask.promised + ask.waiting) return WAITS;
-  const leaves = fromRichest(occupied.filter(isStaying), ask.ownerId, own.filter(isOccupied).length);
-  return { ...WAITS, leaves: leaves ?? longest(own.filter(isStaying), ask.nowMs - turnMs) };
+  if (all.length < maxProcesses && isFirst) return { ...ADMITTED, ends };
+  if (all.filter(isEnding).length > request.promised) return WAITS_FOR_SLOT;
+  if (ends !== null) return { ...WAITS_FOR_SLOT, ends };
+  if (all.filter(isLeaving).length >= request.promised + request.waiting) return WAITS_FOR_SLOT;
+  const leaves = fromRichest(occupied.filter(isStaying), request.ownerId, own.filter(isOccupied).length);
+  return { ...WAITS_FOR_SLOT, leaves: leaves ?? longest(own.filter(isStaying), request.nowMs - turnMs) };
 }
 
 /** The owner may have no more: one of its own makes room. */
-function ownPlace<T extends Held>(own: readonly T[], ask: Ask<T>, turnMs: number): Verdict<T> {
+function ownSlot<T extends ProcessState>(
+  own: readonly T[],
+  request: AdmissionRequest<T>,
+  turnMs: number,
+): Admission<T> {
   if (own.some(isEnding)) return WAITS_FOR_OWN;
   const [ends = null] = idleInOrder(own, 1);
   if (ends !== null) return { ...WAITS_FOR_OWN, ends };
-  if (own.filter(isLeaving).length >= ask.waiting) return WAITS_FOR_OWN;
-  return { ...WAITS_FOR_OWN, leaves: longest(own.filter(isStaying), ask.nowMs - turnMs) };
+  if (own.filter(isLeaving).length >= request.waiting) return WAITS_FOR_OWN;
+  return { ...WAITS_FOR_OWN, leaves: longest(own.filter(isStaying), request.nowMs - turnMs) };
 }
 
-function hasNone(all: readonly Held[], owner: string): boolean {
-  return !all.some((held) => held.ownerId === owner && isOccupied(held));
+function hasNone(all: readonly ProcessState[], owner: string): boolean {
+  return !all.some((process) => process.ownerId === owner && isOccupied(process));
 }
 
-function isOccupied({ inFlight, isDraining }: Held): boolean {
+function isOccupied({ inFlight, isDraining }: ProcessState): boolean {
   return inFlight > 0 || isDraining;
 }
 
-function isStaying({ inFlight, isYielding, isDraining }: Held): boolean {
+function isStaying({ inFlight, isYielding, isDraining }: ProcessState): boolean {
   return inFlight > 0 && !isYielding && !isDraining;
 }
 
 /** Its place is free in a moment. */
-function isEnding({ inFlight, isDraining }: Held): boolean {
+function isEnding({ inFlight, isDraining }: ProcessState): boolean {
   return isDraining && inFlight === 0;
 }
 
 /** Its place is free when its runs have ended. */
-function isLeaving({ inFlight, isDraining }: Held): boolean {
+function isLeaving({ inFlight, isDraining }: ProcessState): boolean {
   return isDraining && inFlight > 0;
 }
 
 /** Of the owner that has the most of these, when that is at least two more than `has`: its longest busy one. */
-function fromRichest<T extends Held>(staying: readonly T[], owner: string, has: number): T | null {
+function fromRichest<T extends ProcessState>(staying: readonly T[], owner: string, has: number): T | null {
   let richest: string | null = null;
   let most = has + 1;
   for (const [id, count] of countByOwner(staying)) if (id !== owner && count > most) [richest, most] = [id, count];
@@ -200,7 +217,7 @@ function fromRichest<T extends Held>(staying: readonly T[], owner: string, has: 
 }
 
 /** The one that has been busy longest, when it was already then. */
-function longest<T extends Held>(held: readonly T[], since: number): T | null {
-  const [first] = held.filter(({ busySince }) => busySince <= since).sort((a, b) => a.busySince - b.busySince);
+function longest<T extends ProcessState>(processes: readonly T[], since: number): T | null {
+  const [first] = processes.filter(({ busySince }) => busySince <= since).sort((a, b) => a.busySince - b.busySince);
   return first ?? null;
 }

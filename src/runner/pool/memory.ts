@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 
 /** A look costs 20 µs a process. In between, code can take some 100 MB more than it may. */
-export const MEMORY_LOOK_MS = 50;
+export const MEMORY_SAMPLE_MS = 50;
 /** What Node needs besides the old generation of the heap: young generation, compiled code, events on their way. */
 const NODE_MB = 96;
 const KIB_PER_MB = 1024;

@@ -10,13 +10,13 @@ import type { Cgroups } from '../isolation/cgroups.ts';
 import type { Isolation, IsolationSettings, OpenEgress } from '../isolation/isolation.ts';
 import { Jails } from '../isolation/jail.ts';
 import { LimitedByCgroups } from '../isolation/limited.ts';
+import { testIsolation } from '../isolation/self-test.ts';
 import { PlainProcesses } from '../isolation/spawn.ts';
-import { tryOut } from '../isolation/trial.ts';
 import { Workdirs } from '../isolation/workdir.ts';
 import { ComponentInspector } from '../process/component-inspector.ts';
 import { DescriptionCache } from '../process/description-cache.ts';
-import { CANCELLED, Flight, RETURNED } from '../process/flight.ts';
-import { Intake } from '../process/intake.ts';
+import { MessageThrottle } from '../process/message-throttle.ts';
+import { CANCELLED, RETURNED, RunInFlight } from '../process/run-in-flight.ts';
 import { RunProcess } from '../process/run-process.ts';
 import type {
   ComponentQuery,
@@ -29,11 +29,11 @@ import type {
 } from '../runner.ts';
 import { CpuUse } from './cpu-use.ts';
 import { defaultPoolMb } from './memory.ts';
-import { Places, type RunQuotas } from './places.ts';
 import { Priorities } from './priority.ts';
-import { type Placed, Sharing } from './sharing.ts';
+import { ProcessKeys, type ProcessSettings } from './process-keys.ts';
+import { ProcessMonitor } from './process-monitor.ts';
+import { ProcessSlots, type RunQuotas } from './process-slots.ts';
 import { WarmUps } from './warm-ups.ts';
-import { Watch } from './watch.ts';
 
 export interface RunnerOptions {
   readonly log: Log;
@@ -77,7 +77,7 @@ const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null, isFul
 
 export interface ProcessRunner extends Runner {
   /** Starts a process that does nothing. Null when that works here, else why not and what to do about it. */
-  trial(): Promise<string | null>;
+  selfTest(): Promise<string | null>;
 }
 
 /** Throws when its folder is not the server's own, or not within reach of who the code runs as. */
@@ -93,23 +93,26 @@ class Pool implements ProcessRunner {
   readonly #isolation: Isolation;
   readonly #inspector: ComponentInspector;
   readonly #described = new DescriptionCache();
-  readonly #flights = new Map<number, Flight>();
-  readonly #sharing = new Sharing();
+  readonly #runs = new Map<number, RunInFlight>();
+  readonly #processKeys = new ProcessKeys();
   readonly #cpuUse = new CpuUse();
   readonly #priorities = new Priorities();
-  readonly #intake: Intake;
-  readonly #places: Places<RunProcess>;
-  readonly #watch: Watch;
+  readonly #throttle: MessageThrottle;
+  readonly #slots: ProcessSlots<RunProcess>;
+  readonly #monitor: ProcessMonitor;
   readonly #warmUps = new WarmUps({
-    start: (key, placed) =>
-      this.#places.hasRoomFor(key, placed, this.#warmUps.waiting) ? this.#places.openFor(key, placed) : null,
+    start: (key, settings) =>
+      this.#slots.hasRoomFor(key, settings, this.#warmUps.waiting) ? this.#slots.openFor(key, settings) : null,
   });
   #stopping = false;
   #onEmpty: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
-    this.#intake = new Intake({ nowMs: () => performance.now(), bytesPerSecond: options.largeBytesPerSecond });
+    this.#throttle = new MessageThrottle({
+      nowMs: () => performance.now(),
+      bytesPerSecond: options.largeBytesPerSecond,
+    });
     const {
       isolation,
       tmpDir,
@@ -134,10 +137,14 @@ class Pool implements ProcessRunner {
       turnMs: TURN_MS,
     };
     const cpuUse = this.#cpuUse;
-    const create = (key: string, placed: Placed): RunProcess => this.#createProcess(key, placed);
-    const intake = this.#intake;
-    this.#places = new Places({ bounds, quotasOf, cpuUse, intake, create, nowMs: () => performance.now() });
-    this.#watch = new Watch(this.#places, { ...bounds, idleMs: options.idleMs ?? IDLE_MS, inspector: this.#inspector });
+    const create = (key: string, settings: ProcessSettings): RunProcess => this.#createProcess(key, settings);
+    const throttle = this.#throttle;
+    this.#slots = new ProcessSlots({ bounds, quotasOf, cpuUse, throttle, create, nowMs: () => performance.now() });
+    this.#monitor = new ProcessMonitor(this.#slots, {
+      ...bounds,
+      idleMs: options.idleMs ?? IDLE_MS,
+      inspector: this.#inspector,
+    });
     this.#workdirs.sweep().catch((error: unknown) => {
       options.log.warn({ dir: options.tmpDir, error: String(error) }, 'runner.sweep_failed');
     });
@@ -147,19 +154,19 @@ class Pool implements ProcessRunner {
     if (this.#stopping) return Promise.resolve(RETURNED);
     const { ownerId } = request.deployment;
     return new Promise((resolve) => {
-      const flight = new Flight(request, this.#options.clock.nowMs(), (outcome) => {
-        this.#flights.delete(request.run);
-        this.#sharing.ended(flight, outcome);
+      const run = new RunInFlight(request, this.#options.clock.nowMs(), (outcome) => {
+        this.#runs.delete(request.run);
+        this.#processKeys.ended(run, outcome);
         resolve(outcome);
-        this.#places.ended(flight);
-        this.#intake.active(ownerId);
+        this.#slots.ended(run);
+        this.#throttle.active(ownerId);
       });
-      this.#intake.active(ownerId);
-      flight.key = this.#sharing.keyOf(request);
-      flight.aheadMs = aheadOfMachine(this.#options.clock);
-      this.#flights.set(request.run, flight);
-      flight.setTimer(request.timeoutMs, () => this.#stopFlight(flight, 'timeout'));
-      this.#places.place(flight);
+      this.#throttle.active(ownerId);
+      run.key = this.#processKeys.keyOf(request);
+      run.aheadMs = aheadOfMachine(this.#options.clock);
+      this.#runs.set(request.run, run);
+      run.setTimer(request.timeoutMs, () => this.#stopRun(run, 'timeout'));
+      this.#slots.start(run);
     });
   }
 
@@ -172,52 +179,52 @@ class Pool implements ProcessRunner {
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {
-    const placed = { deployment, memoryMb, env };
-    const key = this.#sharing.keyOf(placed);
-    if (this.#places.hasRoomFor(key, placed, this.#warmUps.waiting)) this.#warmUps.add(key, placed);
+    const settings = { deployment, memoryMb, env };
+    const key = this.#processKeys.keyOf(settings);
+    if (this.#slots.hasRoomFor(key, settings, this.#warmUps.waiting)) this.#warmUps.add(key, settings);
   }
 
-  cancel(run: number): boolean {
-    const flight = this.#flights.get(run);
-    if (flight !== undefined) this.#stopFlight(flight, 'cancelled');
-    return flight !== undefined;
+  cancel(id: number): boolean {
+    const run = this.#runs.get(id);
+    if (run !== undefined) this.#stopRun(run, 'cancelled');
+    return run !== undefined;
   }
 
   retire(deploymentId: string): boolean {
     this.#warmUps.drop(deploymentId);
-    return this.#places.retire(deploymentId);
+    return this.#slots.retire(deploymentId);
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     this.#warmUps.dropAll();
-    const { all } = this.#places;
-    for (const flight of this.#places.close()) flight.end(RETURNED);
+    const { all } = this.#slots;
+    for (const run of this.#slots.close()) run.end(RETURNED);
     for (const process of all) process.drain();
-    this.#intake.close();
+    this.#throttle.close();
     const cut = setTimeout(() => {
       for (const process of all) process.abandon();
     }, graceMs);
     await Promise.all([this.#inspector.stop(), this.#empty()]);
     clearTimeout(cut);
-    this.#watch.stop();
+    this.#monitor.stop();
     this.#workdirs.close();
   }
 
-  trial(): Promise<string | null> {
-    return tryOut({ workdirs: this.#workdirs, isolation: this.#isolation, settings: this.#options.isolation });
+  selfTest(): Promise<string | null> {
+    return testIsolation({ workdirs: this.#workdirs, isolation: this.#isolation, settings: this.#options.isolation });
   }
 
   stats(): RunnerStats {
-    return { processes: this.#places.all.size, inFlight: this.#flights.size };
+    return { processes: this.#slots.all.size, inFlight: this.#runs.size };
   }
 
   useOf(owner: string): RunnerUse {
-    const processes = [...this.#places.all].filter(({ ownerId }) => ownerId === owner).length;
+    const processes = [...this.#slots.all].filter(({ ownerId }) => ownerId === owner).length;
     return { processes, cpuMs: this.#cpuUse.usedMs(owner, performance.now()) };
   }
 
-  #createProcess(key: string, { deployment, memoryMb, env }: Placed): RunProcess {
+  #createProcess(key: string, { deployment, memoryMb, env }: ProcessSettings): RunProcess {
     const { clock, log, graceMs, brokenMs } = this.#options;
     const process: RunProcess = new RunProcess({
       deployment,
@@ -227,32 +234,32 @@ class Pool implements ProcessRunner {
       workdirs: this.#workdirs,
       isolation: this.#isolation,
       priorities: this.#priorities,
-      intake: this.#intake,
+      throttle: this.#throttle,
       clock,
       log,
       graceMs,
       brokenMs,
-      onFree: () => this.#places.serve(),
-      onEndedEarly: () => this.#places.endedEarly(process),
+      onFree: () => this.#slots.serve(),
+      onEndedEarly: () => this.#slots.endedEarly(process),
       onGone: () => this.#onGone(process),
     });
     return process;
   }
 
   #onGone(process: RunProcess): void {
-    this.#places.gone(process);
-    if (this.#places.all.size > 0) return;
+    this.#slots.gone(process);
+    if (this.#slots.all.size > 0) return;
     for (const done of this.#onEmpty.splice(0)) done();
   }
 
-  #stopFlight(flight: Flight, why: 'timeout' | 'cancelled'): void {
-    const process = this.#places.processOf(flight);
-    if (process !== undefined) process.halt(flight, why);
-    else if (this.#places.remove(flight)) flight.end(why === 'timeout' ? RETURNED : CANCELLED);
+  #stopRun(run: RunInFlight, why: 'timeout' | 'cancelled'): void {
+    const process = this.#slots.processOf(run);
+    if (process !== undefined) process.halt(run, why);
+    else if (this.#slots.remove(run)) run.end(why === 'timeout' ? RETURNED : CANCELLED);
   }
 
   #empty(): Promise<void> {
-    if (this.#places.all.size === 0) return Promise.resolve();
+    if (this.#slots.all.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 }

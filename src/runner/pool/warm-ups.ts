@@ -3,20 +3,20 @@
 // there is no room for is dropped, not kept for later, and what goes wrong shows on the first run.
 
 import type { RunProcess } from '../process/run-process.ts';
-import type { Placed } from './sharing.ts';
+import type { ProcessSettings } from './process-keys.ts';
 
 /** A process that has not loaded its code after so long, and has no run, makes room for the next. */
 const LOAD_MS = 10_000;
 
 interface WarmUpDeps {
   /** Null: there is no room for it any more, or no need. */
-  readonly start: (key: string, placed: Placed) => RunProcess | null;
+  readonly start: (key: string, settings: ProcessSettings) => RunProcess | null;
 }
 
 export class WarmUps {
   readonly #start: WarmUpDeps['start'];
   /** By the key of their runs. */
-  readonly #waiting = new Map<string, Placed>();
+  readonly #waiting = new Map<string, ProcessSettings>();
   #isWorking = false;
 
   constructor({ start }: WarmUpDeps) {
@@ -27,8 +27,8 @@ export class WarmUps {
     return this.#waiting.size;
   }
 
-  add(key: string, placed: Placed): void {
-    this.#waiting.set(key, placed);
+  add(key: string, settings: ProcessSettings): void {
+    this.#waiting.set(key, settings);
     if (!this.#isWorking) void this.#work();
   }
 
@@ -44,9 +44,9 @@ export class WarmUps {
   /** Never rejects. */
   async #work(): Promise<void> {
     this.#isWorking = true;
-    for (const [key, placed] of this.#waiting) {
+    for (const [key, settings] of this.#waiting) {
       this.#waiting.delete(key);
-      const process = this.#start(key, placed);
+      const process = this.#start(key, settings);
       if (process !== null) await settled(process);
     }
     this.#isWorking = false;

@@ -12,8 +12,8 @@ import type { Isolation, Started } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
 import { isOverMemory, usedMemoryMb } from '../pool/memory.ts';
 import type { Priorities } from '../pool/priority.ts';
-import { isOurComponent, isSource } from '../pool/sharing.ts';
-import { type Intake, LARGE_BYTES, type Turn } from './intake.ts';
+import { isOurComponent, isSource } from '../pool/process-keys.ts';
+import { LARGE_BYTES, type MessageThrottle, type Reservation } from './message-throttle.ts';
 import { StderrTail } from './stderr-tail.ts';
 
 /**
@@ -31,10 +31,10 @@ const FRAME_BOUNDS: FrameBounds = {
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** A process whose pipe is closed has so long to end by itself, and then how it ended is told. */
 const PIPE_CLOSED_MS = 100;
-/** Messages that are read at a time. What follows from one, in this turn, takes longer than to read it. */
+/** Messages that are read at a time. What follows from one, in this reservation, takes longer than to read it. */
 const READ_AT_ONCE = 32;
 /** How often a message that waits for its turn asks whether there is anybody to wait for. */
-const TURN_LOOK_MS = 500;
+const THROTTLE_CHECK_MS = 500;
 
 export interface LinkOptions {
   readonly workdirs: Workdirs;
@@ -46,7 +46,7 @@ export interface LinkOptions {
   /** None: it never gives way. */
   readonly priorities?: Priorities;
   /** None: all that comes is read at once. */
-  readonly intake?: Intake;
+  readonly throttle?: MessageThrottle;
   readonly query?: InitMessage['query'];
 }
 
@@ -75,14 +75,14 @@ export class ChildLink {
   #dir: string | null = null;
   #prepared: { close(): void } | null = null;
   /** Frames wait here until the code is written and the first message sent. */
-  #held: Buffer[] | null = [];
+  #unsent: Buffer[] | null = [];
   #pipe: Socket | undefined;
   /** What has come in, and was not looked at yet: by frame. */
   readonly #unread: Generator<void>[] = [];
   /** Of the large message that is arriving. */
-  #turn: Turn | null = null;
-  #waitingForTurn: NodeJS.Timeout | undefined;
-  #isInHurry = false;
+  #reservation: Reservation | null = null;
+  #throttled: NodeJS.Timeout | undefined;
+  #isUnthrottled = false;
   #stderr: StderrTail | null = null;
   #garbage: string | null = null;
   #isOverMemory = false;
@@ -91,9 +91,9 @@ export class ChildLink {
   #isCut = false;
   #killed = false;
   #dead = false;
-  #givesWay = false;
+  #isLowPriority = false;
   /** The process that was told to give way. */
-  #low: number | null = null;
+  #lowPriorityPid: number | null = null;
 
   constructor(options: LinkOptions, events: LinkEvents) {
     this.#options = options;
@@ -120,7 +120,7 @@ export class ChildLink {
   }
 
   /** Resolves when it has read most of what it was sent, or is gone. */
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     const pipe = this.#started?.process.stdio?.[3] as Socket | undefined;
     if (this.#dead || !pipe?.writableNeedDrain || pipe.writableLength < MAX_UNREAD_BYTES) return;
     await new Promise<void>((resolve) => {
@@ -138,16 +138,16 @@ export class ChildLink {
   kill(): void {
     this.#killed = true;
     this.#started?.kill();
-    this.hurry();
+    this.unthrottle();
   }
 
   /** From now on all that comes is read at once: somebody waits for its end. */
-  hurry(): void {
-    this.#isInHurry = true;
-    if (this.#waitingForTurn === undefined) return;
-    clearTimeout(this.#waitingForTurn);
-    this.#waitingForTurn = undefined;
-    if (this.#turn) this.#options.intake?.giveUp(this.#turn);
+  unthrottle(): void {
+    this.#isUnthrottled = true;
+    if (this.#throttled === undefined) return;
+    clearTimeout(this.#throttled);
+    this.#throttled = undefined;
+    if (this.#reservation) this.#options.throttle?.release(this.#reservation);
     this.#flow();
   }
 
@@ -163,14 +163,15 @@ export class ChildLink {
   }
 
   /** Takes the CPU only as far as nobody else wants it; or no longer. False where that may not be. */
-  giveWay(givesWay: boolean): boolean {
-    this.#givesWay = givesWay;
+  setLowPriority(isLowPriority: boolean): boolean {
+    this.#isLowPriority = isLowPriority;
     // Of bwrap's two processes the inner one is known later: until then it is as the one that starts it.
     const pid = this.pid ?? this.#started?.process.pid;
-    const low = givesWay ? (pid ?? null) : null;
-    if (this.#killed || this.#started === null || pid === undefined || low === this.#low) return true;
-    const isDone = this.#started.giveWay?.(givesWay) || (this.#options.priorities?.set(pid, givesWay) ?? true);
-    if (isDone) this.#low = low;
+    const low = isLowPriority ? (pid ?? null) : null;
+    if (this.#killed || this.#started === null || pid === undefined || low === this.#lowPriorityPid) return true;
+    const isDone =
+      this.#started.setLowPriority?.(isLowPriority) || (this.#options.priorities?.set(pid, isLowPriority) ?? true);
+    if (isDone) this.#lowPriorityPid = low;
     return isDone;
   }
 
@@ -186,7 +187,7 @@ export class ChildLink {
     if (this.#killed) throw new Error('it was ended before it was started');
     const started = isolation.start({ dir, memoryMb, sourceId, isOurs, user });
     this.#started = started;
-    this.giveWay(this.#givesWay);
+    this.setLowPriority(this.#isLowPriority);
     const child = started.process;
     child.on('error', (error) => this.#fail(error));
     child.on('close', (code, signal) => this.#onClose(code, signal));
@@ -203,7 +204,7 @@ export class ChildLink {
       child.on('exit', () => tail.end());
       this.#stderr = tail;
     }
-    child.on('exit', () => this.hurry());
+    child.on('exit', () => this.unthrottle());
     const reader = new FrameReader(FRAME_BOUNDS, (messages, blobs) => this.#onFrame(messages, blobs));
     const pipe = child.stdio?.[3] as Socket | undefined;
     this.#pipe = pipe;
@@ -211,7 +212,7 @@ export class ChildLink {
       if (this.#garbage !== null) return;
       try {
         reader.push(chunk);
-        if (this.#turn === null && reader.arriving > LARGE_BYTES) this.#takeTurn(reader.arriving);
+        if (this.#reservation === null && reader.arriving > LARGE_BYTES) this.#reserve(reader.arriving);
       } catch (error) {
         this.#onGarbage(error);
       }
@@ -235,7 +236,7 @@ export class ChildLink {
   #onFrame(messages: unknown, blobs: Buffer): void {
     // An empty one tells nothing, and could be sent for ever.
     if (!Array.isArray(messages) || messages.length === 0) throw new TypeError('a frame without messages');
-    this.#turn = null;
+    this.#reservation = null;
     this.#unread.push(this.#messagesOf(messages, blobs));
     if (this.#unread.length === 1) this.#read();
   }
@@ -251,14 +252,14 @@ export class ChildLink {
     return this.#unread.length > 0 && this.#garbage === null;
   }
 
-  #takeTurn(bytes: number): void {
-    const { intake, deployment } = this.#options;
-    if (intake === undefined || this.#isInHurry) return;
-    const turn = intake.enter(deployment.ownerId, bytes);
-    this.#turn = turn;
+  #reserve(bytes: number): void {
+    const { throttle, deployment } = this.#options;
+    if (throttle === undefined || this.#isUnthrottled) return;
+    const reservation = throttle.reserve(deployment.ownerId, bytes);
+    this.#reservation = reservation;
     const wait = (): void => {
-      const ms = intake.waitMs(turn);
-      this.#waitingForTurn = ms === 0 ? undefined : setTimeout(wait, Math.min(ms, TURN_LOOK_MS));
+      const ms = throttle.waitMs(reservation);
+      this.#throttled = ms === 0 ? undefined : setTimeout(wait, Math.min(ms, THROTTLE_CHECK_MS));
       this.#flow();
     };
     wait();
@@ -266,7 +267,7 @@ export class ChildLink {
 
   /** Reads on, or has the process wait. */
   #flow(): void {
-    if (this.#hasUnread() || this.#waitingForTurn !== undefined) this.#pipe?.pause();
+    if (this.#hasUnread() || this.#throttled !== undefined) this.#pipe?.pause();
     else this.#pipe?.resume();
   }
 
@@ -300,14 +301,14 @@ export class ChildLink {
   }
 
   #write(frame: Buffer): void {
-    if (this.#held !== null) this.#held.push(frame);
+    if (this.#unsent !== null) this.#unsent.push(frame);
     else (this.#started?.process.stdio?.[3] as Socket | undefined)?.write(frame);
   }
 
   #open(init: InitMessage): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const frame of [encodeFrame([init], []), ...held]) this.#write(frame);
+    const unsent = this.#unsent ?? [];
+    this.#unsent = null;
+    for (const frame of [encodeFrame([init], []), ...unsent]) this.#write(frame);
   }
 
   #onClose(code: number | null, signal: string | null): void {
@@ -333,7 +334,7 @@ export class ChildLink {
     if (this.#dead) return;
     this.#dead = true;
     clearTimeout(this.#cutting);
-    clearTimeout(this.#waitingForTurn);
+    clearTimeout(this.#throttled);
     this.#prepared?.close();
     this.#events.onDeath(death, this.#dir === null ? Promise.resolve() : this.#options.workdirs.remove(this.#dir));
   }

@@ -11,7 +11,7 @@ export interface ChildRequestsOptions {
   readonly answer: NonNullable<RunRequest['onChildRequest']>;
   readonly reply: (id: number, reply: ChildReply) => void;
   /** Resolves when the process has read most of what it was sent, or is gone. */
-  readonly room: () => Promise<void>;
+  readonly drained: () => Promise<void>;
   /** `answer` has rejected, which is a bug. */
   readonly onBug: (error: unknown) => void;
 }
@@ -47,7 +47,7 @@ export class ChildRequests {
     }
     this.#open++;
     this.#openBytes += bytes;
-    this.#last = this.#last.then(() => this.#options.room()).then(() => void this.#answer(id, request, bytes));
+    this.#last = this.#last.then(() => this.#options.drained()).then(() => void this.#answer(id, request, bytes));
   }
 
   /** The run is over: what waits is not answered any more. */
@@ -72,12 +72,12 @@ export class ChildRequests {
 /** Of a run whose process is at the other end of the link. */
 export function childRequestsOf(
   { run, onChildRequest = refuseAll }: Pick<RunRequest, 'run' | 'onChildRequest'>,
-  link: Pick<ChildLink, 'post' | 'room'>,
+  link: Pick<ChildLink, 'post' | 'drained'>,
   log: Log,
 ): ChildRequests {
   return new ChildRequests({
     answer: onChildRequest,
-    room: () => link.room(),
+    drained: () => link.drained(),
     reply: (id, reply) => {
       const json = Buffer.from(reply.ok ? reply.json : JSON.stringify({ name: reply.name, message: reply.message }));
       link.post({ t: 'reply', run, id, ok: reply.ok, bytes: json.byteLength }, json);

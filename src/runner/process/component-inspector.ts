@@ -59,7 +59,7 @@ export class ComponentInspector {
     return await this.#inspect(this.#querying, { deployment, env, query, withinMs: LIMITS.componentQueryMs, read });
   }
 
-  lookAtMemory(): void {
+  sampleMemory(): void {
     for (const link of this.#links()) link.endIfOverMemory();
   }
 

@@ -5,19 +5,19 @@
 
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../domain/resource.ts';
-import { Recent } from '../pool/recent.ts';
+import { LruCache } from '../pool/lru-cache.ts';
 import type { DescribeResult } from '../runner.ts';
 
 const MAX_KEPT = 500;
 const KEPT_MS = 60_000;
 
-interface Kept {
+interface CachedDescription {
   readonly described: Promise<DescribeResult>;
   readonly untilMs: number;
 }
 
 export class DescriptionCache {
-  readonly #kept = new Recent<Kept>({ max: MAX_KEPT });
+  readonly #cache = new LruCache<CachedDescription>({ max: MAX_KEPT });
 
   /** What `ask` answers, or has answered for the same code. Failures are asked for again. */
   get(
@@ -28,19 +28,19 @@ export class DescriptionCache {
     const [first] = steps;
     const parts = [first?.namespace ?? '', first?.bundle ?? '', first?.sourceMap ?? '', JSON.stringify(env)];
     const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64');
-    const known = this.#kept.get(key);
+    const known = this.#cache.get(key);
     if (known && known.untilMs > performance.now()) return known.described;
     const described = ask();
-    const kept = { described, untilMs: performance.now() + KEPT_MS };
-    this.#kept.set(key, kept);
+    const entry = { described, untilMs: performance.now() + KEPT_MS };
+    this.#cache.set(key, entry);
     void described.then(
-      ({ ok }) => ok || this.#forget(key, kept),
-      () => this.#forget(key, kept),
+      ({ ok }) => ok || this.#forget(key, entry),
+      () => this.#forget(key, entry),
     );
     return described;
   }
 
-  #forget(key: string, kept: Kept): void {
-    if (this.#kept.get(key) === kept) this.#kept.delete(key);
+  #forget(key: string, entry: CachedDescription): void {
+    if (this.#cache.get(key) === entry) this.#cache.delete(key);
   }
 }

@@ -5,9 +5,9 @@ import { isResourceId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Outgoing } from '../../domain/run/run.ts';
 import { faultOfRequest } from '../child/api/http-request.ts';
-import type { Flight } from './flight.ts';
 import { integer, list, optional, record, shallowJson, text } from './inbound-values.ts';
 import { checkJson } from './json-check.ts';
+import type { RunInFlight } from './run-in-flight.ts';
 
 const OF_STEPS: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit', 'email', 'trigger', 'http']);
 /** A source sends nothing but what it emits. */
@@ -16,23 +16,23 @@ const OF_SOURCES: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit']);
 /** Of a mail or a request: its parts, and a value for each header. */
 const PARSED_VALUES = 2 * LIMITS.headersPerWebhook + 16;
 
-export function readOutgoing(given: unknown, { request, room }: Flight): Outgoing[] {
+export function readOutgoing(given: unknown, { request, budget }: RunInFlight): Outgoing[] {
   const kinds = request.source === null ? OF_STEPS : OF_SOURCES;
-  const items = list(given, room.sends);
-  room.sends -= items.length;
+  const items = list(given, budget.sends);
+  budget.sends -= items.length;
   return items.map((item) => {
     const [kind, name, body, summary, itemId, itemTs, deliverAt, verified] = list(item, 8);
     if (!kinds.has(kind)) throw new TypeError('no such kind');
-    const given = shallowJson(body, room.sendBytes);
+    const given = shallowJson(body, budget.sendBytes);
     const bytes = Buffer.from(given);
-    room.sendBytes -= bytes.byteLength;
+    budget.sendBytes -= bytes.byteLength;
     const deliverAtMs = optional(deliverAt, integer);
     // These are parsed by the server.
     if (kind === 'http' || kind === 'email') checkJson(given, { values: PARSED_VALUES });
     if (kind === 'http') checkRequest(JSON.parse(given));
     const said = [summary, itemId].map((one) => optional(one, (value) => text(value, LIMITS.descriptionChars)));
-    for (const one of said) room.sendBytes -= one?.length ?? 0;
-    if (room.sendBytes < 0) throw new RangeError('more is sent than may be');
+    for (const one of said) budget.sendBytes -= one?.length ?? 0;
+    if (budget.sendBytes < 0) throw new RangeError('more is sent than may be');
     return {
       kind: kind as Outgoing['kind'],
       name: nameFor(kind as Outgoing['kind'], text(name, LIMITS.eventNameChars)),

@@ -10,16 +10,16 @@ import type { WaitAsked } from '../../domain/run/wait.ts';
 import { isHeader } from '../child/api/answer.ts';
 import { RESERVED_CODES } from '../child/errors.ts';
 import type { ChildRequest, ComponentShape } from '../runner.ts';
-import { faultAt, haltedEnd } from './crash-blame.ts';
-import type { Flight, Room } from './flight.ts';
+import { faultAt, haltedEnd } from './crash-outcome.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
 import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
 import { checkJson } from './json-check.ts';
+import type { OutputBudget, RunInFlight } from './run-in-flight.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
 interface EndContext {
-  readonly flight: Flight;
+  readonly run: RunInFlight;
   /** The answer's bytes, when the message has any. */
   readonly body: Uint8Array | null;
   readonly nowMs: number;
@@ -30,36 +30,36 @@ const WAITS: ReadonlySet<unknown> = new Set<WaitAsked['kind']>(['delay', 'suspen
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
 const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
 
-/** The outcome that an `end` message tells of, with what the flight knows already. */
-export function readEnd(message: Message, { flight, body, nowMs }: EndContext): RunOutcome {
-  const ofDone = flight.outgoing.length;
-  const parts = readParts(message, flight, body);
+/** The outcome that an `end` message tells of, with what the run knows already. */
+export function readEnd(message: Message, { run, body, nowMs }: EndContext): RunOutcome {
+  const ofDone = run.outgoing.length;
+  const parts = readParts(message, run, body);
   if (message.kind === 'succeeded') {
     const exit =
       message.exitReason === undefined ? {} : { exitReason: text(message.exitReason, LIMITS.descriptionChars) };
     return { ...parts, end: { kind: 'succeeded', ...exit } };
   }
-  if (message.kind === 'waiting') return { ...parts, end: { kind: 'waiting', wait: readWait(message.wait, flight) } };
+  if (message.kind === 'waiting') return { ...parts, end: { kind: 'waiting', wait: readWait(message.wait, run) } };
   if (message.kind === 'failed') {
-    const fault = readFault(message.fault, flight.request.deployment, flight.aheadMs);
+    const fault = readFault(message.fault, run.request.deployment, run.aheadMs);
     return { ...parts, outgoingOfDone: ofDone, end: { kind: 'failed', fault } };
   }
-  const end = haltedEnd(flight, flight.firstIndex + Math.max(0, parts.steps.length - 1), nowMs);
+  const end = haltedEnd(run, run.firstIndex + Math.max(0, parts.steps.length - 1), nowMs);
   if (end === null) throw new TypeError('nobody halted this run');
   if (end.kind === 'failed') return { ...parts, outgoingOfDone: ofDone, end };
   return { ...parts, end, steps: parts.steps.filter((step) => step.state !== 'failed') };
 }
 
 /** A step has ended, and the run goes on. */
-export function readStepMessage(message: Message, flight: Flight): void {
-  flight.steps.push(readStep(message.step, flight));
-  readProgress(message, flight);
+export function readStepMessage(message: Message, run: RunInFlight): void {
+  run.steps.push(readStep(message.step, run));
+  readProgress(message, run);
 }
 
-function readParts(message: Message, flight: Flight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
-  if (message.step !== undefined) flight.steps.push(readStep(message.step, flight));
-  readProgress(message, flight);
-  const { steps, logs, logBytesDropped, outgoing, summary } = flight;
+function readParts(message: Message, run: RunInFlight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
+  if (message.step !== undefined) run.steps.push(readStep(message.step, run));
+  readProgress(message, run);
+  const { steps, logs, logBytesDropped, outgoing, summary } = run;
   return {
     steps,
     logs,
@@ -72,15 +72,15 @@ function readParts(message: Message, flight: Flight, body: Uint8Array | null): O
   };
 }
 
-function readProgress({ logs, dropped, outgoing, summary }: Message, flight: Flight): void {
-  if (logs !== undefined) flight.logs.push(...readLogs(logs, flight));
-  if (dropped !== undefined) flight.logBytesDropped = integer(dropped);
-  if (outgoing !== undefined) flight.outgoing.push(...readOutgoing(outgoing, flight));
-  if (summary !== undefined) flight.summary = text(summary, LIMITS.descriptionChars);
+function readProgress({ logs, dropped, outgoing, summary }: Message, run: RunInFlight): void {
+  if (logs !== undefined) run.logs.push(...readLogs(logs, run));
+  if (dropped !== undefined) run.logBytesDropped = integer(dropped);
+  if (outgoing !== undefined) run.outgoing.push(...readOutgoing(outgoing, run));
+  if (summary !== undefined) run.summary = text(summary, LIMITS.descriptionChars);
 }
 
 /** `[kind, ms, context]`, asked for by the last of the steps. */
-function readWait(given: unknown, { request, steps, room }: Flight): WaitAsked {
+function readWait(given: unknown, { request, steps, budget }: RunInFlight): WaitAsked {
   const [kind, ms, context] = list(given, 3);
   if (request.source !== null || steps.at(-1)?.state !== 'succeeded') throw new TypeError('nobody to wait');
   if (!WAITS.has(kind)) throw new TypeError('no such wait');
@@ -90,20 +90,20 @@ function readWait(given: unknown, { request, steps, room }: Flight): WaitAsked {
   return {
     kind: kind as WaitAsked['kind'],
     ms: afterMs,
-    context: isPassedOn ? shallowJson(context, room.results) : null,
+    context: isPassedOn ? shallowJson(context, budget.results) : null,
   };
 }
 
 /** `[index, state, startedAtMs, tookMs, returned, exports]`, of the step behind those that are known. */
-function readStep(given: unknown, flight: Flight): StepResult {
-  const { request, aheadMs, room } = flight;
+function readStep(given: unknown, run: RunInFlight): StepResult {
+  const { request, aheadMs, budget } = run;
   const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
   const step = request.deployment.steps[integer(index)];
   const name = STEP_STATES[integer(state)];
-  const isNext = index === flight.firstIndex + flight.steps.length;
+  const isNext = index === run.firstIndex + run.steps.length;
   if (step === undefined || name === undefined || !isNext) throw new RangeError('no such step');
-  const returnValue = returned === null ? undefined : shallowJson(returned, room.results);
-  room.results -= returnValue?.length ?? 0;
+  const returnValue = returned === null ? undefined : shallowJson(returned, budget.results);
+  budget.results -= returnValue?.length ?? 0;
   return {
     id: step.id,
     namespace: step.namespace,
@@ -111,7 +111,7 @@ function readStep(given: unknown, flight: Flight): StepResult {
     startedAtMs: integer(startedAtMs) + aheadMs,
     tookMs: integer(tookMs),
     ...(returnValue === undefined ? {} : { returnValue }),
-    exports: exports === null ? {} : readExports(exports, room),
+    exports: exports === null ? {} : readExports(exports, budget),
   };
 }
 
@@ -165,24 +165,24 @@ function begins(value: unknown, maxChars: number): string | null {
   return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
 }
 
-function readExports(given: unknown, room: Room): Record<string, string> {
+function readExports(given: unknown, budget: OutputBudget): Record<string, string> {
   const exports = record(given);
-  room.exports -= Object.keys(exports).length;
-  if (room.exports < 0) throw new RangeError('too many exports');
+  budget.exports -= Object.keys(exports).length;
+  if (budget.exports < 0) throw new RangeError('too many exports');
   for (const [name, value] of Object.entries(exports)) {
-    room.results -= name.length + shallowJson(value, room.results).length;
+    budget.results -= name.length + shallowJson(value, budget.results).length;
   }
-  if (room.results < 0) throw new RangeError('exports are too long');
+  if (budget.results < 0) throw new RangeError('exports are too long');
   return exports as Record<string, string>;
 }
 
-function readLogs(given: unknown, { room, aheadMs }: Flight): LogLine[] {
-  return list(given, room.logs / LIMITS.logLineBytes).map((line) => {
+function readLogs(given: unknown, { budget, aheadMs }: RunInFlight): LogLine[] {
+  return list(given, budget.logs / LIMITS.logLineBytes).map((line) => {
     const [tsMs, level, namespace, printed] = list(line, 4);
     if (!LEVELS.has(level)) throw new TypeError('no such level');
-    room.logs -= LIMITS.logLineBytes;
-    const kept = text(printed, room.logs);
-    room.logs -= kept.length;
+    budget.logs -= LIMITS.logLineBytes;
+    const kept = text(printed, budget.logs);
+    budget.logs -= kept.length;
     return {
       tsMs: integer(tsMs) + aheadMs,
       level: level as LogLine['level'],

@@ -4,11 +4,11 @@
 /** Exceptions of no run: a process tells of 100, and then is silent (child/worker.ts). */
 const MAX_STRAYS = 100;
 /** Messages of runs that are not, or no more. */
-const MAX_STRANGERS = 256;
+const MAX_OF_UNKNOWN_RUNS = 256;
 
 export class MessageBudget {
-  #strays = MAX_STRAYS;
-  #strangers = MAX_STRANGERS;
+  #strayExceptions = MAX_STRAYS;
+  #unknown = MAX_OF_UNKNOWN_RUNS;
   #isLoaded = false;
 
   /** Throws when there were too many of its kind. `isKnown`: it is of a run in flight. */
@@ -17,7 +17,7 @@ export class MessageBudget {
       if (this.#isLoaded) throw new TypeError('it has loaded its code before');
       this.#isLoaded = true;
     } else if (kind === 'stray') {
-      if (--this.#strays < 0) throw new RangeError('more stray exceptions than are told');
-    } else if (!isKnown && --this.#strangers < 0) throw new RangeError('more messages of no run than there may be');
+      if (--this.#strayExceptions < 0) throw new RangeError('more stray exceptions than are told');
+    } else if (!isKnown && --this.#unknown < 0) throw new RangeError('more messages of no run than there may be');
   }
 }

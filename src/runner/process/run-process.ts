@@ -8,19 +8,19 @@
 import { LIMITS } from '../../domain/limits.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
-import { CpuLook } from '../pool/cpu.ts';
-import type { Held } from '../pool/fair-slots.ts';
-import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/sharing.ts';
+import { CpuSampler } from '../pool/cpu.ts';
+import type { ProcessState } from '../pool/fair-slots.ts';
+import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/process-keys.ts';
 import type { RunRequest } from '../runner.ts';
 import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
-import { afterDeath, afterSilence } from './crash-blame.ts';
-import { type Flight, RETURNED } from './flight.ts';
-import { type Message, takeForFlight } from './flight-messages.ts';
+import { outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
 import { readBroken } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
-import { Strays } from './strays.ts';
+import { RETURNED, type RunInFlight } from './run-in-flight.ts';
+import { applyRunMessage, type Message } from './run-messages.ts';
+import { StrayExceptions } from './stray-exceptions.ts';
 
 /** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
 const RETIRED_MS = 10_000;
@@ -45,7 +45,7 @@ interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
   readonly onGone: (process: RunProcess) => void;
 }
 
-export class RunProcess implements Held {
+export class RunProcess implements ProcessState {
   readonly options: ProcessOptions;
   readonly bornAt = performance.now();
   /** When it last began or ended a run. */
@@ -55,9 +55,9 @@ export class RunProcess implements Held {
   /** No new runs until those in flight have ended; the pool's to set. */
   isYielding = false;
   readonly ownerId: string;
-  readonly #cpu = new CpuLook();
+  readonly #cpu = new CpuSampler();
   readonly #link: ChildLink;
-  readonly #flights = new Map<number, Flight>();
+  readonly #runs = new Map<number, RunInFlight>();
   /** By id: those whose code it may have loaded. */
   readonly #deployments = new Set<string>();
   readonly #maxDeployments: number;
@@ -67,8 +67,8 @@ export class RunProcess implements Held {
   #killed = false;
   /** Why it could not load its code. */
   #broken: Fault | null = null;
-  #runs = 0;
-  readonly #strays: Strays;
+  #startedRuns = 0;
+  readonly #strayExceptions: StrayExceptions;
   #isLoaded = false;
   readonly #budget = new MessageBudget();
   readonly #loading = Promise.withResolvers<boolean>();
@@ -78,7 +78,9 @@ export class RunProcess implements Held {
     this.ownerId = options.deployment.ownerId;
     const { deployment, memoryMb } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
-    this.#strays = new Strays((thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'));
+    this.#strayExceptions = new StrayExceptions((thrown) =>
+      options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'),
+    );
     this.#deployments.add(deployment.id);
     this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
@@ -91,7 +93,7 @@ export class RunProcess implements Held {
   }
 
   get inFlight(): number {
-    return this.#flights.size;
+    return this.#runs.size;
   }
 
   /** Settles when it has loaded its code; false: it could not, or is gone. */
@@ -101,7 +103,7 @@ export class RunProcess implements Held {
 
   /** It was started ahead of its first run, which has not come. */
   get isUnused(): boolean {
-    return this.#runs === 0;
+    return this.#startedRuns === 0;
   }
 
   get usedMb(): number {
@@ -122,7 +124,7 @@ export class RunProcess implements Held {
 
   /** Whether it has as many runs as it takes at once. */
   get isFull(): boolean {
-    return this.#flights.size >= SOURCES_AT_ONCE && isSource(this.options.deployment);
+    return this.#runs.size >= SOURCES_AT_ONCE && isSource(this.options.deployment);
   }
 
   /** Settings may change without a new deployment, and there may be as many sources in it as it takes. */
@@ -131,34 +133,34 @@ export class RunProcess implements Held {
     return memoryMb === this.options.memoryMb && sameEnv(env, this.options.env);
   }
 
-  start(flight: Flight): void {
-    const { run, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = flight.request;
+  start(run: RunInFlight): void {
+    const { run: id, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = run.request;
     this.lastUsedAt = performance.now();
-    if (this.#flights.size === 0) this.busySince = this.lastUsedAt;
+    if (this.#runs.size === 0) this.busySince = this.lastUsedAt;
     this.#cpu.runBegins();
-    this.#flights.set(run, flight);
-    this.#deployments.add(flight.request.deployment.id);
-    this.#runs++;
-    this.#strays.tell();
+    this.#runs.set(id, run);
+    this.#deployments.add(run.request.deployment.id);
+    this.#startedRuns++;
+    this.#strayExceptions.log();
     if (this.#broken !== null) {
-      this.#end(flight, this.#failed(this.#broken));
+      this.#end(run, this.#failed(this.#broken));
       return;
     }
-    const deadlineMs = flight.stepStartedAtMs + timeoutMs - flight.aheadMs;
+    const deadlineMs = run.stepStartedAtMs + timeoutMs - run.aheadMs;
     // A source cannot wait; and its key is nothing for those that it shares the process with.
     const key = source === null ? resumeKey : '';
     const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey: key };
-    this.#link.postRun({ t: 'run', run, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
+    this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 
   /** Asks the run to end. Its code may go on in the background, so the process takes no more. */
-  halt(flight: Flight, why: 'timeout' | 'cancelled'): void {
-    if (flight.halted !== null) return;
-    flight.halted = why;
+  halt(run: RunInFlight, why: 'timeout' | 'cancelled'): void {
+    if (run.halted !== null) return;
+    run.halted = why;
     this.#draining = true;
-    this.#link.post({ t: 'halt', run: flight.request.run });
-    this.#link.hurry(); // it may have ended in its time, and wait to be read
-    flight.setTimer(this.options.graceMs, () => this.#condemn());
+    this.#link.post({ t: 'halt', run: run.request.run });
+    this.#link.unthrottle(); // it may have ended in its time, and wait to be read
+    run.setTimer(this.options.graceMs, () => this.#onSilence());
   }
 
   /**
@@ -176,7 +178,7 @@ export class RunProcess implements Held {
   /** No new runs; it ends when the last one in flight has. */
   drain(): void {
     this.#draining = true;
-    if (this.#flights.size === 0) this.#kill();
+    if (this.#runs.size === 0) this.#kill();
   }
 
   drainUnused(): void {
@@ -184,54 +186,54 @@ export class RunProcess implements Held {
   }
 
   /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
-  lookAtMemory(): void {
+  sampleMemory(): void {
     if (this.#link.endIfOverMemory()) this.#draining = true;
   }
 
   /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. Returns what it used. */
-  lookAtCpu(): number {
+  sampleCpu(): number {
     const { pid } = this.#link;
     if (pid === undefined || this.#killed) return 0;
-    const { usedMs, isStray } = this.#cpu.take(pid, this.#flights.size > 0 || !this.#isLoaded);
-    if (isStray) this.drain();
+    const { usedMs, isRunaway } = this.#cpu.sample(pid, this.#runs.size > 0 || !this.#isLoaded);
+    if (isRunaway) this.drain();
     return usedMs;
   }
 
   /** Where a priority cannot be raised again, it ends when it is idle. */
-  giveWay(givesWay: boolean): void {
-    if (!this.#killed && !this.#link.giveWay(givesWay) && this.#flights.size === 0) this.drain();
+  setLowPriority(isLowPriority: boolean): void {
+    if (!this.#killed && !this.#link.setLowPriority(isLowPriority) && this.#runs.size === 0) this.drain();
   }
 
   /** At shutdown: what is still in flight goes back untried. */
   abandon(): void {
     this.#draining = true;
-    for (const flight of [...this.#flights.values()]) this.#end(flight, RETURNED);
+    for (const run of [...this.#runs.values()]) this.#end(run, RETURNED);
     this.#kill();
   }
 
   #receive(message: Message, take: (bytes: unknown) => Buffer): void {
     const body = message.bytes === undefined ? null : take(message.bytes);
     const whole = withBulk(message, take);
-    const flight = this.#flights.get(message.run as number);
-    this.#budget.count(message.t, flight !== undefined);
+    const run = this.#runs.get(message.run as number);
+    this.#budget.count(message.t, run !== undefined);
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'broken') this.#onBroken(message);
-    else if (message.t === 'stray') this.#strays.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
+    else if (message.t === 'stray') this.#strayExceptions.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
     // Else it was answered for before its last words arrived.
-    else if (flight !== undefined) this.#receiveFor(flight, whole, body);
+    else if (run !== undefined) this.#receiveFor(run, whole, body);
   }
 
-  #receiveFor(flight: Flight, message: Message, body: Buffer | null): void {
+  #receiveFor(run: RunInFlight, message: Message, body: Buffer | null): void {
     const { clock, log } = this.options;
-    const outcome = takeForFlight(flight, { message, body }, { link: this.#link, clock, log });
+    const outcome = applyRunMessage(run, { message, body }, { link: this.#link, clock, log });
     if (outcome === null) return;
     if (message.isTainted === true) this.#taint();
-    this.#end(flight, outcome);
+    this.#end(run, outcome);
   }
 
   #taint(): void {
     this.#draining = true;
-    const isEarly = this.#runs === this.#flights.size && performance.now() - this.bornAt < EARLY_MS;
+    const isEarly = this.#startedRuns === this.#runs.size && performance.now() - this.bornAt < EARLY_MS;
     if (isEarly) this.options.onEndedEarly();
   }
 
@@ -244,15 +246,15 @@ export class RunProcess implements Held {
   #onBroken(message: Message): void {
     const { deployment } = this.options;
     if (message.run !== undefined) {
-      const flight = this.#flights.get(message.run as number);
-      if (flight) this.#end(flight, this.#failed(readBroken(message.fault, flight.request.deployment)));
+      const run = this.#runs.get(message.run as number);
+      if (run) this.#end(run, this.#failed(readBroken(message.fault, run.request.deployment)));
       return;
     }
     const fault = readBroken(message.fault, deployment);
     this.#broken = fault;
     // It leaves by itself: a process that takes no runs and does not leave would keep its place from the others.
     this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
-    for (const flight of [...this.#flights.values()]) this.#end(flight, this.#failed(fault));
+    for (const run of [...this.#runs.values()]) this.#end(run, this.#failed(fault));
     this.#onLoaded(false);
   }
 
@@ -260,24 +262,24 @@ export class RunProcess implements Held {
     return { ...NO_OUTCOME, end: { kind: 'failed', fault: { ...fault, tsMs: this.options.clock.nowMs() } } };
   }
 
-  #end(flight: Flight, outcome: RunOutcome): void {
-    this.#flights.delete(flight.request.run);
+  #end(run: RunInFlight, outcome: RunOutcome): void {
+    this.#runs.delete(run.request.run);
     this.lastUsedAt = performance.now();
-    flight.end(outcome);
-    if (this.#flights.size > 0) return;
+    run.end(outcome);
+    if (this.#runs.size > 0) return;
     this.isYielding = false;
     if (this.#draining) this.#kill();
     else this.options.onFree();
   }
 
   /** It does not answer: all its runs are judged now, not when the operating system is done with it. */
-  #condemn(): void {
-    const all = [...this.#flights.values()];
+  #onSilence(): void {
+    const all = [...this.#runs.values()];
     const nowMs = this.options.clock.nowMs();
     this.#kill();
-    for (const flight of all) {
-      flight.isSilent = flight.halted === 'timeout';
-      this.#end(flight, afterSilence(flight, all, nowMs));
+    for (const run of all) {
+      run.isSilent = run.halted === 'timeout';
+      this.#end(run, outcomeAfterSilence(run, all, nowMs));
     }
   }
 
@@ -299,11 +301,11 @@ export class RunProcess implements Held {
     this.#close();
     this.#loading.resolve(false);
     if (!expected) this.#taint();
-    const all = [...this.#flights.values()];
+    const all = [...this.#runs.values()];
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
-    for (const flight of all) this.#end(flight, afterDeath(flight, death, judged));
+    for (const run of all) this.#end(run, outcomeAfterDeath(run, death, judged));
     const { kind, code, signal } = death;
-    const counts = { runs: this.#runs, strays: this.#strays.count, lost: all.length };
+    const counts = { runs: this.#startedRuns, strays: this.#strayExceptions.count, lost: all.length };
     const line = { ...this.#about(), ...counts, kind, code, signal };
     if (expected) this.options.log.debug(line, 'runner.process_ended');
     else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createBundler } from '../../../../src/runner/bundling/bundler.ts';
-import { Recent } from '../../../../src/runner/pool/recent.ts';
+import { LruCache } from '../../../../src/runner/pool/lru-cache.ts';
 import { DescriptionCache } from '../../../../src/runner/process/description-cache.ts';
 import type { DescribeResult } from '../../../../src/runner/runner.ts';
 import { deploymentOf } from '../kit.ts';
@@ -69,7 +69,7 @@ test('one code is described once', async () => {
 });
 
 test('the oldest is forgotten first', () => {
-  const recent = new Recent<string>({ max: 3, maxWeight: 10, weigh: (text) => text.length });
+  const recent = new LruCache<string>({ max: 3, maxWeight: 10, weigh: (text) => text.length });
   for (const [key, value] of Object.entries({ a: '1', b: '2', c: '3' })) recent.set(key, value);
   recent.get('a');
   recent.set('d', '4');

@@ -214,7 +214,7 @@ test('both are in a cgroup, and its end is told as memory', { skip: SKIP.process
       made++;
       return {
         add: (pid) => void added.push(pid),
-        giveWay: () => true,
+        setLowPriority: () => true,
         isOutOfMemory: () => isOutOfMemory,
         remove: () => void removed++,
       };
@@ -234,7 +234,7 @@ test('one that cannot be limited does not go on', { skip: SKIP.process }, async 
   const add = (): never => {
     throw new Error('no such group');
   };
-  const make = (): Cgroup => ({ add, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} });
+  const make = (): Cgroup => ({ add, setLowPriority: () => true, isOutOfMemory: () => false, remove: () => {} });
   const { bundling, lines } = bundlingAt(t, 'process', { cgroups: { make } });
   await assert.rejects(bundling.bundleStep(step('export default 1'), null), Refusal);
   assert.match(String(lines[0]?.fields.detail), /no such group/);

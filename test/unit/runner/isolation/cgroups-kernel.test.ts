@@ -103,9 +103,9 @@ test('a cgroup gets no more CPU than it may', {
   const group = groupOf(t, 512);
   startIn(group, 'sh', '-c', 'for n in 1 2 3; do while :; do :; done & done; wait');
   await until(() => /^nr_throttled [1-9]/m.test(group.said('cpu.stat')));
-  assert.equal(group.giveWay(true), true);
+  assert.equal(group.setLowPriority(true), true);
   assert.equal(group.said('cpu.idle').trim(), '1');
-  assert.equal(group.giveWay(false), true);
+  assert.equal(group.setLowPriority(false), true);
   assert.deepEqual([group.said('cpu.idle').trim(), group.said('cpu.weight').trim()], ['0', '100']);
 });
 

@@ -93,17 +93,17 @@ test('the CPU is left to the cgroups of others', (t) => {
   const path = join(dir, `errand-code-${process.pid}-1`);
   const of = (name: string): string => readFileSync(join(path, name), 'utf8');
   assert.equal(readFileSync(join(dir, 'errand-server/cpu.weight'), 'utf8'), '1000');
-  assert.equal(group?.giveWay(true), true);
+  assert.equal(group?.setLowPriority(true), true);
   assert.equal(of('cpu.weight'), '1', 'of a system that knows nothing else');
-  group?.giveWay(false);
+  group?.setLowPriority(false);
   assert.equal(of('cpu.weight'), '100');
   writeFileSync(join(path, 'cpu.idle'), '0');
-  group?.giveWay(true);
+  group?.setLowPriority(true);
   assert.equal(of('cpu.idle'), '1');
-  group?.giveWay(false);
+  group?.setLowPriority(false);
   assert.equal(of('cpu.idle'), '0');
   rmSync(path, { recursive: true });
-  assert.equal(group?.giveWay(true), false, 'it is gone');
+  assert.equal(group?.setLowPriority(true), false, 'it is gone');
 });
 
 test('one that is not its own is left alone', (t) => {
@@ -126,7 +126,7 @@ test('those that started the server move with it', (t) => {
   assert.equal(openCgroups(at(dir, [7, 5, 1])).obstacle, null);
 });
 
-const GROUP: Cgroup = { add: () => {}, giveWay: () => true, isOutOfMemory: () => false, remove: () => {} };
+const GROUP: Cgroup = { add: () => {}, setLowPriority: () => true, isOutOfMemory: () => false, remove: () => {} };
 const BUSY = 'export default async () => { for (;;) await new Promise((resolve) => setImmediate(resolve)) }';
 
 test('a process is put into a cgroup of its own', async (t) => {
@@ -142,7 +142,7 @@ test('a process is put into a cgroup of its own', async (t) => {
 
 test('a cgroup gives way where its owner takes too much', async (t) => {
   const weights: boolean[] = [];
-  const make = (): Cgroup => ({ ...GROUP, giveWay: (givesWay) => weights.push(givesWay) > 0 });
+  const make = (): Cgroup => ({ ...GROUP, setLowPriority: (isLowPriority) => weights.push(isLowPriority) > 0 });
   const { run, runner } = kit(t, { cgroups: { make } });
   returned(await run({ ...(await deploymentOf('export default () => 1')), ownerId: 'u_2' }));
   const request = requestOf(await deploymentOf(BUSY), { timeoutMs: 600_000 });

@@ -12,7 +12,7 @@ import { markedCode, originOf, plainCode } from '../../../../src/domain/origin.t
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import type { IsolationSettings } from '../../../../src/runner/isolation/isolation.ts';
 import type { RunnerOptions } from '../../../../src/runner/pool/pool.ts';
-import { isOurComponent, Sharing } from '../../../../src/runner/pool/sharing.ts';
+import { isOurComponent, ProcessKeys } from '../../../../src/runner/pool/process-keys.ts';
 import { createAddresses } from '../../../../src/webhook/address.ts';
 import { createEgress } from '../../../../src/webhook/egress.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
@@ -218,7 +218,7 @@ test('a component of ours does not start without a way out', async (t) => {
 
 test('ours never shares a process with the same code of an owner', async () => {
   const [ours, theirs] = [await fetching('component'), await fetching(null)];
-  const sharing = new Sharing();
+  const sharing = new ProcessKeys();
   const keyOf = (deployment: Deployment) => sharing.keyOf({ deployment, memoryMb: 256, env: {} });
   assert.notEqual(keyOf(ours), keyOf(theirs));
   assert.deepEqual([isOurComponent(ours), isOurComponent(theirs)], [true, false]);

@@ -14,7 +14,7 @@ export async function noJail(): Promise<string | false> {
   const isolation = { ...ISOLATION, level: 'jail', network: 'none' } as const;
   try {
     const runner = createRunner({ log: silent, clock: { nowMs: Date.now }, tmpDir, isolation });
-    const reason = await runner.trial();
+    const reason = await runner.selfTest();
     await runner.stop(0);
     return reason ?? false;
   } catch (error) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../../src/domain/limits.ts';
-import { Flight } from '../../../../src/runner/process/flight.ts';
 import { readEnd, readStepMessage } from '../../../../src/runner/process/inbound.ts';
+import { RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
 import { goingOn, requestOf } from '../kit.ts';
 
@@ -16,21 +16,22 @@ const steps = ['one', 'two', 'three'].map((namespace) => ({
   sourceMap: '',
 }));
 const deployment = { id: 'd_1', ownerId: 'u_1', runnableId: 'p_1', steps, createdAtMs: 0 };
-const flight = (given: Partial<RunRequest> = {}): Flight => new Flight(requestOf(deployment, given), 1000, () => {});
-const end = (of: Flight, message: object) =>
-  readEnd({ kind: 'succeeded', ...message }, { flight: of, body: null, nowMs: 2000 });
+const run = (given: Partial<RunRequest> = {}): RunInFlight =>
+  new RunInFlight(requestOf(deployment, given), 1000, () => {});
+const end = (of: RunInFlight, message: object) =>
+  readEnd({ kind: 'succeeded', ...message }, { run: of, body: null, nowMs: 2000 });
 const tuple = (index: number, returned: string | null = null, exports: object | null = null) =>
   [index, 0, 1, 1, returned, exports] as const;
 const LONG = JSON.stringify('x'.repeat(LIMITS.resultBytes - 100));
 
 test('steps are told of in their order', () => {
-  const one = flight();
+  const one = run();
   readStepMessage({ step: tuple(0) }, one);
   assert.throws(() => readStepMessage({ step: tuple(0) }, one), RangeError);
   assert.throws(() => readStepMessage({ step: tuple(2) }, one), RangeError);
   readStepMessage({ step: tuple(1) }, one);
-  assert.throws(() => end(flight({ goingOn: goingOn({ one: {} }) }), { step: tuple(0) }), RangeError);
-  const outcome = end(flight({ goingOn: goingOn({ one: {} }) }), { step: tuple(1) });
+  assert.throws(() => end(run({ goingOn: goingOn({ one: {} }) }), { step: tuple(0) }), RangeError);
+  const outcome = end(run({ goingOn: goingOn({ one: {} }) }), { step: tuple(1) });
   assert.deepEqual(
     outcome.steps.map(({ namespace }) => namespace),
     ['two'],
@@ -39,46 +40,46 @@ test('steps are told of in their order', () => {
 
 test('results of all segments are bounded together', () => {
   const wait = { kind: 'waiting', wait: ['rerun', 1, JSON.stringify('x'.repeat(200))] };
-  assert.throws(() => end(flight(), { step: tuple(0, LONG), ...wait }), TypeError);
-  const before = () => flight({ goingOn: goingOn({ one: { returnValue: LONG } }) });
+  assert.throws(() => end(run(), { step: tuple(0, LONG), ...wait }), TypeError);
+  const before = () => run({ goingOn: goingOn({ one: { returnValue: LONG } }) });
   assert.throws(() => end(before(), { step: tuple(1), ...wait }), TypeError);
   assert.throws(() => end(before(), { step: tuple(1, null, { ['n'.repeat(200)]: '1' }) }), RangeError);
-  assert.equal(end(flight(), { step: tuple(0), ...wait }).end.kind, 'waiting');
+  assert.equal(end(run(), { step: tuple(0), ...wait }).end.kind, 'waiting');
 });
 
 test('log lines of all messages are bounded together', () => {
   const line = [1, 'info', 'one', 'x'.repeat(LIMITS.logBytes / 2)];
-  const told = flight();
+  const told = run();
   readStepMessage({ step: tuple(0), logs: [line] }, told);
   assert.throws(() => end(told, { logs: [line] }), TypeError);
   const carried = { ...goingOn({ one: {} }), logBytes: LIMITS.logBytes - 100 };
-  assert.throws(() => end(flight({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x'.repeat(50)]] }), TypeError);
-  assert.throws(() => end(flight({ goingOn: carried }), { logs: [1, 2].map(() => [1, 'info', 'two', '']) }), TypeError);
-  assert.equal(end(flight({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x']] }).logs.length, 1);
+  assert.throws(() => end(run({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x'.repeat(50)]] }), TypeError);
+  assert.throws(() => end(run({ goingOn: carried }), { logs: [1, 2].map(() => [1, 'info', 'two', '']) }), TypeError);
+  assert.equal(end(run({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x']] }).logs.length, 1);
 });
 
 test('sends of all messages are bounded together', () => {
   const half = Array.from({ length: LIMITS.emissionsPerRun / 2 + 1 }, () => ['emit', '', '1']);
-  const told = flight();
+  const told = run();
   readStepMessage({ step: tuple(0), outgoing: half }, told);
   assert.throws(() => end(told, { outgoing: half }), TypeError);
-  const large = flight();
+  const large = run();
   readStepMessage({ step: tuple(0), outgoing: [['emit', '', LONG]] }, large);
   assert.throws(() => end(large, { outgoing: [['emit', '', JSON.stringify('x'.repeat(200))]] }), TypeError);
 });
 
 test('a source emits, and neither waits nor sends', () => {
   const source = { sourceId: 'dc_1', call: 'run', configuredProps: {}, endpoints: {}, db: {} } as const;
-  const ofSource = () => flight({ source });
+  const ofSource = () => run({ source });
   assert.throws(() => end(ofSource(), { kind: 'waiting', step: tuple(0), wait: ['delay', 1, null] }), TypeError);
   const mail = ['email', '', '{"subject":"s","text":""}'];
   assert.throws(() => end(ofSource(), { step: tuple(0), outgoing: [mail] }), TypeError);
-  assert.equal(end(flight(), { step: tuple(0), outgoing: [mail] }).outgoing.length, 1);
+  assert.equal(end(run(), { step: tuple(0), outgoing: [mail] }).outgoing.length, 1);
   assert.equal(end(ofSource(), { step: tuple(0), outgoing: [['emit', 'c', '1']] }).outgoing.length, 1);
 });
 
 test('what ended steps sent is told apart', () => {
-  const told = flight();
+  const told = run();
   readStepMessage({ step: tuple(0), outgoing: [['emit', '', '1']], summary: 's', dropped: 3 }, told);
   const failed = [1, 1, 1, 1, null, null];
   const fault = { step: 1, code: 'Error', msg: '', tsMs: 1, stack: '' };

@@ -16,13 +16,13 @@ const BEHIND_MS = 1000;
 const SECOND_MS = 1000;
 
 /** Of one message. */
-export interface Turn {
+export interface Reservation {
   readonly ownerId: string;
   readonly tookMs: number;
   readonly atMs: number;
 }
 
-interface IntakeOptions {
+interface MessageThrottleOptions {
   /** Of a clock that is never set back. */
   readonly nowMs: () => number;
   readonly bytesPerSecond?: number | undefined;
@@ -33,7 +33,7 @@ interface Active {
   readonly atMs: number;
 }
 
-export class Intake {
+export class MessageThrottle {
   readonly #nowMs: () => number;
   readonly #bytesPerSecond: number;
   /** By owner: when the next turn is. */
@@ -43,7 +43,7 @@ export class Intake {
   #otherLast: Active | null = null;
   #isClosed = false;
 
-  constructor({ nowMs, bytesPerSecond = BYTES_PER_SECOND }: IntakeOptions) {
+  constructor({ nowMs, bytesPerSecond = BYTES_PER_SECOND }: MessageThrottleOptions) {
     this.#nowMs = nowMs;
     this.#bytesPerSecond = bytesPerSecond;
   }
@@ -55,7 +55,7 @@ export class Intake {
   }
 
   /** A large message has begun to arrive. */
-  enter(ownerId: string, bytes: number): Turn {
+  reserve(ownerId: string, bytes: number): Reservation {
     const atMs = Math.max(this.#nowMs(), this.#nextAtMs.get(ownerId) ?? 0);
     const tookMs = (bytes / this.#bytesPerSecond) * SECOND_MS;
     this.#nextAtMs.set(ownerId, atMs + tookMs);
@@ -63,8 +63,8 @@ export class Intake {
   }
 
   /** For how long the message is still to wait; 0: its turn has come. */
-  waitMs({ ownerId, atMs }: Turn): number {
-    if (this.hasOthers(ownerId)) return Math.max(0, atMs - this.#nowMs());
+  waitMs({ ownerId, atMs }: Reservation): number {
+    if (this.hasOtherOwners(ownerId)) return Math.max(0, atMs - this.#nowMs());
     this.#nextAtMs.delete(ownerId);
     return 0;
   }
@@ -72,11 +72,11 @@ export class Intake {
   /** Whether so much of the owner's waits that no run of it should begin. */
   isBehind(ownerId: string): boolean {
     const nextAtMs = this.#nextAtMs.get(ownerId);
-    return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.hasOthers(ownerId);
+    return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.hasOtherOwners(ownerId);
   }
 
   /** Its turn is not waited for any more. */
-  giveUp({ ownerId, tookMs }: Turn): void {
+  release({ ownerId, tookMs }: Reservation): void {
     const nextAtMs = this.#nextAtMs.get(ownerId);
     if (nextAtMs !== undefined) this.#nextAtMs.set(ownerId, nextAtMs - tookMs);
   }
@@ -87,7 +87,7 @@ export class Intake {
   }
 
   /** Whether another owner has something to do. */
-  hasOthers(ownerId: string): boolean {
+  hasOtherOwners(ownerId: string): boolean {
     const other = this.#last?.ownerId === ownerId ? this.#otherLast : this.#last;
     return !this.#isClosed && other !== null && this.#nowMs() - other.atMs < ACTIVE_MS;
   }

@@ -4,17 +4,25 @@
 
 import { SECOND_MS } from '../../domain/limits.ts';
 import type { Quotas } from '../../domain/quota.ts';
-import type { Flight } from '../process/flight.ts';
-import type { Intake } from '../process/intake.ts';
+import type { MessageThrottle } from '../process/message-throttle.ts';
+import type { RunInFlight } from '../process/run-in-flight.ts';
 import type { RunRequest } from '../runner.ts';
 import { Backlog } from './backlog.ts';
-import { CPU_LOOK_MS, CPU_LOOK_SOON_MS, START_CPU_MS } from './cpu.ts';
+import { BUSY_CPU_SAMPLE_MS, CPU_SAMPLE_MS, START_CPU_MS } from './cpu.ts';
 import type { CpuUse } from './cpu-use.ts';
-import { admit, type Bounds, countByOwner, type Held, isAwake, LOADED_MB, type Verdict } from './fair-slots.ts';
+import {
+  type Admission,
+  admit,
+  type Bounds,
+  countByOwner,
+  isAwake,
+  LOADED_MB,
+  type ProcessState,
+} from './fair-slots.ts';
 import { greedy } from './priority.ts';
-import { Restarts } from './restarts.ts';
-import type { Placed } from './sharing.ts';
-import { type Group, Waiting } from './waiting.ts';
+import type { ProcessSettings } from './process-keys.ts';
+import { RestartBackoff } from './restart-backoff.ts';
+import { type WaitingGroup, WaitingRuns } from './waiting-runs.ts';
 
 /** What is asked of an owner here. */
 export interface RunQuotas extends Pick<Quotas, 'processes' | 'cpuSecondsPerMinute'> {
@@ -23,43 +31,43 @@ export interface RunQuotas extends Pick<Quotas, 'processes' | 'cpuSecondsPerMinu
 }
 
 /** What is asked of a process here; see RunProcess. */
-export interface PlacedProcess extends Held {
+export interface SlotProcess extends ProcessState {
   isYielding: boolean;
   readonly isFull: boolean;
   readonly options: { readonly key: string };
   fits(request: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean;
-  start(flight: Flight): void;
+  start(run: RunInFlight): void;
   drain(): void;
   retire(deploymentId: string): boolean;
-  lookAtCpu(): number;
+  sampleCpu(): number;
   /** Takes the CPU only as far as nobody else wants it; or no longer. */
-  giveWay(givesWay: boolean): void;
+  setLowPriority(isLowPriority: boolean): void;
 }
 
-interface PlacesDeps<P> {
+interface ProcessSlotsDeps<P> {
   readonly bounds: Bounds;
   readonly quotasOf: (ownerId: string) => RunQuotas;
   readonly cpuUse: CpuUse;
-  readonly intake: Pick<Intake, 'isBehind' | 'hasOthers'>;
-  readonly create: (key: string, placed: Placed) => P;
+  readonly throttle: Pick<MessageThrottle, 'isBehind' | 'hasOtherOwners'>;
+  readonly create: (key: string, settings: ProcessSettings) => P;
   /** Of a clock that is never set back. */
   readonly nowMs: () => number;
 }
 
 /** An owner gives way as soon as it is found to take the CPU, and for the rest of such a time. */
-const PRIORITIZED_MS = CPU_LOOK_MS * (9 / 10);
+const PRIORITIZED_MS = CPU_SAMPLE_MS * (9 / 10);
 /** Of the processes that may work at a time, as many as may be started ahead of a first run; at least one. */
 const UNUSED_SHARE = 1 / 2;
 
-export class Places<P extends PlacedProcess> {
+export class ProcessSlots<P extends SlotProcess> {
   /** All that exist, also those that are ending. */
   readonly all = new Set<P>();
-  readonly #deps: PlacesDeps<P>;
-  /** In which process a flight is; none: it waits. */
-  readonly #of = new Map<Flight, P>();
-  readonly #waiting = new Waiting();
+  readonly #deps: ProcessSlotsDeps<P>;
+  /** In which process a run is; none: it waits. */
+  readonly #processOf = new Map<RunInFlight, P>();
+  readonly #waiting = new WaitingRuns();
   readonly #backlog = new Backlog();
-  readonly #restarts = new Restarts();
+  readonly #restartBackoff = new RestartBackoff();
   /** By key: the one that takes the runs that have it. */
   readonly #open = new Map<string, P>();
   /** What each owner has used since priorities were set last. */
@@ -71,45 +79,45 @@ export class Places<P extends PlacedProcess> {
   #isServing = false;
   #isClosed = false;
 
-  constructor(deps: PlacesDeps<P>) {
+  constructor(deps: ProcessSlotsDeps<P>) {
     this.#deps = deps;
   }
 
-  processOf(flight: Flight): P | undefined {
-    return this.#of.get(flight);
+  processOf(run: RunInFlight): P | undefined {
+    return this.#processOf.get(run);
   }
 
   /** Starts the run, or has it wait. */
-  place(flight: Flight): void {
-    const open = flight.request.alone ? undefined : this.#open.get(flight.key);
+  start(run: RunInFlight): void {
+    const open = run.request.alone ? undefined : this.#open.get(run.key);
     if (open !== undefined && !open.isDraining) {
-      if (!open.fits(flight.request)) open.drain();
+      if (!open.fits(run.request)) open.drain();
       else if (this.#takesAtOnce(open)) {
-        if (open.isFull) this.#backlog.add(flight);
-        else this.#startIn(open, flight);
+        if (open.isFull) this.#backlog.add(run);
+        else this.#startIn(open, run);
         return;
       }
     }
-    this.#waiting.add(flight);
+    this.#waiting.add(run);
     this.serve();
   }
 
   /** A run has ended, maybe in a process that others of its key wait for. */
-  ended(flight: Flight): void {
-    this.#of.delete(flight);
-    if (this.#isClosed || this.#open.get(flight.key)?.isFull) return;
-    const next = this.#backlog.take(flight.key);
-    if (next !== undefined) this.place(next);
+  ended(run: RunInFlight): void {
+    this.#processOf.delete(run);
+    if (this.#isClosed || this.#open.get(run.key)?.isFull) return;
+    const next = this.#backlog.take(run.key);
+    if (next !== undefined) this.start(next);
   }
 
   /** False when it does not wait. */
-  remove(flight: Flight): boolean {
-    return this.#waiting.remove(flight) || this.#backlog.remove(flight);
+  remove(run: RunInFlight): boolean {
+    return this.#waiting.remove(run) || this.#backlog.remove(run);
   }
 
   /** The process ends for what its code has done, before any of its runs was over. */
   endedEarly(process: P): void {
-    this.#restarts.endedEarly(process.options.key, this.#deps.nowMs());
+    this.#restartBackoff.endedEarly(process.options.key, this.#deps.nowMs());
   }
 
   gone(process: P): void {
@@ -128,29 +136,29 @@ export class Places<P extends PlacedProcess> {
     if (this.#waiting.processes === 0 || this.#soon !== undefined) return;
     this.#soon = setTimeout(() => {
       this.#soon = undefined;
-      this.lookAtCpu();
+      this.sampleCpu();
       this.serve();
-    }, CPU_LOOK_SOON_MS);
+    }, BUSY_CPU_SAMPLE_MS);
   }
 
   /** `which`: those that have runs alone, which is enough to find a new owner that takes the CPU. */
-  lookAtCpu(which: 'all' | 'busy' = 'all'): void {
+  sampleCpu(which: 'all' | 'busy' = 'all'): void {
     const nowMs = this.#deps.nowMs();
     for (const process of this.all) {
       const isLookedAt = which === 'all' || process.inFlight > 0;
-      this.#charge(process.ownerId, isLookedAt ? process.lookAtCpu() : 0, nowMs);
+      this.#charge(process.ownerId, isLookedAt ? process.sampleCpu() : 0, nowMs);
     }
     const isOver = nowMs - this.#prioritizedAt >= PRIORITIZED_MS;
     const found = greedy(this.#lately);
     this.#greedy = isOver ? found : new Set([...this.#greedy, ...found]);
-    for (const process of this.all) process.giveWay(this.#greedy.has(process.ownerId));
+    for (const process of this.all) process.setLowPriority(this.#greedy.has(process.ownerId));
     if (!isOver) return;
     this.#prioritizedAt = nowMs;
     this.#lately.clear();
   }
 
   /** For a process that no run waits for: it takes no place, and no memory, for which another one would have to leave. */
-  hasRoomFor(key: string, { deployment: { ownerId } }: Placed, alsoComing: number): boolean {
+  hasRoomFor(key: string, { deployment: { ownerId } }: ProcessSettings, alsoComing: number): boolean {
     const { maxAwake, maxProcesses, poolMb } = this.#deps.bounds;
     if (this.#isClosed || this.#open.has(key)) return false;
     const all = [...this.all];
@@ -162,8 +170,8 @@ export class Places<P extends PlacedProcess> {
     return all.length + alsoComing < maxProcesses && usedMb + LOADED_MB <= poolMb;
   }
 
-  openFor(key: string, placed: Placed): P {
-    const process = this.#create(key, placed);
+  openFor(key: string, settings: ProcessSettings): P {
+    const process = this.#create(key, settings);
     this.#open.set(key, process);
     return process;
   }
@@ -176,7 +184,7 @@ export class Places<P extends PlacedProcess> {
   }
 
   /** Nothing is started any more. Returns what waited. */
-  close(): readonly Flight[] {
+  close(): readonly RunInFlight[] {
     this.#isClosed = true;
     clearTimeout(this.#soon);
     return [...this.#waiting.takeAll(), ...this.#backlog.takeAll()];
@@ -197,20 +205,20 @@ export class Places<P extends PlacedProcess> {
     for (const ownerId of owners) {
       if (this.#isOver(ownerId)) continue;
       for (const group of this.#nextOf(ownerId)) {
-        const verdict = this.#ask(all, group, promised);
-        if (verdict === null) continue;
-        if (verdict.waitsFor === null) {
+        const admission = this.#admit(all, group, promised);
+        if (admission === null) continue;
+        if (admission.waitsFor === null) {
           this.#begin(group);
           return true;
         }
-        if (verdict.waitsFor === 'place') promised++;
+        if (admission.waitsFor === 'slot') promised++;
       }
     }
     return false;
   }
 
   /** Of an owner's groups, the first of all, and the first of those that need no new process. */
-  #nextOf(ownerId: string): Group[] {
+  #nextOf(ownerId: string): WaitingGroup[] {
     const groups = [...this.#waiting.groupsOf(ownerId)].filter((group) => !this.#isPausing(group));
     const [first] = groups;
     const warm = groups.find((group) => this.#openOf(group) !== undefined);
@@ -218,13 +226,13 @@ export class Places<P extends PlacedProcess> {
   }
 
   /** Beside other owners alone: else nobody has anything of it. */
-  #isPausing({ key, ownerId }: Group): boolean {
-    const { intake, nowMs } = this.#deps;
-    return key !== null && this.#restarts.isPausing(key, nowMs()) && intake.hasOthers(ownerId);
+  #isPausing({ key, ownerId }: WaitingGroup): boolean {
+    const { throttle, nowMs } = this.#deps;
+    return key !== null && this.#restartBackoff.isPausing(key, nowMs()) && throttle.hasOtherOwners(ownerId);
   }
 
   /** Null when it can but wait for its own process. */
-  #ask(all: readonly P[], group: Group, promised: number): Verdict<P> | null {
+  #admit(all: readonly P[], group: WaitingGroup, promised: number): Admission<P> | null {
     const { bounds, quotasOf } = this.#deps;
     const { ownerId } = group;
     const open = this.#openOf(group);
@@ -236,19 +244,19 @@ export class Places<P extends PlacedProcess> {
     }
     const [warm, maxOwn, nowMs] = [open ?? null, quotasOf(ownerId).processes, this.#deps.nowMs()];
     const waiting = this.#waiting.countOf(ownerId);
-    const verdict = admit(all, bounds, { ownerId, warm, maxOwn, waiting, promised, nowMs });
-    verdict.ends?.drain();
-    verdict.leaves?.drain();
-    if (verdict.yields !== null) verdict.yields.isYielding = true;
-    return verdict;
+    const admission = admit(all, bounds, { ownerId, warm, maxOwn, waiting, promised, nowMs });
+    admission.ends?.drain();
+    admission.leaves?.drain();
+    if (admission.yields !== null) admission.yields.isYielding = true;
+    return admission;
   }
 
-  #openOf({ key, flights: [first] }: Group): P | undefined {
+  #openOf({ key, runs: [first] }: WaitingGroup): P | undefined {
     const open = key === null ? undefined : this.#open.get(key);
     return open && first && !open.isDraining && open.fits(first.request) ? open : undefined;
   }
 
-  #begin(group: Group): void {
+  #begin(group: WaitingGroup): void {
     const open = this.#openOf(group);
     const [first, ...others] = this.#waiting.take(group);
     if (first === undefined) return;
@@ -259,16 +267,16 @@ export class Places<P extends PlacedProcess> {
       process.drain();
     } else {
       this.#startIn(open ?? this.openFor(key, request), first);
-      for (const flight of others) this.place(flight);
+      for (const run of others) this.start(run);
     }
   }
 
   /** It gives way from its beginning when its owner does. */
-  #create(key: string, placed: Placed): P {
-    const process = this.#deps.create(key, placed);
+  #create(key: string, settings: ProcessSettings): P {
+    const process = this.#deps.create(key, settings);
     this.all.add(process);
     this.#charge(process.ownerId, START_CPU_MS, this.#deps.nowMs());
-    if (this.#greedy.has(process.ownerId)) process.giveWay(true);
+    if (this.#greedy.has(process.ownerId)) process.setLowPriority(true);
     return process;
   }
 
@@ -277,14 +285,14 @@ export class Places<P extends PlacedProcess> {
     this.#lately.set(ownerId, (this.#lately.get(ownerId) ?? 0) + usedMs);
   }
 
-  #startIn(process: P, flight: Flight): void {
-    this.#of.set(flight, process);
-    process.start(flight);
+  #startIn(process: P, run: RunInFlight): void {
+    this.#processOf.set(run, process);
+    process.start(run);
   }
 
   #isOver(ownerId: string): boolean {
     const { cpuSecondsPerMinute, isFull } = this.#deps.quotasOf(ownerId);
-    if (isFull || this.#deps.intake.isBehind(ownerId)) return true;
+    if (isFull || this.#deps.throttle.isBehind(ownerId)) return true;
     if (cpuSecondsPerMinute === null) return false;
     return this.#deps.cpuUse.usedMs(ownerId, this.#deps.nowMs()) >= cpuSecondsPerMinute * SECOND_MS;
   }

@@ -3,26 +3,26 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
-import { Intake } from '../../../../src/runner/process/intake.ts';
+import { MessageThrottle } from '../../../../src/runner/process/message-throttle.ts';
 import { deploymentOf, type Kit, kit, requestOf, returned, until } from '../kit.ts';
 
 const MB = 1024 * 1024;
 
-function intake() {
+function throttle() {
   const clock = { nowMs: 1_000_000 };
-  return { clock, intake: new Intake({ nowMs: () => clock.nowMs, bytesPerSecond: MB }) };
+  return { clock, throttle: new MessageThrottle({ nowMs: () => clock.nowMs, bytesPerSecond: MB }) };
 }
 
 test('large messages of one owner come one behind the other', () => {
-  const { clock, intake: it } = intake();
+  const { clock, throttle: it } = throttle();
   it.active('b');
   it.active('a');
-  const [first, second, third] = [it.enter('a', 2 * MB), it.enter('a', MB), it.enter('a', MB)];
+  const [first, second, third] = [it.reserve('a', 2 * MB), it.reserve('a', MB), it.reserve('a', MB)];
   assert.deepEqual(
     [first, second, third].map((turn) => it.waitMs(turn)),
     [0, 2000, 3000],
   );
-  assert.equal(it.waitMs(it.enter('b', MB)), 0, 'of another owner');
+  assert.equal(it.waitMs(it.reserve('b', MB)), 0, 'of another owner');
   clock.nowMs += 2000;
   assert.deepEqual(
     [second, third].map((turn) => it.waitMs(turn)),
@@ -31,55 +31,55 @@ test('large messages of one owner come one behind the other', () => {
 });
 
 test('an owner alone waits for nothing', () => {
-  const { clock, intake: it } = intake();
+  const { clock, throttle: it } = throttle();
   for (let n = 0; n < 3; n++) {
     it.active('a');
-    assert.equal(it.waitMs(it.enter('a', 10 * MB)), 0);
+    assert.equal(it.waitMs(it.reserve('a', 10 * MB)), 0);
   }
   it.active('b');
   it.active('a');
-  assert.equal(it.waitMs(it.enter('a', 10 * MB)), 0, 'what was before does not count');
-  const waits = it.enter('a', MB);
+  assert.equal(it.waitMs(it.reserve('a', 10 * MB)), 0, 'what was before does not count');
+  const waits = it.reserve('a', MB);
   assert.ok(it.waitMs(waits) > 0);
   clock.nowMs += 9000;
   assert.ok(it.waitMs(waits) > 0);
   clock.nowMs += 2000;
   it.active('a');
-  const [, alone] = [it.enter('a', 100 * MB), it.enter('a', MB)];
+  const [, alone] = [it.reserve('a', 100 * MB), it.reserve('a', MB)];
   assert.equal(it.waitMs(alone), 0, 'the other one has done nothing for long');
 });
 
 test('an owner of whom much waits is behind', () => {
-  const { clock, intake: it } = intake();
+  const { clock, throttle: it } = throttle();
   it.active('b');
   it.active('a');
-  it.enter('a', MB);
+  it.reserve('a', MB);
   assert.equal(it.isBehind('a'), false);
-  it.enter('a', 3 * MB);
+  it.reserve('a', 3 * MB);
   assert.deepEqual([it.isBehind('a'), it.isBehind('b')], [true, false]);
   clock.nowMs += 3000;
   assert.equal(it.isBehind('a'), false);
-  it.enter('a', 20 * MB);
+  it.reserve('a', 20 * MB);
   clock.nowMs += 10_000;
   it.active('a');
   assert.equal(it.isBehind('a'), false, 'beside nobody');
 });
 
 test('a turn that is given up delays no other', () => {
-  const { intake: it } = intake();
+  const { throttle: it } = throttle();
   it.active('b');
   it.active('a');
-  it.enter('a', MB);
-  it.giveUp(it.enter('a', 50 * MB));
-  assert.equal(it.waitMs(it.enter('a', MB)), 1000);
+  it.reserve('a', MB);
+  it.release(it.reserve('a', 50 * MB));
+  assert.equal(it.waitMs(it.reserve('a', MB)), 1000);
 });
 
 test('nothing waits once it is closed', () => {
-  const { intake: it } = intake();
+  const { throttle: it } = throttle();
   it.active('b');
   it.active('a');
-  it.enter('a', MB);
-  const waits = it.enter('a', MB);
+  it.reserve('a', MB);
+  const waits = it.reserve('a', MB);
   it.close();
   assert.equal(it.waitMs(waits), 0);
 });

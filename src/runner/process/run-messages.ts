@@ -5,43 +5,43 @@ import type { RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ChildLink } from './child-link.ts';
 import { childRequestsOf } from './child-requests.ts';
-import type { Flight } from './flight.ts';
 import { readAnswer, readChildRequest, readEnd, readStepMessage } from './inbound.ts';
+import type { RunInFlight } from './run-in-flight.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
 
-interface Around {
-  readonly link: Pick<ChildLink, 'post' | 'room'>;
+interface MessageContext {
+  readonly link: Pick<ChildLink, 'post' | 'drained'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-interface Said {
+interface Received {
   readonly message: Message;
   /** The message's own bytes; null: it has none. */
   readonly body: Buffer | null;
 }
 
 /** Returns how the run has ended when the message says so; else null. Throws on a message that no honest process sends. */
-export function takeForFlight(
-  flight: Flight,
-  { message, body }: Said,
-  { link, clock, log }: Around,
+export function applyRunMessage(
+  run: RunInFlight,
+  { message, body }: Received,
+  { link, clock, log }: MessageContext,
 ): RunOutcome | null {
   switch (message.t) {
     case 'end':
-      return readEnd(message, { flight, body, nowMs: clock.nowMs() });
+      return readEnd(message, { run, body, nowMs: clock.nowMs() });
     case 'step':
-      readStepMessage(message, flight);
-      flight.stepStartedAtMs = clock.nowMs();
+      readStepMessage(message, run);
+      run.stepStartedAtMs = clock.nowMs();
       return null;
     case 'answer':
-      takeAnswer(flight, { message, body }, log);
+      takeAnswer(run, { message, body }, log);
       return null;
     case 'request': {
       const { id, request, bytes } = readChildRequest(message, body);
-      flight.childRequests ??= childRequestsOf(flight.request, link, log);
-      flight.childRequests.add(id, request, bytes);
+      run.childRequests ??= childRequestsOf(run.request, link, log);
+      run.childRequests.add(id, request, bytes);
       return null;
     }
     default:
@@ -49,13 +49,13 @@ export function takeForFlight(
   }
 }
 
-function takeAnswer(flight: Flight, { message, body }: Said, log: Log): void {
-  if (flight.answered) throw new TypeError('it has been answered before');
+function takeAnswer(run: RunInFlight, { message, body }: Received, log: Log): void {
+  if (run.answered) throw new TypeError('it has been answered before');
   const answer = readAnswer(message.answer, body);
-  flight.answered = true;
+  run.answered = true;
   try {
-    flight.request.onAnswer(answer);
+    run.request.onAnswer(answer);
   } catch (error) {
-    log.error({ run: flight.request.run, error: String(error) }, 'runner.on_answer_threw');
+    log.error({ run: run.request.run, error: String(error) }, 'runner.on_answer_threw');
   }
 }

@@ -5,9 +5,9 @@ import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts
 import type { StepResult } from '../../domain/run/step-result.ts';
 import { CONNECTION_LOST } from '../child/protocol.ts';
 import type { Death } from './child-link.ts';
-import { CANCELLED, type Flight } from './flight.ts';
+import { CANCELLED, type RunInFlight } from './run-in-flight.ts';
 
-interface Blame {
+interface Cause {
   readonly code: string;
   readonly msg: string;
 }
@@ -18,17 +18,21 @@ const CRASHES: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGS
 const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
 
 /** The process died. Only a run that had it to itself can be blamed, or one that was past its time already. */
-export function afterDeath(flight: Flight, death: Death, context: { nowMs: number; inFlight: number }): RunOutcome {
-  if (flight.halted === 'cancelled') return CANCELLED;
-  if (flight.halted === 'timeout' && context.inFlight === 1) return failed(flight, timeoutOf(flight), context.nowMs);
+export function outcomeAfterDeath(
+  run: RunInFlight,
+  death: Death,
+  context: { nowMs: number; inFlight: number },
+): RunOutcome {
+  if (run.halted === 'cancelled') return CANCELLED;
+  if (run.halted === 'timeout' && context.inFlight === 1) return failed(run, timeoutOf(run), context.nowMs);
   if (death.kind === 'start') {
     return failed(
-      flight,
+      run,
       { code: 'StartFailed', msg: `The process could not be started: ${death.detail}` },
       context.nowMs,
     );
   }
-  return context.inFlight === 1 ? failed(flight, blameOf(flight, death), context.nowMs) : BYSTANDER;
+  return context.inFlight === 1 ? failed(run, causeOf(run, death), context.nowMs) : BYSTANDER;
 }
 
 /**
@@ -36,19 +40,19 @@ export function afterDeath(flight: Flight, death: Death, context: { nowMs: numbe
  * are, any of them may be, also when only one is past its time: it may have waited for its turn ever since. So each runs
  * again by itself rather than be blamed for another's loop.
  */
-export function afterSilence(flight: Flight, all: readonly Flight[], nowMs: number): RunOutcome {
-  if (flight.halted === 'cancelled') return CANCELLED;
-  if (flight.halted === null || all.length > 1) return BYSTANDER;
-  return failed(flight, timeoutOf(flight), nowMs);
+export function outcomeAfterSilence(run: RunInFlight, all: readonly RunInFlight[], nowMs: number): RunOutcome {
+  if (run.halted === 'cancelled') return CANCELLED;
+  if (run.halted === null || all.length > 1) return BYSTANDER;
+  return failed(run, timeoutOf(run), nowMs);
 }
 
 /** How a run that was told to end has ended, in the step at `index`; null when nobody had told it. */
-export function haltedEnd(flight: Flight, index: number, nowMs: number): RunOutcome['end'] | null {
-  if (flight.halted === null) return null;
-  if (flight.halted === 'cancelled') return CANCELLED.end;
+export function haltedEnd(run: RunInFlight, index: number, nowMs: number): RunOutcome['end'] | null {
+  if (run.halted === null) return null;
+  if (run.halted === 'cancelled') return CANCELLED.end;
   return {
     kind: 'failed',
-    fault: faultAt(flight.request.deployment, index, { ...timeoutOf(flight), tsMs: nowMs, stack: '' }),
+    fault: faultAt(run.request.deployment, index, { ...timeoutOf(run), tsMs: nowMs, stack: '' }),
   };
 }
 
@@ -58,42 +62,42 @@ export function faultAt({ steps }: Deployment, index: number, fault: Omit<Fault,
   return { ...fault, cellId: step?.id ?? '', namespace: step?.namespace ?? '' };
 }
 
-function failed(flight: Flight, { code, msg }: Blame, nowMs: number): RunOutcome {
-  const { deployment } = flight.request;
-  const index = flight.firstIndex + flight.steps.length;
+function failed(run: RunInFlight, { code, msg }: Cause, nowMs: number): RunOutcome {
+  const { deployment } = run.request;
+  const index = run.firstIndex + run.steps.length;
   const fault = faultAt(deployment, index, { code, msg, tsMs: nowMs, stack: '' });
   const cut: StepResult = {
     id: fault.cellId,
     namespace: fault.namespace,
     state: 'failed',
-    startedAtMs: flight.stepStartedAtMs,
-    tookMs: Math.max(0, nowMs - flight.stepStartedAtMs),
+    startedAtMs: run.stepStartedAtMs,
+    tookMs: Math.max(0, nowMs - run.stepStartedAtMs),
     exports: {},
   };
   // A process that could not start has begun no step, and one may die when the last step is done.
   const begun = code !== 'StartFailed' && index < deployment.steps.length;
-  const { logs, logBytesDropped, outgoing, summary } = flight;
+  const { logs, logBytesDropped, outgoing, summary } = run;
   const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary };
   return {
     ...NO_OUTCOME,
     ...made,
     end: { kind: 'failed', fault },
-    steps: begun ? [...flight.steps, cut] : flight.steps,
+    steps: begun ? [...run.steps, cut] : run.steps,
   };
 }
 
-function blameOf(flight: Flight, { kind, code, signal, detail }: Death): Blame {
+function causeOf(run: RunInFlight, { kind, code, signal, detail }: Death): Cause {
   if (kind === 'garbage' || code === CONNECTION_LOST)
     return { code: 'WorkerLost', msg: 'The code broke the connection between its process and the server' };
   const saysSo = SAYS_OUT_OF_MEMORY.test(detail) && (CRASHES.has(signal) || (code ?? 0) > 128);
   if (kind === 'memory' || saysSo) {
-    return { code: 'OutOfMemory', msg: `The code used more than its ${flight.request.memoryMb} MB of memory` };
+    return { code: 'OutOfMemory', msg: `The code used more than its ${run.request.memoryMb} MB of memory` };
   }
   if (signal !== null && CRASHES.has(signal)) return { code: 'WorkerLost', msg: `The process crashed, by ${signal}` };
   if (signal !== null) return { code: 'WorkerLost', msg: `The process was ended from outside, by ${signal}` };
   return { code: 'WorkerExit', msg: `The code ended its process with exit code ${code}` };
 }
 
-function timeoutOf({ request }: Flight): Blame {
+function timeoutOf({ request }: RunInFlight): Cause {
   return { code: 'Timeout', msg: `The run took longer than its limit of ${request.timeoutMs} ms` };
 }

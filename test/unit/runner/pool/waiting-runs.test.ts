@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Waiting } from '../../../../src/runner/pool/waiting.ts';
-import { Flight } from '../../../../src/runner/process/flight.ts';
+import { WaitingRuns } from '../../../../src/runner/pool/waiting-runs.ts';
+import { RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import { requestOf } from '../kit.ts';
 
-const flight = (id: string, alone = false, ownerId = 'u_1'): Flight =>
-  new Flight(requestOf({ id, ownerId, runnableId: 'p_1', steps: [], createdAtMs: 0 }, { alone }), 0, () => {});
+const run = (id: string, alone = false, ownerId = 'u_1'): RunInFlight =>
+  new RunInFlight(requestOf({ id, ownerId, runnableId: 'p_1', steps: [], createdAtMs: 0 }, { alone }), 0, () => {});
 
-function takeFirst(waiting: Waiting): readonly Flight[] {
+function takeFirst(waiting: WaitingRuns): readonly RunInFlight[] {
   const [owner = ''] = waiting.owners;
   const [group] = waiting.groupsOf(owner);
   return group ? waiting.take(group) : [];
 }
 
 test('those of one deployment leave together, in order', () => {
-  const waiting = new Waiting();
-  const [a1, b1, a2, alone1, alone2] = [flight('a'), flight('b'), flight('a'), flight('a', true), flight('a', true)];
+  const waiting = new WaitingRuns();
+  const [a1, b1, a2, alone1, alone2] = [run('a'), run('b'), run('a'), run('a', true), run('a', true)];
   for (const one of [a1, b1, a2, alone1, alone2]) waiting.add(one);
   assert.equal(waiting.processes, 4);
   const taken = [1, 2, 3, 4, 5].map(() => takeFirst(waiting));
@@ -24,8 +24,8 @@ test('those of one deployment leave together, in order', () => {
 });
 
 test('a removed run waits no more', () => {
-  const waiting = new Waiting();
-  const [a1, a2] = [flight('a'), flight('a')];
+  const waiting = new WaitingRuns();
+  const [a1, a2] = [run('a'), run('a')];
   waiting.add(a1);
   waiting.add(a2);
   assert.deepEqual([waiting.remove(a1), waiting.remove(a1), waiting.processes], [true, false, 1]);
@@ -33,8 +33,8 @@ test('a removed run waits no more', () => {
 });
 
 test('owners come in turn', () => {
-  const waiting = new Waiting();
-  const [a, b, c, d] = [flight('a'), flight('b'), flight('c'), flight('d', false, 'u_2')];
+  const waiting = new WaitingRuns();
+  const [a, b, c, d] = [run('a'), run('b'), run('c'), run('d', false, 'u_2')];
   for (const one of [a, b, c, d]) waiting.add(one);
   assert.deepEqual(
     [takeFirst(waiting), takeFirst(waiting), takeFirst(waiting), takeFirst(waiting)],

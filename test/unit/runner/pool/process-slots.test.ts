@@ -6,14 +6,14 @@ import fc from 'fast-check';
 import { START_CPU_MS } from '../../../../src/runner/pool/cpu.ts';
 import { CpuUse } from '../../../../src/runner/pool/cpu-use.ts';
 import { type Bounds, countByOwner, idleInOrder, isAwake } from '../../../../src/runner/pool/fair-slots.ts';
-import { type PlacedProcess, Places, type RunQuotas } from '../../../../src/runner/pool/places.ts';
-import { Flight, RETURNED } from '../../../../src/runner/process/flight.ts';
+import { ProcessSlots, type RunQuotas, type SlotProcess } from '../../../../src/runner/pool/process-slots.ts';
+import { RETURNED, RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import { requestOf } from '../kit.ts';
 
-class PlayedProcess implements PlacedProcess {
+class PlayedProcess implements SlotProcess {
   readonly ownerId: string;
   readonly options: { readonly key: string };
-  readonly flights = new Set<Flight>();
+  readonly runs = new Set<RunInFlight>();
   readonly isFull = false;
   isAsleep = false;
   isYielding = false;
@@ -22,7 +22,7 @@ class PlayedProcess implements PlacedProcess {
   isUnused = true;
   usedMb = 20;
   usedMs = 0;
-  givesWay = false;
+  isLowPriority = false;
   lastUsedAt: number;
   busySince: number;
   readonly #stage: Stage;
@@ -36,19 +36,19 @@ class PlayedProcess implements PlacedProcess {
   }
 
   get inFlight(): number {
-    return this.flights.size;
+    return this.runs.size;
   }
 
   fits(): boolean {
     return true;
   }
 
-  start(flight: Flight): void {
+  start(run: RunInFlight): void {
     assert.ok(!this.isDraining && !this.isYielding, 'it takes no runs');
     this.lastUsedAt = this.#stage.nowMs;
-    if (this.flights.size === 0) this.busySince = this.lastUsedAt;
+    if (this.runs.size === 0) this.busySince = this.lastUsedAt;
     [this.isUnused, this.isAsleep] = [false, false];
-    this.flights.add(flight);
+    this.runs.add(run);
   }
 
   drain(): void {
@@ -59,33 +59,33 @@ class PlayedProcess implements PlacedProcess {
     return false;
   }
 
-  lookAtCpu(): number {
+  sampleCpu(): number {
     return this.usedMs;
   }
 
-  giveWay(givesWay: boolean): void {
-    this.givesWay = givesWay;
+  setLowPriority(isLowPriority: boolean): void {
+    this.isLowPriority = isLowPriority;
   }
 
   /** All its runs end. */
   end(): void {
-    for (const flight of this.flights) {
-      this.flights.delete(flight);
-      flight.end(RETURNED);
+    for (const run of this.runs) {
+      this.runs.delete(run);
+      run.end(RETURNED);
     }
     [this.isYielding, this.isAsleep, this.lastUsedAt] = [false, false, this.#stage.nowMs];
-    if (!this.isDraining) this.#stage.places.serve();
+    if (!this.isDraining) this.#stage.slots.serve();
   }
 }
 
 class Stage implements Disposable {
   nowMs = 1_000_000;
-  readonly places: Places<PlayedProcess>;
-  readonly waiting = new Set<Flight>();
+  readonly slots: ProcessSlots<PlayedProcess>;
+  readonly waiting = new Set<RunInFlight>();
   readonly quotas = new Map<string, RunQuotas>();
   readonly cpuUse = new CpuUse();
   readonly behind = new Set<string>();
-  hasOthers = true;
+  hasOtherOwners = true;
   most = 0;
   areLoading = false;
   started = 0;
@@ -93,11 +93,11 @@ class Stage implements Disposable {
   constructor(bounds: Partial<Bounds> = {}) {
     const all = { maxAwake: 4, maxProcesses: 1000, poolMb: 1e6, turnMs: 0, maxLoading: 1000, ...bounds };
     const none = { processes: null, cpuSecondsPerMinute: null, isFull: false };
-    this.places = new Places<PlayedProcess>({
+    this.slots = new ProcessSlots<PlayedProcess>({
       bounds: all,
       quotasOf: (ownerId) => this.quotas.get(ownerId) ?? none,
       cpuUse: this.cpuUse,
-      intake: { isBehind: (ownerId) => this.behind.has(ownerId), hasOthers: () => this.hasOthers },
+      throttle: { isBehind: (ownerId) => this.behind.has(ownerId), hasOtherOwners: () => this.hasOtherOwners },
       create: (key, { deployment }) => {
         this.started++;
         const made = new PlayedProcess(this, key, deployment.ownerId);
@@ -109,30 +109,30 @@ class Stage implements Disposable {
   }
 
   get all(): PlayedProcess[] {
-    return [...this.places.all];
+    return [...this.slots.all];
   }
 
   /** A run of the owner's n-th workflow. */
-  ask(ownerId: string, n: number, alone = false): Flight {
+  ask(ownerId: string, n: number, alone = false): RunInFlight {
     const deployment = { id: `d_${ownerId}_${n}`, ownerId, runnableId: 'p_1', steps: [], createdAtMs: 0 };
-    const flight: Flight = new Flight(requestOf(deployment, { alone }), 0, () => {
-      this.waiting.delete(flight);
-      this.places.ended(flight);
+    const run: RunInFlight = new RunInFlight(requestOf(deployment, { alone }), 0, () => {
+      this.waiting.delete(run);
+      this.slots.ended(run);
     });
-    this.waiting.add(flight);
-    this.places.place(flight);
-    return flight;
+    this.waiting.add(run);
+    this.slots.start(run);
+    return run;
   }
 
   /** Until nothing changes by itself: what is ending is gone. */
   settle(): void {
     for (;;) {
       this.nowMs += 10;
-      this.most = Math.max(this.most, this.places.all.size);
-      for (const flight of this.waiting) if (this.places.processOf(flight)) this.waiting.delete(flight);
+      this.most = Math.max(this.most, this.slots.all.size);
+      for (const run of this.waiting) if (this.slots.processOf(run)) this.waiting.delete(run);
       const gone = this.all.find(({ isDraining, inFlight }) => isDraining && inFlight === 0);
       if (gone === undefined) return;
-      this.places.gone(gone);
+      this.slots.gone(gone);
     }
   }
 
@@ -141,7 +141,7 @@ class Stage implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.places.close();
+    this.slots.close();
   }
 }
 
@@ -164,7 +164,7 @@ function play(stage: Stage, { kind, owner, n }: Op): void {
   else if (kind === 'end') one?.end();
   else if (kind === 'sleep' && one) one.isAsleep = true;
   stage.settle();
-  if (kind === 'sleep' || kind === 'look') stage.places.serve();
+  if (kind === 'sleep' || kind === 'look') stage.slots.serve();
   stage.settle();
 }
 
@@ -218,7 +218,7 @@ test('what works and stays is bounded, and all that there is', () => {
   );
 });
 
-test('an owner without a process waits only for places', () => {
+test('an owner without a process waits only for slots', () => {
   fc.assert(
     fc.property(OPS, fc.integer({ min: 1, max: 12 }), (ops, maxProcesses) => {
       using stage = new Stage({ maxProcesses, maxAwake: Math.min(4, maxProcesses) });
@@ -245,7 +245,7 @@ test('everything that waits begins in the end', () => {
         assert.ok(round < 1000, `${stage.waiting.size} wait for ever`);
         for (const one of stage.all) one.end();
         stage.settle();
-        stage.places.serve();
+        stage.slots.serve();
         stage.settle();
       }
     }),
@@ -260,13 +260,13 @@ test('a new process of an owner that gives way does so at once', () => {
   stage.settle();
   stage.nowMs += 1000;
   for (const one of stage.all) one.usedMs = one.ownerId === 'a' ? 600 : 10;
-  stage.places.lookAtCpu();
+  stage.slots.sampleCpu();
   for (const ownerId of ['a', 'b']) {
     stage.ask(ownerId, 1);
     stage.ask(ownerId, 2, true);
   }
   const giving = (ownerId: string) =>
-    stage.all.filter((one) => one.ownerId === ownerId).map(({ givesWay }) => givesWay);
+    stage.all.filter((one) => one.ownerId === ownerId).map(({ isLowPriority }) => isLowPriority);
   assert.deepEqual(giving('a'), [true, true, true]);
   assert.deepEqual(giving('b'), [false, false, false]);
 });
@@ -278,22 +278,22 @@ test('an owner gives way before a second is over', () => {
   const idle = stage.all.find(({ ownerId }) => ownerId === 'idle');
   idle?.end();
   stage.nowMs += 1000;
-  stage.places.lookAtCpu();
-  const giving = () => stage.all.filter(({ givesWay }) => givesWay).map(({ ownerId }) => ownerId);
+  stage.slots.sampleCpu();
+  const giving = () => stage.all.filter(({ isLowPriority }) => isLowPriority).map(({ ownerId }) => ownerId);
   assert.deepEqual(giving(), []);
   stage.nowMs += 200;
   for (const one of stage.all) one.usedMs = one.ownerId === 'a' ? 250 : 10;
-  stage.places.lookAtCpu('busy');
+  stage.slots.sampleCpu('busy');
   assert.deepEqual(giving(), ['a']);
   stage.nowMs += 200;
   for (const one of stage.all) one.usedMs = one.ownerId === 'b' ? 5 : 0;
-  stage.places.lookAtCpu('busy');
+  stage.slots.sampleCpu('busy');
   assert.deepEqual(giving(), ['a'], 'for the rest of the second');
   stage.nowMs += 600;
-  stage.places.lookAtCpu();
+  stage.slots.sampleCpu();
   stage.nowMs += 1000;
   for (const one of stage.all) one.usedMs = 0;
-  stage.places.lookAtCpu();
+  stage.slots.sampleCpu();
   assert.deepEqual(giving(), []);
 });
 
@@ -303,7 +303,7 @@ test('an owner whose processes do not live long gives way, too', () => {
   stage.settle();
   const [other] = stage.all;
   stage.nowMs += 1000;
-  stage.places.lookAtCpu();
+  stage.slots.sampleCpu();
   for (let n = 0; n < 8; n++) {
     stage.ask('a', n);
     const born = stage.all.find(({ ownerId }) => ownerId === 'a');
@@ -315,10 +315,10 @@ test('an owner whose processes do not live long gives way, too', () => {
   assert.deepEqual(stage.all, [other], 'none of them is looked at');
   assert.ok(stage.cpuUse.usedMs('a', stage.nowMs) > 0);
   stage.nowMs += 1000;
-  stage.places.lookAtCpu();
+  stage.slots.sampleCpu();
   stage.ask('a', 8);
-  assert.equal(stage.all.find(({ ownerId }) => ownerId === 'a')?.givesWay, true);
-  assert.equal(other?.givesWay, false);
+  assert.equal(stage.all.find(({ ownerId }) => ownerId === 'a')?.isLowPriority, true);
+  assert.equal(other?.isLowPriority, false);
 });
 
 test('an owner that takes the CPU gives way to the others', () => {
@@ -328,8 +328,8 @@ test('an owner that takes the CPU gives way to the others', () => {
   const look = (usedMs: (one: PlayedProcess) => number) => {
     stage.nowMs += 1000;
     for (const one of stage.all) one.usedMs = usedMs(one);
-    stage.places.lookAtCpu();
-    return new Set(stage.all.filter(({ givesWay }) => givesWay).map(({ ownerId }) => ownerId));
+    stage.slots.sampleCpu();
+    return new Set(stage.all.filter(({ isLowPriority }) => isLowPriority).map(({ ownerId }) => ownerId));
   };
   assert.deepEqual(
     look(() => 600),
@@ -369,11 +369,11 @@ test('few processes start at a time, and one of each owner', () => {
   assert.deepEqual(Object.fromEntries(countByOwner(stage.all)), { a: 2, b: 1, c: 1 });
   // What is stuck before it has loaded its code holds up no other.
   for (const one of stage.all) one.isAsleep = true;
-  stage.places.serve();
+  stage.slots.serve();
   assert.ok(stage.all.length > 4);
   for (let left = 20; left > 0; left--) {
     for (const one of stage.all) one.isLoading = false;
-    stage.places.serve();
+    stage.slots.serve();
   }
   stage.settle();
   assert.equal(stage.waiting.size, 0);
@@ -431,18 +431,18 @@ test('busy processes take turns, and none is started twice', () => {
       served.set(one.options.key, (served.get(one.options.key) ?? 0) + 1);
       const n = Number(one.options.key.split('_').at(-1));
       if (!one.isYielding) stage.ask('a', n);
-      const [first] = one.flights;
+      const [first] = one.runs;
       if (first) {
-        one.flights.delete(first);
-        if (one.flights.size === 0) {
-          one.flights.add(first);
+        one.runs.delete(first);
+        if (one.runs.size === 0) {
+          one.runs.add(first);
           one.end();
           stage.ask('a', n);
         } else first.end(RETURNED);
       }
     }
     stage.nowMs += 300;
-    stage.places.serve();
+    stage.slots.serve();
   }
   assert.equal(served.size, 24, 'all were served');
   assert.equal(stage.started, 24);
@@ -498,7 +498,7 @@ test('a quota of processes is never passed', () => {
 /** Its process ends early, with the run in it. */
 function die(stage: Stage, one: PlayedProcess | undefined): void {
   assert.ok(one);
-  stage.places.endedEarly(one);
+  stage.slots.endedEarly(one);
   one.isDraining = true;
   one.end();
   stage.settle();
@@ -513,20 +513,20 @@ test('code whose processes keep ending is started later', () => {
   const [waits, other] = [stage.ask('a', 1), stage.ask('a', 2)];
   stage.settle();
   assert.deepEqual([...stage.waiting], [waits], 'only that code');
-  assert.ok(stage.places.processOf(other));
-  assert.ok(stage.places.processOf(stage.ask('a', 1, true)), 'whoever is alone is judged at once');
+  assert.ok(stage.slots.processOf(other));
+  assert.ok(stage.slots.processOf(stage.ask('a', 1, true)), 'whoever is alone is judged at once');
   stage.nowMs += 200;
-  stage.places.serve();
+  stage.slots.serve();
   stage.settle();
   assert.equal(stage.waiting.size, 0);
-  die(stage, stage.places.processOf(waits));
+  die(stage, stage.slots.processOf(waits));
   const longer = stage.ask('a', 1);
   stage.nowMs += 100;
-  stage.places.serve();
-  assert.equal(stage.places.processOf(longer), undefined, 'for twice as long');
-  stage.hasOthers = false;
-  stage.places.serve();
-  assert.ok(stage.places.processOf(longer), 'nobody else has anything to do');
+  stage.slots.serve();
+  assert.equal(stage.slots.processOf(longer), undefined, 'for twice as long');
+  stage.hasOtherOwners = false;
+  stage.slots.serve();
+  assert.ok(stage.slots.processOf(longer), 'nobody else has anything to do');
 });
 
 test('runs wait while large results of their owner do', () => {
@@ -536,9 +536,9 @@ test('runs wait while large results of their owner do', () => {
   const [same, other, free] = [stage.ask('a', 1), stage.ask('a', 2), stage.ask('b', 1)];
   stage.settle();
   assert.deepEqual([...stage.waiting], [same, other]);
-  assert.ok(stage.places.processOf(free));
+  assert.ok(stage.slots.processOf(free));
   stage.behind.clear();
-  stage.places.serve();
+  stage.slots.serve();
   stage.settle();
   assert.equal(stage.waiting.size, 0);
 });
@@ -554,9 +554,9 @@ test('runs wait while their owner is over its CPU', () => {
   const [same, other, free] = [stage.ask('a', 1), stage.ask('a', 2), stage.ask('b', 1)];
   stage.settle();
   assert.deepEqual([...stage.waiting], [same, other]);
-  assert.ok(stage.places.processOf(free));
+  assert.ok(stage.slots.processOf(free));
   stage.nowMs += 61_000;
-  stage.places.serve();
+  stage.slots.serve();
   stage.settle();
   assert.equal(stage.waiting.size, 0);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Death } from '../../../../src/runner/process/child-link.ts';
-import { afterDeath, afterSilence } from '../../../../src/runner/process/crash-blame.ts';
-import { Flight } from '../../../../src/runner/process/flight.ts';
+import { outcomeAfterDeath, outcomeAfterSilence } from '../../../../src/runner/process/crash-outcome.ts';
+import { RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import { requestOf } from '../kit.ts';
 
 const steps = ['one', 'two'].map((namespace) => ({
@@ -13,18 +13,18 @@ const steps = ['one', 'two'].map((namespace) => ({
   sourceMap: '',
 }));
 const deployment = { id: 'd_1', ownerId: 'u_1', runnableId: 'p_1', steps, createdAtMs: 0 };
-const flight = (halted: Flight['halted'] = null): Flight =>
-  Object.assign(new Flight(requestOf(deployment), 1000, () => {}), { halted });
+const run = (halted: RunInFlight['halted'] = null): RunInFlight =>
+  Object.assign(new RunInFlight(requestOf(deployment), 1000, () => {}), { halted });
 const death = (given: Partial<Death>): Death => ({ kind: 'exit', code: null, signal: null, detail: '', ...given });
 
-function code(given: Partial<Death>, inFlight = 1, halted: Flight['halted'] = null): string {
-  const { end } = afterDeath(flight(halted), death(given), { nowMs: 1500, inFlight });
+function code(given: Partial<Death>, inFlight = 1, halted: RunInFlight['halted'] = null): string {
+  const { end } = outcomeAfterDeath(run(halted), death(given), { nowMs: 1500, inFlight });
   return end.kind === 'failed' ? end.fault.code : end.kind;
 }
 
 test('a crash is told as one', () => {
   const msg = (signal: string): string => {
-    const { end } = afterDeath(flight(), death({ signal }), { nowMs: 1500, inFlight: 1 });
+    const { end } = outcomeAfterDeath(run(), death({ signal }), { nowMs: 1500, inFlight: 1 });
     return end.kind === 'failed' ? end.fault.msg : end.kind;
   };
   assert.equal(msg('SIGSEGV'), 'The process crashed, by SIGSEGV');
@@ -54,9 +54,9 @@ test('a late run whose process dies has timed out', () => {
 });
 
 test('the step that was running is blamed', () => {
-  const late = flight('timeout');
+  const late = run('timeout');
   late.steps.push({ id: 'c_one', namespace: 'one', state: 'succeeded', startedAtMs: 900, tookMs: 100, exports: {} });
-  const { end, steps: told } = afterSilence(late, [late], 1500);
+  const { end, steps: told } = outcomeAfterSilence(late, [late], 1500);
   assert.equal(end.kind === 'failed' && end.fault.cellId, 'c_two');
   assert.deepEqual(told[1], {
     id: 'c_two',
@@ -69,15 +69,15 @@ test('the step that was running is blamed', () => {
 });
 
 test('silence is put down to a run alone', () => {
-  const [late, other, cancelled] = [flight('timeout'), flight(), flight('cancelled')];
+  const [late, other, cancelled] = [run('timeout'), run(), run('cancelled')];
   const all = [late, other, cancelled];
   assert.deepEqual(
-    all.map((one) => afterSilence(one, all, 1500).end.kind),
+    all.map((one) => outcomeAfterSilence(one, all, 1500).end.kind),
     ['bystander', 'bystander', 'cancelled'],
   );
-  const both = [flight('timeout'), flight('timeout')];
+  const both = [run('timeout'), run('timeout')];
   assert.deepEqual(
-    both.map((one) => afterSilence(one, both, 1500).end.kind),
+    both.map((one) => outcomeAfterSilence(one, both, 1500).end.kind),
     ['bystander', 'bystander'],
   );
 });

@@ -1,17 +1,17 @@
 // Runs that wait for a process: those that will share one together, in order of arrival, by owner.
 
-import type { Flight } from '../process/flight.ts';
+import type { RunInFlight } from '../process/run-in-flight.ts';
 
-export interface Group {
+export interface WaitingGroup {
   readonly ownerId: string;
   /** Of the process that its runs share; null: its one run shares with none. */
   readonly key: string | null;
-  readonly flights: Flight[];
+  readonly runs: RunInFlight[];
 }
 
-export class Waiting {
+export class WaitingRuns {
   /** By owner; the owner that was served last comes last. */
-  readonly #owners = new Map<string, Map<string, Group>>();
+  readonly #owners = new Map<string, Map<string, WaitingGroup>>();
   #processes = 0;
 
   /** How many processes it would take. */
@@ -24,29 +24,29 @@ export class Waiting {
     return [...this.#owners.keys()];
   }
 
-  add(flight: Flight): void {
-    const { ownerId } = flight.request.deployment;
+  add(run: RunInFlight): void {
+    const { ownerId } = run.request.deployment;
     let groups = this.#owners.get(ownerId);
     if (groups === undefined) {
       groups = new Map();
       this.#owners.set(ownerId, groups);
     }
-    const group = groups.get(keyOf(flight));
+    const group = groups.get(keyOf(run));
     if (group !== undefined) {
-      group.flights.push(flight);
+      group.runs.push(run);
       return;
     }
-    groups.set(keyOf(flight), { ownerId, key: flight.request.alone ? null : flight.key, flights: [flight] });
+    groups.set(keyOf(run), { ownerId, key: run.request.alone ? null : run.key, runs: [run] });
     this.#processes++;
   }
 
   /** False when it does not wait here. */
-  remove(flight: Flight): boolean {
-    const group = this.#owners.get(flight.request.deployment.ownerId)?.get(keyOf(flight));
-    const index = group?.flights.indexOf(flight) ?? -1;
+  remove(run: RunInFlight): boolean {
+    const group = this.#owners.get(run.request.deployment.ownerId)?.get(keyOf(run));
+    const index = group?.runs.indexOf(run) ?? -1;
     if (group === undefined || index < 0) return false;
-    group.flights.splice(index, 1);
-    if (group.flights.length === 0) this.#drop(flight);
+    group.runs.splice(index, 1);
+    if (group.runs.length === 0) this.#drop(run);
     return true;
   }
 
@@ -56,13 +56,13 @@ export class Waiting {
   }
 
   /** Of an owner, those that came first first. */
-  groupsOf(ownerId: string): Iterable<Group> {
+  groupsOf(ownerId: string): Iterable<WaitingGroup> {
     return this.#owners.get(ownerId)?.values() ?? [];
   }
 
   /** It waits no more; its owner is the last whose turn comes. */
-  take(group: Group): readonly Flight[] {
-    const [first] = group.flights;
+  take(group: WaitingGroup): readonly RunInFlight[] {
+    const [first] = group.runs;
     if (first === undefined) return [];
     this.#drop(first);
     const rest = this.#owners.get(group.ownerId);
@@ -70,25 +70,25 @@ export class Waiting {
       this.#owners.delete(group.ownerId);
       this.#owners.set(group.ownerId, rest);
     }
-    return group.flights;
+    return group.runs;
   }
 
-  takeAll(): readonly Flight[] {
-    const all = [...this.#owners.values()].flatMap((groups) => [...groups.values()].flatMap(({ flights }) => flights));
+  takeAll(): readonly RunInFlight[] {
+    const all = [...this.#owners.values()].flatMap((groups) => [...groups.values()].flatMap(({ runs }) => runs));
     this.#owners.clear();
     this.#processes = 0;
     return all;
   }
 
-  #drop(flight: Flight): void {
-    const { ownerId } = flight.request.deployment;
+  #drop(run: RunInFlight): void {
+    const { ownerId } = run.request.deployment;
     const groups = this.#owners.get(ownerId);
-    if (!groups?.delete(keyOf(flight))) return;
+    if (!groups?.delete(keyOf(run))) return;
     this.#processes--;
     if (groups.size === 0) this.#owners.delete(ownerId);
   }
 }
 
-function keyOf({ request, key }: Flight): string {
+function keyOf({ request, key }: RunInFlight): string {
   return request.alone ? `run ${request.run}` : key;
 }

@@ -1,6 +1,6 @@
 // Exceptions of a process that belong to no run: the first is told with its text, the rest as a number when it ends.
 
-export class Strays {
+export class StrayExceptions {
   count = 0;
   readonly #warn: (thrown: string) => void;
   /** The first one's text, until there is a run to tell of it with. */
@@ -15,10 +15,10 @@ export class Strays {
     this.count++;
     if (this.count > 1) return;
     this.#first = thrown;
-    if (!isUnused) this.tell();
+    if (!isUnused) this.log();
   }
 
-  tell(): void {
+  log(): void {
     if (this.#first === null) return;
     this.#warn(this.#first);
     this.#first = null;

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Restarts } from '../../../../src/runner/pool/restarts.ts';
+import { RestartBackoff } from '../../../../src/runner/pool/restart-backoff.ts';
 import { deploymentOf, kit, requestOf, returned } from '../kit.ts';
 
 const START_MS = 1_000_000;
 
 /** How long the pause is after so many ends in a row, `everyMs`. */
 function pauseAfter(ends: number, everyMs = 100): number {
-  const restarts = new Restarts();
+  const restarts = new RestartBackoff();
   let nowMs = START_MS;
   for (let n = 0; n < ends; n++) {
     nowMs += everyMs;

@@ -11,7 +11,7 @@ export const RETURNED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'returned' } }
 export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
 
 /** What the process may still tell of a run. The code is stopped by the same limits before: only a forger comes to these. */
-export interface Room {
+export interface OutputBudget {
   results: number;
   exports: number;
   logs: number;
@@ -19,7 +19,7 @@ export interface Room {
   sendBytes: number;
 }
 
-export class Flight {
+export class RunInFlight {
   readonly request: RunRequest;
   /** Why it was told to end, once it was. */
   halted: 'timeout' | 'cancelled' | null = null;
@@ -31,7 +31,7 @@ export class Flight {
   readonly outgoing: Outgoing[] = [];
   logBytesDropped = 0;
   summary: string | null = null;
-  readonly room: Room;
+  readonly budget: OutputBudget;
   /** Since when the step now running runs, as far as known (epoch ms). */
   stepStartedAtMs: number;
   /** Runs with the same one share a process. */
@@ -52,7 +52,7 @@ export class Flight {
     this.request = request;
     this.key = request.deployment.id;
     this.firstIndex = request.goingOn?.steps.length ?? 0;
-    this.room = roomOf(request);
+    this.budget = budgetOf(request);
     this.stepStartedAtMs = nowMs;
     this.#settle = settle;
   }
@@ -72,7 +72,7 @@ export class Flight {
   }
 }
 
-function roomOf({ goingOn }: RunRequest): Room {
+function budgetOf({ goingOn }: RunRequest): OutputBudget {
   let results: number = LIMITS.resultBytes;
   for (const { returnValue = '', exports } of goingOn?.steps ?? []) {
     results -= returnValue.length;

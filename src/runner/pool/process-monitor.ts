@@ -2,12 +2,12 @@
 
 import type { ComponentInspector } from '../process/component-inspector.ts';
 import type { RunProcess } from '../process/run-process.ts';
-import { CPU_LOOK_MS, CPU_LOOK_SOON_MS } from './cpu.ts';
+import { BUSY_CPU_SAMPLE_MS, CPU_SAMPLE_MS } from './cpu.ts';
 import { idleInOrder } from './fair-slots.ts';
-import { MEMORY_LOOK_MS } from './memory.ts';
-import type { Places } from './places.ts';
+import { MEMORY_SAMPLE_MS } from './memory.ts';
+import type { ProcessSlots } from './process-slots.ts';
 
-interface WatchOptions {
+interface ProcessMonitorOptions {
   readonly maxProcesses: number;
   readonly poolMb: number;
   readonly idleMs: number;
@@ -17,20 +17,20 @@ interface WatchOptions {
 /** An idle process is looked at every so many times: hundreds may be idle, and each look costs. */
 const IDLE_EVERY = 4;
 
-export class Watch {
-  readonly #places: Places<RunProcess>;
-  readonly #options: WatchOptions;
+export class ProcessMonitor {
+  readonly #slots: ProcessSlots<RunProcess>;
+  readonly #options: ProcessMonitorOptions;
   readonly #timers: readonly NodeJS.Timeout[];
   #looks = 0;
 
-  constructor(places: Places<RunProcess>, options: WatchOptions) {
-    this.#places = places;
+  constructor(slots: ProcessSlots<RunProcess>, options: ProcessMonitorOptions) {
+    this.#slots = slots;
     this.#options = options;
     this.#timers = [
       setInterval(() => this.#endIdle(), options.idleMs / 2).unref(),
-      setInterval(() => this.#lookAtMemory(), MEMORY_LOOK_MS).unref(),
-      setInterval(() => places.lookAtCpu(), CPU_LOOK_MS).unref(),
-      setInterval(() => places.lookAtCpu('busy'), CPU_LOOK_SOON_MS).unref(),
+      setInterval(() => this.#sampleMemory(), MEMORY_SAMPLE_MS).unref(),
+      setInterval(() => slots.sampleCpu(), CPU_SAMPLE_MS).unref(),
+      setInterval(() => slots.sampleCpu('busy'), BUSY_CPU_SAMPLE_MS).unref(),
     ];
   }
 
@@ -38,16 +38,16 @@ export class Watch {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  #lookAtMemory(): void {
-    const { all } = this.#places;
+  #sampleMemory(): void {
+    const { all } = this.#slots;
     const { inspector, poolMb, maxProcesses } = this.#options;
     this.#looks++;
     let nth = 0;
     for (const process of all) {
       if (process.inFlight > 0 || process.usedMb === 0 || (nth++ + this.#looks) % IDLE_EVERY === 0)
-        process.lookAtMemory();
+        process.sampleMemory();
     }
-    inspector.lookAtMemory();
+    inspector.sampleMemory();
     let overMb = -poolMb;
     // Without those that are ending and about to give theirs back.
     for (const { usedMb, isDraining, inFlight } of all) if (!isDraining || inFlight > 0) overMb += usedMb;
@@ -61,7 +61,7 @@ export class Watch {
 
   #endIdle(): void {
     const since = performance.now() - this.#options.idleMs;
-    for (const process of this.#places.all) {
+    for (const process of this.#slots.all) {
       if (process.inFlight === 0 && process.lastUsedAt < since) process.drain();
     }
   }

@@ -7,7 +7,7 @@ import { originOf } from '../../domain/origin.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { RunRequest } from '../runner.ts';
-import { Recent } from './recent.ts';
+import { LruCache } from './lru-cache.ts';
 
 /** Sources of one code are spread over so many processes: more cores, and fewer that stand when one keeps the CPU. */
 const PROCESSES_PER_CODE = 4;
@@ -21,11 +21,11 @@ const BYTES_PER_CODE_CHAR = 8;
 const BYTES_PER_MB = 1024 * 1024;
 
 /** A source whose run has harmed those beside it has a process to itself for so long. */
-const APART_MS = 3_600_000;
-const MAX_APART = 10_000;
-const HARM: ReadonlySet<string> = new Set(['OutOfMemory', 'WorkerExit', 'WorkerLost']);
+const SEPARATE_MS = 3_600_000;
+const MAX_SEPARATED = 10_000;
+const HARMFUL_CODES: ReadonlySet<string> = new Set(['OutOfMemory', 'WorkerExit', 'WorkerLost']);
 
-export type Placed = Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>;
+export type ProcessSettings = Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>;
 
 interface EndedRun {
   readonly request: Pick<RunRequest, 'deployment'>;
@@ -33,13 +33,13 @@ interface EndedRun {
   readonly isSilent: boolean;
 }
 
-export class Sharing {
+export class ProcessKeys {
   readonly #hashes = new WeakMap<Deployment, string>();
-  readonly #apart = new Recent<number>({ max: MAX_APART });
+  readonly #separated = new LruCache<number>({ max: MAX_SEPARATED });
 
   /** Runs with the same one share a process. */
-  keyOf({ deployment, memoryMb, env }: Placed): string {
-    if (!isSource(deployment) || this.#isApart(deployment.id)) return deployment.id;
+  keyOf({ deployment, memoryMb, env }: ProcessSettings): string {
+    if (!isSource(deployment) || this.#isSeparate(deployment.id)) return deployment.id;
     let code = this.#hashes.get(deployment);
     if (code === undefined) {
       const whose = isOurComponent(deployment) ? 'ours' : 'theirs'; // they reach different places
@@ -52,11 +52,12 @@ export class Sharing {
   /** What has become of a run. */
   ended({ request: { deployment }, isSilent }: EndedRun, { end }: RunOutcome): void {
     if (end.kind !== 'failed' || !isSource(deployment)) return;
-    if (isSilent || HARM.has(end.fault.code)) this.#apart.set(deployment.id, performance.now() + APART_MS);
+    if (isSilent || HARMFUL_CODES.has(end.fault.code))
+      this.#separated.set(deployment.id, performance.now() + SEPARATE_MS);
   }
 
-  #isApart(deploymentId: string): boolean {
-    return (this.#apart.get(deploymentId) ?? 0) > performance.now();
+  #isSeparate(deploymentId: string): boolean {
+    return (this.#separated.get(deploymentId) ?? 0) > performance.now();
   }
 }
 
@@ -87,7 +88,7 @@ function shardOf(sourceId: string): number {
   return createHash('sha256').update(sourceId).digest().readUInt32BE() % PROCESSES_PER_CODE;
 }
 
-export function sameEnv(a: Placed['env'], b: Placed['env']): boolean {
+export function sameEnv(a: ProcessSettings['env'], b: ProcessSettings['env']): boolean {
   if (a === b) return true;
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
-import { isSource, Sharing, SOURCES_AT_ONCE, sourcesPerProcess } from '../../../../src/runner/pool/sharing.ts';
+import { isSource, ProcessKeys, SOURCES_AT_ONCE, sourcesPerProcess } from '../../../../src/runner/pool/process-keys.ts';
 import type { RunRequest, SourceInput } from '../../../../src/runner/runner.ts';
 import { bodies, deploymentOf, faultOf, kit, requestOf, until } from '../kit.ts';
 
-const sharing = new Sharing();
+const sharing = new ProcessKeys();
 const keyOf = (deployment: Deployment): string => sharing.keyOf({ deployment, memoryMb: 256, env: {} });
 
 /** Sources of the same code that come to the same process. */

@@ -6,7 +6,7 @@ interface Bounds<T> {
   readonly weigh?: (value: T) => number;
 }
 
-export class Recent<T> {
+export class LruCache<T> {
   readonly #bounds: Bounds<T>;
   /** The one used last comes last. */
   readonly #values = new Map<string, T>();

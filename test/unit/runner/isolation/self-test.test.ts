@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reasonOf } from '../../../../src/runner/isolation/trial.ts';
+import { reasonOf } from '../../../../src/runner/isolation/self-test.ts';
 import type { Death } from '../../../../src/runner/process/child-link.ts';
 import { ISOLATION, kit } from '../kit.ts';
 
@@ -12,7 +12,7 @@ function reason(detail: string): string {
 }
 
 test('a process that starts gives no reason', async (t) => {
-  assert.equal(await kit(t).runner.trial(), null);
+  assert.equal(await kit(t).runner.selfTest(), null);
 });
 
 test('each reason says what to do', () => {

@@ -16,14 +16,14 @@ const NOTHING = {
   createdAtMs: 0,
 };
 
-interface TrialOptions {
+interface SelfTestOptions {
   readonly workdirs: Workdirs;
   readonly isolation: Isolation;
   readonly settings: IsolationSettings;
 }
 
 /** Null when it was started and spoke, else why not and what to do about it. */
-export function tryOut({ workdirs, isolation, settings }: TrialOptions): Promise<string | null> {
+export function testIsolation({ workdirs, isolation, settings }: SelfTestOptions): Promise<string | null> {
   return new Promise((resolve) => {
     let [spoke, isLate] = [false, false];
     const options = {
