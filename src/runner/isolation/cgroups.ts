@@ -1,15 +1,16 @@
-// Limits of the system on a process and all that it may start: memory (the kernel's own for it, too), processes, CPU.
+// Limits the memory (the kernel's part included), processes and CPU of a process and its descendants by means of
+// cgroups.
 //
-// They take a part of the cgroup v2 tree that was given to the server: a service of systemd with `Delegate=yes`, or a container
-// whose cgroup is writable. A cgroup with limits below it may have no processes itself, so the server goes into one of its
-// own there, with those that started it, and each process of code into another:
+// The server uses the part of the cgroup v2 tree that was delegated to it: a systemd service with `Delegate=yes`, or a
+// container whose cgroup is writable. A cgroup whose children have limits may contain no processes itself, so the
+// server moves into a child of its own, with the processes that started it, and puts each process of code into another:
 //
 //   <the server's>/errand-server      the server
 //                 /errand-code-<n>    one process of code
 //
-// What started the server goes on there and starts the next one: that finds itself in `errand-server`, and takes what is above.
+// A supervisor that stays in `errand-server` may start the next server there, which then uses the cgroup above.
 //
-// A process is put there as soon as it was started: what it took before, some MB, counts for the server.
+// A process is moved right after its start: the few MB that it took before count for the server.
 
 import {
   accessSync,
@@ -24,16 +25,16 @@ import {
 import { join } from 'node:path';
 import { LIMITS } from '../../domain/limits.ts';
 
-/** What a process is told of its cgroups: `/proc/self/cgroup` and `/proc/self/mountinfo`. */
+/** What the kernel says about a process's cgroups: `/proc/self/cgroup` and `/proc/self/mountinfo`. */
 export interface CgroupView {
   readonly membership: string;
   readonly mounts: string;
-  /** The process, and those that started it. */
+  /** The process and its ancestors. */
   readonly pids: readonly number[];
 }
 
 export interface Cgroups {
-  /** Makes one with limits. */
+  /** Creates a cgroup with limits. */
   make(limits: GroupLimits): Cgroup;
 }
 
@@ -42,16 +43,16 @@ export interface GroupLimits {
 }
 
 export interface Cgroup {
-  /** Throws when the process is gone. */
+  /** Adds a process. Throws when the process is gone. */
   add(pid: number): void;
   /**
-   * Takes the CPU only as far as no other cgroup wants it; or no longer. Priorities of processes count within their cgroup
-   * alone. False when it is gone.
+   * Lets the processes have only the CPU that no other cgroup wants, or ends that. Priorities of processes count only
+   * within their cgroup. Returns false when the cgroup is gone.
    */
   setLowPriority(isLowPriority: boolean): boolean;
-  /** Whether the system has ended processes since they took too much memory. */
+  /** Returns whether the system has killed processes for taking too much memory. */
   isOutOfMemory(): boolean;
-  /** When its processes are gone. */
+  /** Removes the cgroup, once its processes are gone. */
   remove(): void;
 }
 
@@ -64,12 +65,12 @@ const CODE = 'errand-code-';
 const IN_SERVER = new RegExp(`/${SERVER}$`);
 const SERVER_OF_CODE = new RegExp(`^${CODE}(\\d+)-`);
 const CONTROLLERS = ['memory', 'pids', 'cpu'];
-/** Of the CPU, beside other cgroups: the server has as much as ten processes of code. */
+/** CPU weight: beside other cgroups, the server has as much as ten processes of code. */
 const SERVER_WEIGHT = 1000;
 const USUAL_WEIGHT = 100;
 const LEAST_WEIGHT = 1;
 
-/** Takes possession of the server's cgroup, where it may; says why not, else. To be called once. */
+/** Takes over the server's cgroup; returns the obstacle where that is not possible. Call it once. */
 export function openCgroups(view: CgroupView = ownView()): Opened {
   try {
     const found = folderOf(view);
@@ -83,7 +84,7 @@ export function openCgroups(view: CgroupView = ownView()): Opened {
   }
 }
 
-/** Where the server's own cgroup is, as files. */
+/** Returns the folder of the server's own cgroup. */
 export function folderOf({ membership, mounts }: CgroupView): { readonly dir: string } | { readonly obstacle: string } {
   const path = /^0::(\/.*)$/m.exec(membership)?.[1];
   if (path === undefined) return { obstacle: 'the system has no cgroup v2' };
@@ -99,7 +100,7 @@ export function folderOf({ membership, mounts }: CgroupView): { readonly dir: st
   return { dir: below === '/' ? point : join(point, below) };
 }
 
-/** Why the folder is not for the server to divide. */
+/** Returns why the server may not divide the folder; null: it may. */
 function obstacleIn(dir: string, pids: readonly number[]): string | null {
   const there = words(join(dir, 'cgroup.controllers'));
   const missing = CONTROLLERS.filter((name) => !there.includes(name));
@@ -118,10 +119,10 @@ function obstacleIn(dir: string, pids: readonly number[]): string | null {
 function takeOver(dir: string, pids: readonly number[]): void {
   for (const name of readdirSync(dir)) {
     const server = SERVER_OF_CODE.exec(name)?.[1];
-    if (server !== undefined && !existsSync(`/proc/${server}`)) removeFolder(join(dir, name)); // it was killed
+    if (server !== undefined && !existsSync(`/proc/${server}`)) removeFolder(join(dir, name)); // its server was killed
   }
   const here = processesIn(dir);
-  // The root of all has no type, and may have both.
+  // The root cgroup has no type, and may have both processes and children with limits.
   if (existsSync(join(dir, 'cgroup.type')) && here.length > 0) {
     const own = join(dir, SERVER);
     mkdirSync(own, { recursive: true });
@@ -148,11 +149,11 @@ function groupsIn(dir: string): Cgroups {
   };
 }
 
-/** What is written into the files of a cgroup. */
+/** Returns the content of a cgroup's files, by name. */
 export function filesOf(memoryBytes: number): Readonly<Record<string, string>> {
   return {
     'memory.max': String(memoryBytes),
-    // All or none: half a process is no use.
+    // The system kills all processes of the cgroup or none: a part of them is no use.
     'memory.oom.group': '1',
     'pids.max': String(LIMITS.codeGroupThreads),
     'cpu.max': `${LIMITS.codeCpuPercent * 1000} 100000`,
@@ -162,7 +163,7 @@ export function filesOf(memoryBytes: number): Readonly<Record<string, string>> {
 function setGroupPriority(path: string, isLowPriority: boolean): boolean {
   const idle = join(path, 'cpu.idle');
   try {
-    // Before Linux 5.15 there are only weights.
+    // Linux before 5.15 has only weights.
     if (existsSync(idle)) writeFileSync(idle, isLowPriority ? '1' : '0');
     else writeFileSync(join(path, 'cpu.weight'), String(isLowPriority ? LEAST_WEIGHT : USUAL_WEIGHT));
     return true;
@@ -171,12 +172,12 @@ function setGroupPriority(path: string, isLowPriority: boolean): boolean {
   }
 }
 
-/** The kernel makes the files, and removes them with the folder. */
+/** Removes a cgroup's folder; the kernel removes its files. */
 function removeFolder(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // something of it still ends: the next server removes it
+    // a process in it is still ending: the next server removes the folder
   }
 }
 
@@ -188,7 +189,7 @@ function words(file: string): string[] {
   return read(file).split(/\s+/).filter(Boolean);
 }
 
-/** Spaces and the like stand in mountinfo as octal numbers. */
+/** Decodes the octal escapes of mountinfo, such as those of spaces. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

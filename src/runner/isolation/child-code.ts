@@ -1,8 +1,8 @@
-// The program of a child process (child/), as one file of JavaScript.
+// Bundles the program of a child process (child/) into one file of JavaScript.
 //
-// Measured from spawn to the first answer: 35 ms from one file, 43 ms from the published package's two dozen files, 160 ms
-// from the checkout, where Node would strip the types of each of them in every process. It also narrows what a process
-// must be allowed to read to its own folder.
+// Measured from spawn to the first answer: 35 ms from one file, 43 ms from the published package's two dozen files, 160
+// ms from the checkout, where Node would strip the types of each file in every process. With one file, the process also
+// needs to read only its own folder.
 
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,13 +13,16 @@ const ENTRY = fileURLToPath(new URL(`../child/main${extname(import.meta.url)}`, 
 
 let text: Promise<string> | undefined;
 
-/** Its text. Bundled once, also where a process has several servers, as tests do. */
+/** Returns the program's text, bundled once, also when several servers share this process, as in tests. */
 export function childCode(): Promise<string> {
   text ??= bundleChild();
   return text;
 }
 
-/** Synchronous, for about 30 ms: no process of the bundler is left behind then, which would be the server's for good. */
+/**
+ * Synchronous, for about 30 ms: the asynchronous build would leave a process of the bundler running as long as the
+ * server.
+ */
 async function bundleChild(): Promise<string> {
   const { outputFiles } = buildSync({
     entryPoints: [ENTRY],

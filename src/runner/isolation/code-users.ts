@@ -1,10 +1,10 @@
-// A user of the system for each owner, of a range in which nothing else has any: then the system keeps the code of one owner
-// from the processes and files of another, whatever becomes of Node.
+// Gives each owner a user of the system, from a range that nothing else uses. So the system keeps one owner's code from
+// another's processes and files, even when code breaks out of Node's permission model.
 //
-// Who has which is kept in a folder, one link per user whose target names the owner. Making a link is one step that only one
-// can take, so servers of one machine share the folder, and none gives away what another has given. An owner has its user
-// for good: processes of a server that was killed may still run as it. The search begins at a place that follows from the
-// owner's id, so an owner mostly has the same user where the folder is lost with the machine.
+// A folder records the users: one link per user, whose target names the owner. Creating a link is atomic, so servers of
+// one machine share the folder, and no user is given twice. An owner keeps its user for good: processes of a killed
+// server may still run as that user. The search begins at a position derived from the owner's id, so an owner mostly
+// gets the same user again when the folder is lost with the machine.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
@@ -17,8 +17,8 @@ export interface UserRange {
 }
 
 /**
- * Users that no distribution and no systemd gives to anybody (above its ranges of containers), and, where a container has no
- * such numbers, those of systemd's dynamic users, of which a container has none.
+ * User ids that no distribution and no systemd assigns (above the ranges of containers), and, where a container lacks
+ * such ids, those of systemd's dynamic users, which a container does not have.
  */
 export const USER_RANGES: readonly UserRange[] = [
   { first: 0x70000000, count: 65_536 },
@@ -27,7 +27,10 @@ export const USER_RANGES: readonly UserRange[] = [
 
 const OWN_MODE = 0o700;
 
-/** `dir`: root's own, made when it is not there. The function throws when the folder is somebody else's, or the range full. */
+/**
+ * Returns the function that finds an owner's user. `dir` is root's own, and is created when missing. The function
+ * throws when the folder belongs to another user, or the range is full.
+ */
 export function createCodeUsers(dir: string, range: UserRange): (ownerId: string) => CodeUser {
   const known = new Map<string, CodeUser>();
   return (ownerId) => {
@@ -63,11 +66,11 @@ function isTakenFor(ownerId: string, link: string): boolean {
   }
 }
 
-/** It may lie where everyone may make files. */
+/** Creates the folder and checks its owner: it may lie where every user may create files. */
 function openFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: OWN_MODE });
   const stats = lstatSync(dir);
   if (!stats.isDirectory() || stats.uid !== process.getuid?.() || (stats.mode & 0o022) !== 0) {
-    throw new Error(`${dir} belongs to somebody else`);
+    throw new Error(`${dir} belongs to another user`);
   }
 }

@@ -1,7 +1,7 @@
-// Which limits a process of code gets, and who sets them: the process itself where it can (child/harden.ts), else a shell
-// that becomes it. Measured with Node's own start, 30 ms: by itself 0.9 ms and 1 to 2 ms for the filter, through a shell
-// 1.0 ms, through `setpriv` and `prlimit` 1.2 ms. No shell can filter system calls, so that is the way where Node has no
-// node:ffi (24), and of machines and systems whose calls are not known here.
+// Decides which limits a process of code gets, and who sets them: the process itself where it can
+// (child/confine/harden.ts), otherwise a shell that executes it. Measured beside Node's own start of 30 ms: by itself
+// 0.9 ms, and 1 to 2 ms for the filter; through a shell 1.0 ms; through `setpriv` and `prlimit` 1.2 ms. A shell cannot
+// filter system calls, so it is used only where Node has no node:ffi (24), or the machine's system calls are not known.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { LIMITS } from '../../domain/limits.ts';
@@ -12,10 +12,13 @@ import { goesThroughServer, type IsolationSettings } from './isolation.ts';
 const SECCOMP_ACTIONS = '/proc/sys/kernel/seccomp/actions_avail';
 const SHELL = '/bin/sh';
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'];
-/** What the shell counts files in. */
+/** The shell's unit of file sizes. */
 const BLOCK_BYTES = 512;
 
-/** Why processes cannot be given a filter of system calls here; null: they can, and one that cannot does not start. */
+/**
+ * Returns why processes cannot get a filter of system calls here; null: they can, and a process whose filter fails does
+ * not start.
+ */
 export function hardeningObstacle(): string | null {
   if (process.platform !== 'linux') return `filters of system calls are Linux's, and this is ${process.platform}`;
   if (!isMachine(process.arch)) return `the system calls of ${process.arch} are not known`;
@@ -28,23 +31,23 @@ export function isHardening({ hardens }: IsolationSettings): boolean {
   return hardens ?? hardeningObstacle() === null;
 }
 
-/** Connections that go through the server take three descriptors each. */
+/** Returns the limits of a process. Connections through the server take three descriptors each. */
 export function limitsOf(settings: IsolationSettings, isOurs: boolean): ResourceLimits {
   const { level, user } = settings;
   const isThroughServer = goesThroughServer(settings, isOurs);
   return {
     descriptors: isThroughServer ? LIMITS.codeDescriptorsThroughServer : LIMITS.codeDescriptors,
     fileBytes: LIMITS.codeFileBytes,
-    // All threads of the user count: where that is the server's own, who knows how many there are.
+    // All threads of the user count; the number of the server's own is not known.
     threads: level === 'jail' || user !== null ? LIMITS.codeThreads : null,
   };
 }
 
-/** The command, to be started by way of a shell that sets the limits; as it is where there is none. */
+/** Returns the command wrapped in a shell that sets the limits; without a shell, the command itself. */
 export function underLimits(command: readonly string[], { descriptors, fileBytes }: ResourceLimits): readonly string[] {
   if (!existsSync(SHELL)) return command;
   const setpriv = SETPRIV.find((path) => existsSync(path));
-  // One after the other: a limit that is lower already stays.
+  // Separate commands: a limit that is lower already stays.
   const limits = `ulimit -c 0; ulimit -n ${descriptors}; ulimit -f ${fileBytes / BLOCK_BYTES}`;
   const unprivileged = setpriv === undefined ? [] : [setpriv, '--no-new-privs', '--'];
   return [SHELL, '-c', `{ ${limits}; } 2>/dev/null; exec "$@"`, 'sh', ...unprivileged, ...command];

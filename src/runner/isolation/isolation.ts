@@ -1,14 +1,14 @@
-// How a child process is kept in. One seam, two levels: spawn.ts (`process`) and jail.ts (`jail`).
+// The interface for isolating a child process, with two levels: spawn.ts (`process`) and jail.ts (`jail`).
 //
-// Both run the same program with Node's permission model, with no environment but what it needs, and with no descriptors
-// but 0 to 3. Where the server is root, both run it as another user, and its folders are that user's to read. What each stops
-// is a corpus of attempts in the tests, with which the table in SECURITY.md is compared.
+// Both run the same program with Node's permission model, a minimal environment, and only the descriptors 0 to 3. Where
+// the server is root, both run it as another user that may read its folders. A corpus of attempts in the tests shows
+// what each level stops; the table in SECURITY.md is compared with it.
 
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Confinement } from '../child/confine/confine.ts';
 
-/** A user of the system by its numbers. */
+/** A user of the system, by its ids. */
 export interface CodeUser {
   readonly uid: number;
   readonly gid: number;
@@ -17,19 +17,19 @@ export interface CodeUser {
 export interface IsolationSettings {
   readonly level: 'process' | 'jail';
   /**
-   * What code reaches: nothing, what the server opens for it (`OpenEgress`), or what the server reaches. At the level
-   * `process` nothing but the child's own program keeps code to what the server opens, and `none` there is none.
+   * What code can reach: nothing, what the server opens for it (`OpenEgress`), or what the server can reach. At the
+   * level `process`, `public` is enforced only by the child's own program, and `none` does not exist.
    */
   readonly network: 'none' | 'public' | 'full';
-  /** Who the code runs as; null: the server's own user. */
+  /** The user that code runs as; null: the server's own. */
   readonly user: CodeUser | null;
-  /** Who the code of an owner runs as, where each has a user of its own. Left out: `user`. */
+  /** The user that an owner's code runs as, where each owner has its own. Left out: `user`. */
   readonly userOf?: (ownerId: string) => CodeUser;
-  /** Whether processes limit themselves (child/harden.ts), or a shell does. Left out: by themselves, where they can. */
+  /** Whether processes limit themselves (child/confine/harden.ts) instead of a shell. Left out: where they can. */
   readonly hardens?: boolean;
 }
 
-/** What the process is told about itself; paths as it sees them. */
+/** The process's folders, by the paths that the process sees. */
 export interface Inside {
   readonly dir: string;
   readonly tmp: string;
@@ -41,59 +41,64 @@ export interface StartOptions {
   readonly memoryMb: number;
   /** Null for a workflow. */
   readonly sourceId: string | null;
-  /** As `userOf` says; the folder is this user's to read. */
+  /** The user from `userOf`, which may read the folder. */
   readonly user: CodeUser | null;
   /**
-   * The program, a file in the process's folder: `child.mjs` when it is not said. It begins as child/main.ts does, with
-   * `confine` and `harden`, before it looks at anything that is not the server's.
+   * The program's file in the process's folder; left out: `child.mjs`. Like child/main.ts, it must begin with `confine`
+   * and `harden`, before it reads anything that is not the server's.
    */
   readonly program?: string;
-  /** The code is a component of our own: wherever it has a network, its connections go through the server. */
+  /** Whether the code is one of Errand's own components: if it has a network, its connections go through the server. */
   readonly isOurs: boolean;
 }
 
 export interface Started {
   readonly process: ChildProcess;
-  /** Of the process that runs the code; undefined as long as it is not known. */
+  /** Returns the id of the process that runs the code; undefined while it is not known. */
   pid(): number | undefined;
-  /** At once and for good, with everything that it started. */
+  /** Kills the process and everything that it started, at once and for good. */
   kill(): void;
-  /** How the process that runs the code ended, given how `process` did. */
+  /** Returns how the process that runs the code ended, given how `process` did. */
   ending(given: Ending): Ending;
-  /** Where the system takes that of a group of processes: gives way to all that is not in it; or no longer. False: it refuses. */
+  /**
+   * Sets the priority of a group of processes, where the system supports that. Returns false when the system refuses.
+   */
   setLowPriority?(isLowPriority: boolean): boolean;
 }
 
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The system ended it, since it took too much memory. */
+  /** The system killed it for taking too much memory. */
   readonly isOutOfMemory?: boolean;
 }
 
-/** Opens a way out at a path, for a user of the system (null: the server's own): a socket that only one process is shown. */
+/**
+ * Opens an egress socket at a path, for a user of the system (null: the server's own). Only one process can see the
+ * path.
+ */
 export type OpenEgress = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
 
 export type ToPrepare = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
 
 export interface Isolation {
   inside(dir: string): Inside;
-  /** Who the code of an owner runs as; null: the server's own user. Throws when there is no user left. */
+  /** Returns the user that an owner's code runs as; null: the server's own. Throws when no user is left. */
   userOf(ownerId: string): CodeUser | null;
-  /** What the process needs outside of it, before it is started; what ends that again. */
+  /** Sets up what the process needs outside, before its start; `close` undoes that. */
   prepare(options: ToPrepare): Promise<{ close(): void }>;
   start(options: StartOptions): Started;
 }
 
-/** Whether connections go through the server, which judges them. */
+/** Returns whether connections go through the server, which judges them. */
 export function goesThroughServer({ network }: IsolationSettings, isOurs: boolean): boolean {
   return network === 'public' || (network === 'full' && isOurs);
 }
 
-/** The server's socket, in the process's folder. */
+/** The name of the egress socket in the process's folder. */
 export const EGRESS_SOCKET = 'egress.sock';
 
-/** Opens the way out of a process whose connections go through the server. Rejects when there is none to be opened. */
+/** Opens the egress socket of a process whose connections go through the server. Rejects when there is no egress. */
 export async function prepareEgress(
   settings: IsolationSettings,
   open: OpenEgress | null | undefined,
@@ -109,7 +114,7 @@ export const CHILD_FILE = 'child.mjs';
 export const STDIO = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
 
 const isKnown = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
-/** Node refuses to start with a flag that it does not know: 24 has no permission for the network, and no node:ffi. */
+/** Node refuses to start with an unknown flag: 24 has no permission for the network, and no node:ffi. */
 const VERSION_FLAGS = ['--allow-net', '--disable-sigusr1'].filter(isKnown);
 
 export function userFor({ user, userOf }: IsolationSettings, ownerId: string): CodeUser | null {
@@ -120,18 +125,18 @@ type Given = Pick<StartOptions, 'memoryMb' | 'program'>;
 
 const NO_FFI = isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : [];
 
-/** The arguments of Node that run the program of a child process. */
+/** Returns Node's arguments for the program of a child process. */
 export function nodeArguments({ dir, tmp }: Inside, given: Given, confinement: Confinement): string[] {
   return [
     '--permission',
-    // The permission model does not cover node:sqlite, which would open any file, the store's too.
+    // The permission model does not cover node:sqlite, which could open any file, the store's included.
     '--no-experimental-sqlite',
     '--no-addons',
-    // A flag that is set later ends the process, instead of opening V8's memory or a file to the code.
-    // It costs 12 ms of a start: V8 refuses the compiled code that Node brings along for its own modules, made with other flags.
+    // Setting a flag later then ends the process, instead of opening V8's memory or a file to the code. It costs 12 ms
+    // of a start: V8 refuses the compiled code of Node's own modules, which was made with other flags.
     '--freeze-flags-after-init',
     ...VERSION_FLAGS,
-    // For child/harden.ts, which gives it up.
+    // For child/confine/harden.ts, which gives the right up.
     ...(confinement.limits === null ? NO_FFI : ['--experimental-ffi', '--allow-ffi']),
     `--allow-fs-read=${join(dir, '*')}`,
     `--allow-fs-read=${join(tmp, '*')}`,
@@ -144,8 +149,8 @@ export function nodeArguments({ dir, tmp }: Inside, given: Given, confinement: C
 }
 
 /**
- * The whole environment of the process. The owner's variables are not in it: `NODE_OPTIONS` or `LD_PRELOAD` would undo
- * the permissions.
+ * Returns the whole environment of the process. The owner's variables are not in it: `NODE_OPTIONS` or `LD_PRELOAD`
+ * would undo the permissions.
  */
 export function environmentOf({ tmp }: Inside, sourceId: string | null): Record<string, string> {
   return { TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };

@@ -1,13 +1,16 @@
-// The level `jail`: the same process inside bubblewrap, in user, mount, pid, ipc, uts and network namespaces of its own.
+// The level `jail`: the same process inside bubblewrap, in user, mount, pid, ipc, uts and network namespaces of its
+// own.
 //
-// It sees Node's binary, the libraries that this very process has loaded, its own folder, and a /tmp of its own, which
-// is memory and no larger than `memory_mb`; everything but /tmp is read-only. It is process 1 of its pid namespace, so
-// that whatever it starts dies with it, and bwrap's report (a pipe of its own) tells which process of the machine it is.
+// The process sees Node's binary, the libraries that the server's process has loaded, its own folder, and a /tmp of its
+// own, in memory and no larger than `memory_mb`; everything but /tmp is read-only. It is process 1 of its pid
+// namespace, so that everything it starts dies with it. bwrap's report, on a separate pipe, says which process of the
+// machine it is.
 //
 //   server ──spawns──▶ bwrap, which waits ──▶ node (process 1 inside)
 //
-// Killed is the inner one: bwrap then ends by itself, and tells how that one ended. (Rejected: killing bwrap, which ends
-// the inner one as well. That hides how it had ended, and while bwrap still builds the jail it leaves one behind.)
+// To end the jail, the inner process is killed: bwrap then ends by itself and reports how that process ended.
+// (Rejected: killing bwrap, which ends the inner process as well. That hides how it ended, and leaves it behind while
+// bwrap still builds the jail.)
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -39,18 +42,18 @@ import {
 
 const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
 const NODE = '/usr/bin/node';
-/** `nobody`, as whom the process sees itself. */
-const NOBODY = '65534';
-/** Where bwrap is looked for, which is not for the server's environment to say. */
+/** The user and group id that the process sees as its own. */
+const UNPRIVILEGED_ID = '65534';
+/** The path for finding bwrap, independent of the server's environment. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/run/wrappers/bin:/run/current-system/sw/bin';
-/** The descriptors of the report and of the filter of system calls; bwrap closes them before it starts Node. */
+/** The descriptors of the report and of the filter of system calls; bwrap closes both before it starts Node. */
 export const REPORT = 4;
 export const FILTER = 5;
-/** Of the process in its namespace. */
+/** The id of the process in its namespace. */
 const PID = 1;
 const BYTES_PER_MB = 1024 * 1024;
 
-/** What looking up names and checking certificates takes. */
+/** The files for resolving names and checking certificates. */
 const NETWORK_FILES = [
   '/etc/resolv.conf',
   '/etc/hosts',
@@ -72,7 +75,7 @@ export class Jails implements Isolation {
   readonly #filter = jailFilter();
   readonly #openEgress: OpenEgress | undefined;
 
-  /** `openEgress`: for the network `public`, and for code of ours. */
+  /** `openEgress` is required for the network `public`, and for Errand's own components. */
   constructor(settings: IsolationSettings, openEgress?: OpenEgress) {
     if (settings.network === 'public' && openEgress === undefined) throw new Error(NO_EGRESS);
     this.#settings = settings;
@@ -121,31 +124,31 @@ export class Jails implements Isolation {
   }
 }
 
-/** bwrap reads it to its end, and installs it as the last thing before Node is started. */
+/** Sends the filter: bwrap reads it to its end, and installs it right before it starts Node. */
 export function sendFilter(child: ChildProcess, filter: Uint8Array): void {
   const pipe = (child.stdio as readonly unknown[])[FILTER] as Writable | null;
-  pipe?.on('error', () => {}); // it ended before it read that, and tells why
+  pipe?.on('error', () => {}); // bwrap ended before it read the filter, and reports why
   pipe?.end(filter);
 }
 
-/** For bwrap. */
+/** Returns bwrap's arguments for the filter. */
 export function filterArguments(filter: Uint8Array | null): string[] {
   return filter === null ? [] : ['--seccomp', String(FILTER)];
 }
 
-/** What a process in a jail may ask of the system; null on a machine whose calls are not known here. */
+/** Returns the filter for a process in a jail; null on a machine whose system calls are not known. */
 export function jailFilter(stage: 'start' | 'bundling' = 'start'): Uint8Array | null {
   return isMachine(process.arch) ? seccompFilter(process.arch, { stage, pid: PID }) : null;
 }
 
-/** Those of bwrap's arguments that are the same for all processes. */
+/** Returns those of bwrap's arguments that are the same for all processes. */
 export function systemArguments(network: IsolationSettings['network']): string[] {
   return [...namespaces(network), ...systemFiles(network)];
 }
 
 function namespaces(network: IsolationSettings['network']): string[] {
   return [
-    ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--disable-userns'],
+    ...['--unshare-user', '--uid', UNPRIVILEGED_ID, '--gid', UNPRIVILEGED_ID, '--disable-userns'],
     ...[
       '--unshare-pid',
       '--as-pid-1',
@@ -170,17 +173,17 @@ function systemFiles(network: IsolationSettings['network']): string[] {
   ];
 }
 
-/** What this process needed to start is what that one needs. */
+/** Returns the libraries that this process has loaded: the inner Node needs the same. */
 function loadedLibraries(): string[] {
   const report = process.report as typeof process.report & { excludeNetwork: boolean };
   const { excludeNetwork } = report;
-  report.excludeNetwork = true; // it would look names up
+  report.excludeNetwork = true; // otherwise the report looks names up
   const { sharedObjects } = report.getReport() as unknown as { sharedObjects: string[] };
   report.excludeNetwork = excludeNetwork;
   return sharedObjects.filter((path) => path.startsWith('/') && !path.endsWith('.node'));
 }
 
-/** For bwrap: the process's folder, to be read, and a /tmp in memory of so many MB. */
+/** Returns bwrap's arguments for the process's folder, read-only, and a /tmp in memory of so many MB. */
 export function folderArguments(dir: string, memoryMb: number): string[] {
   return [
     ...['--ro-bind', dir, INSIDE.dir],
@@ -195,7 +198,7 @@ function jailed(child: ChildProcess): Started {
   let isKilled = false;
   let said = '';
   const killInner = (): void => {
-    if (child.exitCode !== null || child.signalCode !== null) return; // and the number may be another process's
+    if (child.exitCode !== null || child.signalCode !== null) return; // the id may be another process's by now
     if (inner === undefined) child.kill('SIGKILL');
     else sendKill(inner);
   };
@@ -212,7 +215,7 @@ function jailed(child: ChildProcess): Started {
   return {
     process: child,
     pid: () => inner,
-    // Before the report it is not known whom to kill.
+    // Before the report, the process to kill is not known.
     kill: () => {
       isKilled = true;
       if (isReported || child.pid === undefined) killInner();
@@ -221,14 +224,14 @@ function jailed(child: ChildProcess): Started {
   };
 }
 
-/** bwrap ends with 128 and the number of the signal that ended its process. */
+/** Converts bwrap's exit code, which is 128 plus the signal's number, into the signal. */
 function endingInside({ code, signal }: Ending): Ending {
   const number = (code ?? 0) - 128;
   const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
   return name === undefined ? { code, signal } : { code: null, signal: name };
 }
 
-/** The report is bwrap's, and read before the code runs. */
+/** Returns the inner process's id from the report, which bwrap writes before the code runs. */
 export function innerOf(report: string): number | undefined {
   const found = /"child-pid":\s*(\d+)/.exec(report)?.[1];
   return found === undefined ? undefined : Number(found);
@@ -238,6 +241,6 @@ function sendKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // gone by itself
+    // it ended by itself
   }
 }

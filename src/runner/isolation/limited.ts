@@ -1,4 +1,4 @@
-// The same isolation, with each process in a cgroup of its own.
+// Wraps an isolation so that each process has a cgroup of its own.
 
 import type { Readable } from 'node:stream';
 import { processMb } from '../pool/memory.ts';
@@ -16,7 +16,7 @@ import type {
 import { REPORT } from './jail.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
-/** The kernel's for its descriptors, and files that it reads. */
+/** The kernel's memory for descriptors, and for files that the process reads. */
 export const BESIDE_MB = 64;
 
 export class LimitedByCgroups implements Isolation {
@@ -58,7 +58,7 @@ export class LimitedByCgroups implements Isolation {
       if (pid !== undefined && !isAdded(group, pid)) started.kill();
     };
     add(process.pid);
-    // bwrap may have started the inner process before it was itself in the group.
+    // bwrap may have started the inner process before bwrap itself was in the cgroup.
     (process.stdio[REPORT] as Readable | null | undefined)?.once('end', () => add(started.pid()));
     let isOutOfMemory = false;
     process.once('exit', () => {
@@ -72,7 +72,7 @@ export class LimitedByCgroups implements Isolation {
   }
 }
 
-/** A process without its limits does not go on. */
+/** Adds a process to its cgroup. Returns false where that fails: a process never runs without its limits. */
 function isAdded(group: Cgroup, pid: number): boolean {
   try {
     group.add(pid);

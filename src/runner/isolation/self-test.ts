@@ -1,11 +1,14 @@
-// A process that does nothing, started once before all others: it shows whether code can be run here as it is set to.
+// Starts a process that does nothing, once before all others, to check that code can run with these settings.
 
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { ChildLink, type Death } from '../process/child-link.ts';
 import type { Isolation, IsolationSettings } from './isolation.ts';
 import type { Workdirs } from './workdir.ts';
 
-/** A process starts in 50 ms; a machine that is overloaded, or that its host has paused, takes a thousand times as long. */
+/**
+ * A process starts in 50 ms; on a machine that is overloaded, or paused by its host, it may take a thousand times as
+ * long.
+ */
 const LATE_MS = 60_000;
 const SAYS_WHY = /^bwrap: |^\w*Error: /;
 const NOTHING = {
@@ -22,7 +25,7 @@ interface SelfTestOptions {
   readonly settings: IsolationSettings;
 }
 
-/** Null when it was started and spoke, else why not and what to do about it. */
+/** Returns null when the process started and answered, otherwise the reason and what to do about it. */
 export function testIsolation({ workdirs, isolation, settings }: SelfTestOptions): Promise<string | null> {
   return new Promise((resolve) => {
     let [spoke, isLate] = [false, false];
@@ -53,7 +56,7 @@ export function testIsolation({ workdirs, isolation, settings }: SelfTestOptions
   });
 }
 
-/** For whoever starts the server: what is wrong, and what would help. */
+/** Returns what is wrong and what would help, for the operator. */
 export function reasonOf({ detail, code, signal }: Death, { level, user }: IsolationSettings): string {
   const lines = detail.trim().split('\n');
   const said =

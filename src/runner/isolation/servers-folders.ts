@@ -1,10 +1,10 @@
-// The folders of servers that are root, beside each other in the system's folder for temporary files: one for each data dir,
-// `errand-<hash>`. A server that is killed leaves its folder there, and may never be started on that data dir again: so
-// every start clears away what no server uses.
+// The folders of servers that are root, side by side in the system's folder for temporary files: one for each data dir,
+// `errand-<hash>`. A killed server leaves its folder behind, and may never be started on that data dir again. So every
+// start deletes the folders that no server uses.
 //
-// Which server uses a folder is said by a mark in it, `<process id>-server-<pid namespace>`, which is there for as long as
-// the server is. Where a mark is of another namespace (containers may share a folder) nothing can be said, and the folder
-// stays; as does one without any mark.
+// A mark in a folder names the server that uses it, `<process id>-server-<pid namespace>`, and exists as long as the
+// server runs. A folder stays when its mark is of another namespace, where the process cannot be checked (containers
+// may share a folder), or when it has no mark.
 
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 const FOLDER = /^errand-[0-9a-f]{16}$/;
 const MARK = /^(\d+)-server-(\d+)$/;
 
-/** To be called by the server that uses the folder; `unmark` undoes it. */
+/** Marks a folder as used by this server; `unmark` undoes it. */
 export function mark(folder: string): void {
   mkdirSync(join(folder, ownMark()), { recursive: true });
 }
@@ -25,7 +25,7 @@ export function unmark(folder: string): void {
   }
 }
 
-/** The folders beside `own` that servers have left which are gone. */
+/** Yields the folders beside `own` whose servers are gone. */
 export function* abandonedBeside(own: string, isAlive: (pid: number) => boolean): Generator<string> {
   if (!FOLDER.test(basename(own))) return;
   const parent = dirname(own);
@@ -46,7 +46,7 @@ function isOurs(folder: string): boolean {
     const stats = lstatSync(folder);
     return stats.isDirectory() && stats.uid === process.getuid?.();
   } catch {
-    return false; // another start has cleared it away
+    return false; // another start has deleted it
   }
 }
 
@@ -54,7 +54,7 @@ function ownMark(): string {
   return `${process.pid}-server-${namespace()}`;
 }
 
-/** Of process ids; 0 where the system does not tell. */
+/** Returns the namespace of process ids; 0 where the system does not tell. */
 function namespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';

@@ -1,9 +1,9 @@
-// The level `process`: a child process as Node starts it. What keeps the code in is Node's permission model, a filter of
-// system calls that the process sets up by itself before it loads code (child/harden.ts), and, where the server is root,
-// another user.
+// The level `process`: a child process as Node starts it. The code is confined by Node's permission model, by a filter
+// of system calls that the process installs before it loads code (child/confine/harden.ts), and, where the server is
+// root, by another user.
 //
-// It has the server's network. Code of ours makes its connections through the server all the same (child/confine/egress.ts), and
-// with the network `public` all code does that does not mean to go around it.
+// The process has the server's network. Errand's own components connect through the server all the same
+// (child/confine/egress.ts), and with the network `public` so does all code that does not try to avoid it.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ import {
 } from './isolation.ts';
 
 const PIPE = 3;
-/** What the system takes for a socket's path. */
+/** The system's bound on a socket's path. */
 const MAX_PATH_BYTES = 100;
 
 export class PlainProcesses implements Isolation {
@@ -38,7 +38,7 @@ export class PlainProcesses implements Isolation {
   readonly #hardens: boolean;
   readonly #close = inheritedDescriptors().filter((descriptor) => descriptor !== PIPE);
 
-  /** Without `openEgress` nothing starts whose connections go through the server. */
+  /** Without `openEgress`, no process starts whose connections go through the server. */
   constructor(settings: IsolationSettings, openEgress?: OpenEgress) {
     this.#settings = settings;
     this.#openEgress = openEgress;

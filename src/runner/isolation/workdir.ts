@@ -1,6 +1,6 @@
-// Each child process has a folder: its program and `code` (the bundles of the steps), which it may read, and `tmp`, which
-// it may also write. Where it runs as another user than the server, the folder is that user's group's to read and nobody
-// else's, and `tmp` is that user's.
+// The folder of each child process: its program and `code` (the bundles of the steps), which it may read, and `tmp`,
+// which it may also write. Where the process runs as another user than the server, that user's group may read the
+// folder, other users may not, and `tmp` belongs to that user.
 
 import {
   chmodSync,
@@ -30,7 +30,10 @@ export class Workdirs {
   readonly #user: CodeUser | null;
   readonly #childCode: Promise<string>;
 
-  /** `user`: who the processes run as; null: the server's own. Throws when the folder is not the server's, or not within that user's reach. */
+  /**
+   * `user` is the user of the processes; null: the server's own. Throws when the folder is not the server's, or is out
+   * of that user's reach.
+   */
   constructor(base: string, user: CodeUser | null = null) {
     this.#user = user;
     openBase(base, user);
@@ -38,14 +41,17 @@ export class Workdirs {
     this.#base = realpathSync(resolve(base));
     if (user !== null) mark(this.#base);
     this.#childCode = childCode();
-    this.#childCode.catch(() => {}); // it shows on whatever is started
+    this.#childCode.catch(() => {}); // every start reports it
   }
 
-  /** The name tells whose it is. `user`: who the process runs as, another than the runner's where owners have users. */
+  /**
+   * Creates a folder, named after this server's process. `user`: the process's user, which differs from the runner's
+   * where each owner has its own.
+   */
   async make(user: CodeUser | null = this.#user): Promise<string> {
     const code = await this.#childCode;
-    if (this.#user !== null) openBase(this.#base, this.#user); // another server that used it may have ended
-    // Synchronous: some hundred microseconds, where each asynchronous call would cost the start a turn.
+    if (this.#user !== null) openBase(this.#base, this.#user); // another server that used the folder may have ended
+    // Synchronous: some hundred microseconds, where each asynchronous call would delay the start by a turn.
     const dir = mkdtempSync(join(this.#base, `${process.pid}-`));
     mkdirSync(join(dir, 'code'));
     mkdirSync(join(dir, 'tmp'));
@@ -54,7 +60,7 @@ export class Workdirs {
     return dir;
   }
 
-  /** Writes the bundles, while the process is starting. `inside`: where the process sees the folder. */
+  /** Writes the bundles while the process starts. `inside`: the folder's path inside the process. */
   async fill(dir: string, { steps }: Deployment, inside: string = dir): Promise<StepFile[]> {
     const writing = steps.flatMap(({ namespace, bundle, sourceMap }) => {
       const file = join(dir, 'code', `${namespace}.mjs`);
@@ -72,7 +78,7 @@ export class Workdirs {
     if (this.#user !== null) await chmod(file, READABLE);
   }
 
-  /** Remembers the process, for `sweep`. */
+  /** Records the process for `sweep`. */
   notePid(dir: string, pid: number): void {
     writeFileSync(join(dir, 'pid'), String(pid));
   }
@@ -81,7 +87,7 @@ export class Workdirs {
     await rm(dir, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
   }
 
-  /** Its own folder goes too, where nobody else would ever clear it away; not as long as another server uses it. */
+  /** Removes its own folder too, where no later server may ever do so, unless another server still uses it. */
   close(): void {
     if (this.#user === null) return;
     unmark(this.#base);
@@ -92,7 +98,7 @@ export class Workdirs {
     }
   }
 
-  /** Clears away what servers left that were killed: their folders, and a process in an endless loop, which cannot notice. */
+  /** Deletes what killed servers left behind: their folders, and processes in endless loops, which do not notice. */
   async sweep(): Promise<void> {
     for (const name of readdirSync(this.#base)) {
       const owner = Number(OWNER.exec(name)?.[1] ?? process.pid);
@@ -110,14 +116,14 @@ export class Workdirs {
 }
 
 /**
- * Other users may go through the folder and see no names in it. It may lie where everyone may make files, so it must be
- * ours: in somebody else's folder that user could put other code in the place of what we write.
+ * Opens the base folder: other users may pass through it, but not list it. It may lie where every user may create
+ * files, so it must belong to the server: in another user's folder, that user could replace the code.
  */
 function openBase(base: string, user: CodeUser | null): void {
   mkdirSync(base, { recursive: true });
   if (user === null) return;
   const { uid, mode, isLink } = look(base);
-  if (isLink || uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to somebody else`);
+  if (isLink || uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${base} belongs to another user`);
   chmodSync(base, 0o711);
   for (let dir = realpathSync(base); dir !== dirname(dir); dir = dirname(dir)) {
     if ((look(dir).mode & 0o001) !== 0) continue;
@@ -149,12 +155,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Only where /proc shows that the number still means that process. */
+/** Kills the process only where /proc shows that the id still means that process. */
 function killLeftOver(dir: string): void {
   try {
     const pid = Number(readFileSync(join(dir, 'pid'), 'utf8'));
     if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dir)) process.kill(pid, 'SIGKILL');
   } catch {
-    // gone already, or no /proc here
+    // it is gone already, or there is no /proc
   }
 }

@@ -1,5 +1,5 @@
-// Runs that wait for room in a process that is there: of sources that share it, so many run at once. After a restart,
-// thousands of them are due together.
+// Runs that wait for room in a process that exists: sources that share a process run a bounded number at a time. After
+// a restart of the server, thousands of them are due together.
 
 import type { RunInFlight } from '../process/run-in-flight.ts';
 
@@ -13,14 +13,14 @@ export class Backlog {
     else waiting.add(run);
   }
 
-  /** The one that has waited longest. */
+  /** Removes and returns the run that has waited longest. */
   take(key: string): RunInFlight | undefined {
     const [first] = this.#runs.get(key) ?? [];
     if (first !== undefined) this.remove(first);
     return first;
   }
 
-  /** False when it does not wait here. */
+  /** Removes a run. Returns false when it does not wait here. */
   remove(run: RunInFlight): boolean {
     const waiting = this.#runs.get(run.key);
     const had = waiting?.delete(run) ?? false;

@@ -1,4 +1,4 @@
-// How much CPU each owner's processes used in the last minute, by seconds. What is over is forgotten as time goes.
+// The CPU time that each owner's processes used in the last minute, in a sliding window of seconds.
 
 const SECONDS = 60;
 const SECOND_MS = 1000;
@@ -22,7 +22,7 @@ export class CpuUse {
     window.totalMs += usedMs;
   }
 
-  /** Of the last minute. */
+  /** Returns the CPU time used in the last minute. */
   usedMs(ownerId: string, nowMs: number): number {
     const window = this.#windows.get(ownerId);
     if (window === undefined) return 0;
@@ -32,7 +32,7 @@ export class CpuUse {
   }
 }
 
-/** Returns the second that is now. */
+/** Slides the window to now and returns the current second. */
 function slide(window: Window, nowMs: number): number {
   const second = Math.floor(nowMs / SECOND_MS);
   for (let n = Math.max(window.second + 1, second - SECONDS + 1); n <= second; n++) {

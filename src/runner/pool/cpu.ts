@@ -1,31 +1,32 @@
-// How much CPU a child process uses. A run is bounded by its time limit; what it leaves behind (a timer, a loop of
-// promises) goes on for as long as the process is kept warm, and is looked at here. So is whether its runs sleep.
+// Samples how much CPU a child process uses. A run is bounded by its time limit, but what a run leaves behind (a timer,
+// a loop of promises) goes on for as long as the process is kept warm. The samples also show whether a process's runs
+// sleep.
 
 import { readFileSync } from 'node:fs';
 
 export const CPU_SAMPLE_MS = 1000;
-/** Those that have runs; all, while runs wait for a process. */
+/** For processes with runs; for all of them while runs wait for a process. */
 export const BUSY_CPU_SAMPLE_MS = 200;
-/** More than this between two runs is no tidying up any more. */
+/** A process that uses more between two runs is not just tidying up. */
 const IDLE_CPU_MS = 1000;
-/** Less than this part of one core, and the runs of a process sleep. */
+/** The runs of a process that uses less than this part of a core are asleep. */
 const ASLEEP = 1 / 10;
-/** What starting a process costs. Its owner is charged with it at once: many live too short to be looked at. */
+/** The cost of starting a process. Its owner is charged at once: many processes live too short to be sampled. */
 export const START_CPU_MS = 60;
-/** Of the times in /proc, on every Linux. */
+/** The unit of times in /proc, on every Linux. */
 const MS_PER_TICK = 10;
-/** Behind the name, which may have anything in it. */
+/** Fields behind the name, which may contain anything. */
 const STATE = 0;
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
 
 interface Cpu {
   readonly usedMs: number;
-  /** Its main thread has, or wants, the CPU. */
+  /** Whether its main thread has the CPU or waits for it. */
   readonly isRunnable: boolean;
 }
 
-/** Null where the system does not tell (no Linux), and of a process that is gone. */
+/** Returns the process's use; null where the system does not tell (no Linux), and for a process that is gone. */
 export function cpuOf(pid: number): Cpu | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -37,13 +38,13 @@ export function cpuOf(pid: number): Cpu | null {
   }
 }
 
-/** What one process uses, from look to look. */
+/** Measures one process, from sample to sample. */
 export class CpuSampler {
-  /** Its runs used next to nothing between the last two looks. */
+  /** Whether its runs used almost no CPU between the last two samples. */
   isAsleep = false;
   #usedMs = START_CPU_MS;
   #atMs = performance.now();
-  /** What it had used when it was first looked at without a run in it; null: it has had one since. */
+  /** The use at the first sample without a run; null: it has had a run since. */
   #idleMs: number | null = null;
 
   runBegins(): void {
@@ -51,7 +52,10 @@ export class CpuSampler {
     this.#idleMs = null;
   }
 
-  /** Returns what it has used since the last look, beyond its start, and whether it keeps the CPU although nothing runs in it. */
+  /**
+   * Returns what the process used since the last sample, beyond its start, and whether it keeps the CPU although it has
+   * no run.
+   */
   sample(pid: number, isBusy: boolean): { readonly usedMs: number; readonly isRunaway: boolean } {
     const cpu = cpuOf(pid);
     if (cpu === null) return { usedMs: 0, isRunaway: false };

@@ -1,37 +1,37 @@
-// Which process may begin to work when not all can, and which one makes room for it. Pure: the pool tells what there is,
-// and does what is decided here.
+// Decides which process may begin to work when not all can, and which process makes room for it. Pure: the pool
+// supplies the state, and carries out the decisions.
 //
-// Two things are short. *CPU*: at most `maxAwake` processes work at a time. A process whose runs sleep, or wait for an
-// answer, uses none and does not count: a day's worth of sleeping runs holds up nothing. *ProcessSlots*: all processes together,
-// idle ones included, are at most `maxProcesses`, and beyond `maxAwake` of them only as many as the memory allows. An idle
-// process is kept warm for as long as its place is not needed; then the one that was used least recently ends, of owners
-// that hold more than their part before those that do not.
+// Two things are scarce. *CPU*: at most `maxAwake` processes work at a time. A process whose runs sleep, or wait for an
+// answer, uses no CPU and does not count: any number of sleeping runs delays nothing. *Process slots*: all processes
+// together, idle ones included, are at most `maxProcesses`, and beyond `maxAwake` only as many as the memory allows. An
+// idle process is kept warm while its slot is not needed. Then the least recently used one ends, of owners with more
+// than their share first.
 //
-// Owners share both by max-min fairness. An owner without a working process gets one at once, beyond `maxAwake` if need be:
-// the last places of all are kept for such owners. An owner that waits takes from one that has two more than itself, and
-// from none else; so nobody waits while another owner holds two more, and what is taken is never taken back. The other
-// owner's process is not cut off: it begins no more runs, and stops working when those in it have ended. The one that waits
-// does not wait for that. What an owner has beyond its part it has lent from nobody: its own processes take turns.
+// Owners share both by max-min fairness. An owner without a working process gets one at once, beyond `maxAwake` if need
+// be: the last slots are reserved for such owners. A waiting owner takes from an owner that has at least two more than
+// itself, and from no other. So no owner waits while another has two more, and nothing is taken back and forth. The
+// other owner's process is not killed: it begins no more runs, and stops working when its runs have ended. The waiting
+// owner does not wait for that. Within an owner's own share, its processes take turns.
 //
-// Processes that start are few at a time, too: a crowd of them would take the CPU from all that works. Each owner may always
-// start one.
+// Few processes start at a time: too many starts would take the CPU from those that work. Each owner may always start
+// one.
 //
-// (Rejected: a fixed part for each owner, since most owners have nothing to do. Ending runs of the other owner, since their
-// effects outside would happen twice. Weights by CPU used, since the least that a process can be is awake or not.)
+// (Rejected: a fixed share for each owner, since most owners have nothing to do. Ending runs of the other owner, since
+// their effects outside would happen twice. Weights by CPU used, since the unit of sharing is a process, awake or not.)
 
-/** What is to be known of a process. */
+/** What the decision needs to know of a process. */
 export interface ProcessState {
   readonly ownerId: string;
   readonly inFlight: number;
-  /** Its runs used next to no CPU when it was last looked at. */
+  /** Its runs used almost no CPU at the last sample. */
   readonly isAsleep: boolean;
   /** It has not loaded its code yet. */
   readonly isLoading: boolean;
-  /** It begins no more runs until those in it have ended. */
+  /** It begins no more runs until its runs have ended. */
   readonly isYielding: boolean;
   /** It begins no more runs at all. */
   readonly isDraining: boolean;
-  /** It was started ahead of its first run, which has not come. */
+  /** It was started ahead of its first run, which has not come yet. */
   readonly isUnused: boolean;
   readonly usedMb: number;
   readonly lastUsedAt: number;
@@ -42,11 +42,11 @@ export interface ProcessState {
 export interface Bounds {
   /** Processes that work at a time. */
   readonly maxAwake: number;
-  /** Processes that load their code at a time, but for one of each owner: each takes a core for 50 ms. */
+  /** Processes that load their code at a time, beside one for each owner: each takes a core for 50 ms. */
   readonly maxLoading: number;
-  /** All processes, idle ones too. */
+  /** All processes, idle ones included. */
   readonly maxProcesses: number;
-  /** What all of them may use beyond the first `maxAwake`. */
+  /** The memory for all processes beyond the first `maxAwake`. */
   readonly poolMb: number;
   /** How long a process works at least before it makes room for another one of its owner. */
   readonly turnMs: number;
@@ -54,32 +54,35 @@ export interface Bounds {
 
 export interface AdmissionRequest<T extends ProcessState> {
   readonly ownerId: string;
-  /** The idle process that is to work again; null: a new one is to be started. */
+  /** The idle process that should work again; null: a new process is to be started. */
   readonly warm: T | null;
-  /** Of its owner; null: any number. */
+  /** How many processes its owner may have; null: any number. */
   readonly maxOwn: number | null;
-  /** How many processes its owner waits for, with this one. */
+  /** How many processes its owner waits for, this one included. */
   readonly waiting: number;
-  /** Processes that are ending, whose places others were told to wait for. */
+  /** Ending processes whose slots are promised to other requests. */
   readonly promised: number;
   readonly nowMs: number;
 }
 
-/** Each of the others is null when nothing is to be done. */
+/** The decision. `ends`, `yields` and `leaves` are null when nothing is to be done. */
 export interface Admission<T extends ProcessState> {
-  /** What it waits for: the CPU, that others have started, a place, or a place of its owner's; null: it goes. */
+  /**
+   * What the request waits for: the CPU, the start of other processes, a slot, or a slot of its owner's; null: it is
+   * admitted.
+   */
   readonly waitsFor: 'cpu' | 'loading' | 'slot' | 'own' | null;
-  /** Idle, and ends now. */
+  /** An idle process that ends now. */
   readonly ends: T | null;
-  /** Begins no more runs until those in it have ended; it is kept. */
+  /** A process that begins no more runs until its runs have ended, and is then kept. */
   readonly yields: T | null;
-  /** Ends when the runs in it have ended. */
+  /** A process that ends when its runs have ended. */
   readonly leaves: T | null;
 }
 
-/** What a process takes at least that has loaded its code (docs/isolation.md). */
+/** The memory that a process takes at least once it has loaded its code (docs/isolation.md). */
 export const LOADED_MB = 13;
-/** Of all places, those that only owners get who have no working process. */
+/** The part of all slots that is reserved for owners without a working process. */
 const RESERVE = 1 / 8;
 
 const ADMITTED = { waitsFor: null, ends: null, yields: null, leaves: null } as const;
@@ -99,19 +102,22 @@ export function admit<T extends ProcessState>(
   return slot.waitsFor === null ? { ...slot, yields: cpu.yields } : slot;
 }
 
-/** Awake, or not known to sleep. */
+/** Returns whether the process works, or is not known to sleep. */
 export function isAwake({ inFlight, isAsleep }: ProcessState): boolean {
   return inFlight > 0 && !isAsleep;
 }
 
-/** How many each owner has of these. */
+/** Returns how many of the processes each owner has. */
 export function countByOwner(processes: Iterable<ProcessState>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { ownerId } of processes) counts.set(ownerId, (counts.get(ownerId) ?? 0) + 1);
   return counts;
 }
 
-/** Those that run nothing and may end: the unused first, then of owners with more than their part, then the least recently used. */
+/**
+ * Returns the idle processes in the order in which they should end: unused ones first, then those of owners beyond
+ * their share, then the least recently used.
+ */
 export function idleInOrder<T extends ProcessState>(all: readonly T[], maxProcesses: number): T[] {
   const idle = all.filter(({ inFlight, isDraining }) => inFlight === 0 && !isDraining);
   const counts = countByOwner(all);
@@ -132,7 +138,7 @@ function cpuFor<T extends ProcessState>(
   const own = awake.filter(({ ownerId }) => ownerId === request.ownerId);
   const yields = fromRichest(awake.filter(isStaying), request.ownerId, own.length);
   if (yields !== null || own.length === 0) return { ...ADMITTED, yields };
-  // As many make room as are waited for; what one of them is at may take its time.
+  // As many processes make room as are waited for, however long their runs take.
   if (own.filter((process) => !isStaying(process)).length >= request.waiting) return WAITS_FOR_CPU;
   return { ...WAITS_FOR_CPU, yields: longest(own.filter(isStaying), request.nowMs - turnMs) };
 }
@@ -152,7 +158,7 @@ function slotFor<T extends ProcessState>(
   const occupied = all.filter(isOccupied);
   const free = maxProcesses - occupied.length;
   if (!isFirst && occupied.length >= maxAwake) {
-    // Whoever has many leaves as many free as it has: the next owner finds room.
+    // An owner with many processes leaves as many slots free as it has: the next owner finds room.
     const has = own.filter(isOccupied).length;
     if (free <= Math.floor(maxProcesses * RESERVE) || has >= Math.max(maxAwake, free)) return WAITS_FOR_SLOT;
   }
@@ -168,7 +174,7 @@ function slotFor<T extends ProcessState>(
   return { ...WAITS_FOR_SLOT, leaves: leaves ?? longest(own.filter(isStaying), request.nowMs - turnMs) };
 }
 
-/** The owner may have no more: one of its own makes room. */
+/** Makes one of the owner's processes give its slot to another of the same owner, which may have no more. */
 function ownSlot<T extends ProcessState>(
   own: readonly T[],
   request: AdmissionRequest<T>,
@@ -193,17 +199,19 @@ function isStaying({ inFlight, isYielding, isDraining }: ProcessState): boolean 
   return inFlight > 0 && !isYielding && !isDraining;
 }
 
-/** Its place is free in a moment. */
+/** Returns whether its slot is about to be free. */
 function isEnding({ inFlight, isDraining }: ProcessState): boolean {
   return isDraining && inFlight === 0;
 }
 
-/** Its place is free when its runs have ended. */
+/** Returns whether its slot will be free when its runs have ended. */
 function isLeaving({ inFlight, isDraining }: ProcessState): boolean {
   return isDraining && inFlight > 0;
 }
 
-/** Of the owner that has the most of these, when that is at least two more than `has`: its longest busy one. */
+/**
+ * Returns the longest busy process of the owner with the most of these, if that owner has at least two more than `has`.
+ */
 function fromRichest<T extends ProcessState>(staying: readonly T[], owner: string, has: number): T | null {
   let richest: string | null = null;
   let most = has + 1;
@@ -216,7 +224,7 @@ function fromRichest<T extends ProcessState>(staying: readonly T[], owner: strin
       );
 }
 
-/** The one that has been busy longest, when it was already then. */
+/** Returns the process that has been busy longest, if it was busy already at `since`. */
 function longest<T extends ProcessState>(processes: readonly T[], since: number): T | null {
   const [first] = processes.filter(({ busySince }) => busySince <= since).sort((a, b) => a.busySince - b.busySince);
   return first ?? null;

@@ -1,4 +1,4 @@
-// Remembers values by key, the ones used last, within a bound.
+// A bounded cache that drops the least recently used values first.
 
 interface Bounds<T> {
   readonly max: number;
@@ -8,7 +8,7 @@ interface Bounds<T> {
 
 export class LruCache<T> {
   readonly #bounds: Bounds<T>;
-  /** The one used last comes last. */
+  /** In order of use: the value used last comes last. */
   readonly #values = new Map<string, T>();
   #weight = 0;
 

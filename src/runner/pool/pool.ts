@@ -1,6 +1,6 @@
-// The runner: what comes in, and what has become of it. One warm process per deployment, or for sources of the same code
-// (sharing.ts), started on first use or when it is deployed (warm-ups.ts); a process to itself for a run that is `alone`.
-// How many there are, and whose, is places.ts. A run that still waits when its time is up goes back untried.
+// The runner. One warm process per deployment, or for sources of the same code (process-keys.ts), started on first use
+// or at the deployment (warm-ups.ts); a process of its own for a run that is `alone`. process-slots.ts bounds how many
+// there are, and shares them among owners. A run that still waits at its timeout is returned without an attempt.
 
 import { availableParallelism } from 'node:os';
 import type { Deployment } from '../../domain/resource.ts';
@@ -38,49 +38,52 @@ import { WarmUps } from './warm-ups.ts';
 export interface RunnerOptions {
   readonly log: Log;
   readonly clock: Clock;
-  /** A folder of the runner's own; what a killed server left there is cleared away. */
+  /** A folder of the runner's own; what a killed server left there is deleted. */
   readonly tmpDir: string;
   readonly isolation: IsolationSettings;
-  /** Limits of the system, where it lets the server set them. */
+  /** Limits of the system, where the server may set them. */
   readonly cgroups?: Cgroups | null;
-  /** Needed for code of ours, and where code reaches public addresses alone. */
+  /** Required for Errand's own components, and where code reaches only public addresses. */
   readonly openEgress?: OpenEgress | undefined;
-  /** All processes, idle ones too. */
+  /** All processes, idle ones included. */
   readonly maxProcesses?: number;
-  /** Those that work at a time. */
+  /** Processes that work at a time. */
   readonly maxAwake?: number;
-  /** What one owner may use; null: as much as there is. */
+  /** What one owner may use; null: no bound. */
   readonly quotasOf?: (ownerId: string) => RunQuotas;
-  /** What all processes may use together: beyond it, those leave that run nothing. */
+  /** What all processes may use together: beyond it, idle ones end. */
   readonly poolMb?: number;
-  /** A process that has had no run for so long is ended. */
+  /** How long a process may be idle before it ends. */
   readonly idleMs?: number;
   /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
   readonly graceMs?: number;
-  /** Code that could not be loaded fails its runs for so long from the same process: loading anew costs 60 ms of CPU. */
+  /** How long a process fails the runs of code that could not be loaded: loading the code again costs 60 ms of CPU. */
   readonly brokenMs?: number;
-  /** Of large messages of one owner, while others have something to do. */
+  /** For large messages of one owner, while other owners are active. */
   readonly largeBytesPerSecond?: number;
 }
 
-/** At most: how many there really are is a matter of memory. Each has three descriptors of the server. */
+/** At most; memory bounds the actual number. Each process takes three descriptors of the server. */
 const MAX_PROCESSES = 256;
-/** Whatever the machine: most code waits for others most of its time. */
+/** On any machine: most code waits for other services most of its time. */
 const LEAST_AWAKE = 16;
 const AWAKE_PER_CORE = 4;
 const IDLE_MS = 5 * 60_000;
 const GRACE_MS = 300;
 const BROKEN_MS = 10_000;
-/** A busy process keeps its place for at least so long; less, and starting processes is all that happens. */
+/** A busy process keeps its slot at least so long; with less, the machine would mainly start processes. */
 const TURN_MS = 1000;
 const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null, isFull: false };
 
 export interface ProcessRunner extends Runner {
-  /** Starts a process that does nothing. Null when that works here, else why not and what to do about it. */
+  /**
+   * Starts a process that does nothing. Returns null when that works here, otherwise the reason and what to do about
+   * it.
+   */
   selfTest(): Promise<string | null>;
 }
 
-/** Throws when its folder is not the server's own, or not within reach of who the code runs as. */
+/** Creates the runner. Throws when its folder is not the server's own, or is out of reach for the user of the code. */
 export function createRunner(options: RunnerOptions): ProcessRunner {
   return new Pool(options);
 }
@@ -264,7 +267,7 @@ class Pool implements ProcessRunner {
   }
 }
 
-/** Less than this is the time that it takes to ask, and not another time. */
+/** A smaller difference is the time between the two readings. */
 const SAME_MS = 1000;
 
 function aheadOfMachine(clock: Clock): number {

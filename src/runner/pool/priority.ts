@@ -1,12 +1,12 @@
-// Which processes give way on a busy machine, and how. The system shares the CPU by process, and not by owner: with 16
-// loops, one owner has 16 parts of 17. So the processes of an owner that takes much more of the CPU than the others run only
-// as far as nobody else wants the CPU, which takes nothing from it while it is free. Owners count that have a process, idle
-// or not: the next run of one that has nothing to do now should find the CPU free.
+// Decides which owners' processes get a low priority on a busy machine, and sets it. The system shares the CPU by
+// process, not by owner: with 16 loops, one owner would have 16 parts of 17. So the processes of an owner that takes
+// much more of the CPU than the others run only while no other process wants the CPU, which costs that owner nothing
+// while the CPU is free. Owners count that have a process, idle or not: their next run should find the CPU free.
 //
-// A priority (nice 19) alone is not enough. It decides how much of the CPU a process gets, and not when: whoever wakes up waits
-// until the slice of the one that has the CPU is over, a millisecond or three, and a run wakes five or six threads one after
-// the other. Beside 24 loops of another owner the median of a run was 14.6 ms with the priority alone, and 3 ms with the policy
-// `idle` (SCHED_IDLE), whose processes leave the CPU at once (2 cores, a busy machine).
+// A priority (nice 19) alone is not enough. It decides how much of the CPU a process gets, but not when: a thread that
+// wakes up waits for the end of the running thread's time slice, a millisecond or three, and a run wakes five or six
+// threads in turn. Beside 24 loops of another owner the median of a run was 14.6 ms with the priority alone, and 3 ms
+// with the policy `idle` (SCHED_IDLE), whose processes leave the CPU at once (2 cores, a busy machine).
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,14 +14,17 @@ import { setPriority } from 'node:os';
 
 const NORMAL = 0;
 const LOWEST = 19;
-/** How much of a second of CPU, at least, one that gives way has used in the last second. Three processes that start are no flood. */
+/** The least CPU time in the last second of an owner that gets a low priority: starting three processes is less. */
 const LEAST_MS = 200;
-/** Of what all have used, so many times an equal part. */
+/** How many times an equal share is too much. */
 const BEYOND = 1.5;
-/** In /proc/<pid>/stat, behind the name, which may have anything in it. */
+/** In /proc/<pid>/stat, behind the name, which may contain anything. */
 const SESSION = 3;
 
-/** Those that use much more than the others. `usedMs`: of the last second, by owner; of all that have a process. */
+/**
+ * Returns the owners that use much more than the others. `usedMs`: the last second's use of every owner that has a
+ * process.
+ */
 export function greedy(usedMs: ReadonlyMap<string, number>): ReadonlySet<string> {
   if (usedMs.size < 2) return new Set();
   let total = 0;
@@ -30,12 +33,12 @@ export function greedy(usedMs: ReadonlyMap<string, number>): ReadonlySet<string>
   return new Set([...usedMs].filter(([, ms]) => ms >= LEAST_MS && ms > part).map(([ownerId]) => ownerId));
 }
 
-/** Sets what the system goes by when several processes want the CPU. */
+/** Sets priorities and policies of processes. */
 export class Priorities {
-  /** By process: those whose policy is to be changed in this turn. */
+  /** The processes whose policy changes in this turn. */
   readonly #policies = new Map<number, boolean>();
 
-  /** False where that may not be: only root may raise a priority. */
+  /** Sets the priority of a process. Returns false where that is not permitted: only root may raise a priority. */
   set(pid: number, isLow: boolean): boolean {
     if (!prioritize(pid, isLow)) return false;
     if (process.platform !== 'linux') return true;
@@ -55,16 +58,17 @@ export class Priorities {
 }
 
 /**
- * Sets the priority of all threads of a process. Linux has one for each thread, and the process's is that of its first
- * alone: V8's own, which collect garbage and compile, would go on as before. False where that may not be.
+ * Sets the priority of all threads of a process. On Linux each thread has one, and the process's is only that of its
+ * first thread: V8's threads for garbage collection and compilation would keep theirs. Returns false where that is not
+ * permitted.
  */
 export function prioritize(pid: number, isLow: boolean): boolean {
   const priority = isLow ? LOWEST : NORMAL;
   try {
-    // The first one begins: those that it starts from here on are as it is.
+    // The main thread first: threads that it starts from here on inherit its priority.
     setPriority(pid, priority);
   } catch {
-    // Or it is gone, which is as good.
+    // The process may also be gone, which needs no handling.
     return false;
   }
   for (const thread of threadsOf(pid)) {
@@ -77,8 +81,9 @@ export function prioritize(pid: number, isLow: boolean): boolean {
 }
 
 /**
- * Where the system groups processes by session (autogroup), priorities count within a session alone, and a process in a jail
- * is a session to itself. Left as it is where that may not be written (a server that is not root) or is not there.
+ * Sets the priority of the process's session. Where the system groups processes by session (autogroup), priorities
+ * count only within a session, and a process in a jail is a session of its own. Does nothing where that is missing, or
+ * may not be written (a server that is not root).
  */
 function prioritizeSession(pid: number, priority: number): void {
   try {
@@ -91,7 +96,10 @@ function sessionOf(pid: number | 'self'): string | undefined {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[SESSION];
 }
 
-/** None where the system does not tell (no Linux): there a priority is the whole process's. */
+/**
+ * Returns the process's threads; none where the system does not tell (no Linux): there a priority applies to the whole
+ * process.
+ */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
@@ -103,8 +111,8 @@ function threadsOf(pid: number): number[] {
 const SET_EACH = 'policy=$1; shift; for pid do chrt --all-tasks "$policy" --pid 0 "$pid"; done';
 
 /**
- * Sets the scheduling policy of all threads of processes, `idle` or the usual one. Node has no function for it, and
- * util-linux's `chrt` has. Where that is missing, the priority is all that there is.
+ * Sets the scheduling policy of all threads of processes, `idle` or the default. Node has no function for it; `chrt` of
+ * util-linux does it. Where that is missing, only the priority applies.
  */
 function setPolicy(pids: readonly number[], isLow: boolean): void {
   if (pids.length === 0) return;

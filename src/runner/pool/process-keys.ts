@@ -1,6 +1,7 @@
-// Which runs share a process: those of one workflow's deployment, and those of an owner's sources that have the same code
-// and settings. Five thousand sources of one component that tick once a minute would else start 83 processes a second,
-// which is five cores' work. Each source has an instance of the code to itself (child/instances.ts).
+// Decides which runs share a process: those of one workflow's deployment, and those of an owner's sources with the same
+// code and settings. Otherwise five thousand sources of one component that tick once a minute would start 83 processes
+// a second, which is the work of five cores. Each source has its own instance of the code
+// (child/component/instances.ts).
 
 import { createHash } from 'node:crypto';
 import { originOf } from '../../domain/origin.ts';
@@ -9,18 +10,21 @@ import type { RunOutcome } from '../../domain/run/run.ts';
 import type { RunRequest } from '../runner.ts';
 import { LruCache } from './lru-cache.ts';
 
-/** Sources of one code are spread over so many processes: more cores, and fewer that stand when one keeps the CPU. */
+/**
+ * Sources with the same code are spread over so many processes: that uses more cores, and a blocked process stops fewer
+ * sources.
+ */
 const PROCESSES_PER_CODE = 4;
-/** Runs of sources in one process at a time: its memory is for all of them together. */
+/** Runs of sources in one process at a time: they share its memory. */
 export const SOURCES_AT_ONCE = 64;
-/** What the instances in one process may take, as part of its memory. */
+/** The part of a process's memory that instances may take. */
 const INSTANCES_MEMORY = 1 / 4;
 /** About twice what an instance of a few lines takes, beside a multiple of its code. */
 const INSTANCE_BYTES = 32 * 1024;
 const BYTES_PER_CODE_CHAR = 8;
 const BYTES_PER_MB = 1024 * 1024;
 
-/** A source whose run has harmed those beside it has a process to itself for so long. */
+/** How long a source whose run has harmed others in its process has a process of its own. */
 const SEPARATE_MS = 3_600_000;
 const MAX_SEPARATED = 10_000;
 const HARMFUL_CODES: ReadonlySet<string> = new Set(['OutOfMemory', 'WorkerExit', 'WorkerLost']);
@@ -29,7 +33,7 @@ export type ProcessSettings = Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'
 
 interface EndedRun {
   readonly request: Pick<RunRequest, 'deployment'>;
-  /** Its process did not answer when it was told to end. */
+  /** Its process did not answer the halt. */
   readonly isSilent: boolean;
 }
 
@@ -37,19 +41,19 @@ export class ProcessKeys {
   readonly #hashes = new WeakMap<Deployment, string>();
   readonly #separated = new LruCache<number>({ max: MAX_SEPARATED });
 
-  /** Runs with the same one share a process. */
+  /** Returns the key of a run's process; runs with the same key share a process. */
   keyOf({ deployment, memoryMb, env }: ProcessSettings): string {
     if (!isSource(deployment) || this.#isSeparate(deployment.id)) return deployment.id;
     let code = this.#hashes.get(deployment);
     if (code === undefined) {
-      const whose = isOurComponent(deployment) ? 'ours' : 'theirs'; // they reach different places
+      const whose = isOurComponent(deployment) ? 'ours' : 'theirs'; // they reach different addresses
       code = `${deployment.ownerId} ${whose} ${hashOf(deployment)} ${shardOf(deployment.runnableId)}`;
       this.#hashes.set(deployment, code);
     }
     return `${code} ${memoryMb} ${JSON.stringify(env)}`;
   }
 
-  /** What has become of a run. */
+  /** Learns from a run's outcome: a source that harms others is separated. */
   ended({ request: { deployment }, isSilent }: EndedRun, { end }: RunOutcome): void {
     if (end.kind !== 'failed' || !isSource(deployment)) return;
     if (isSilent || HARMFUL_CODES.has(end.fault.code))
@@ -65,13 +69,16 @@ export function isSource({ runnableId }: Deployment): boolean {
   return runnableId.startsWith('dc_');
 }
 
-/** Whether it is a source that was deployed by name from sources/: nothing else is given that mark (domain/origin.ts). */
+/**
+ * Returns whether the deployment is a source deployed by name from sources/; only those have that mark
+ * (domain/origin.ts).
+ */
 export function isOurComponent(deployment: Deployment): boolean {
   const [step] = deployment.steps;
   return isSource(deployment) && step !== undefined && originOf(step.code)?.kind === 'component';
 }
 
-/** How many sources of this code one process takes; at least one. */
+/** Returns how many sources of this code one process takes; at least one. */
 export function sourcesPerProcess({ steps }: Deployment, memoryMb: number): number {
   const chars = steps.reduce((sum, { bundle }) => sum + bundle.length, 0);
   const each = INSTANCE_BYTES + BYTES_PER_CODE_CHAR * chars;
@@ -83,7 +90,7 @@ function hashOf({ steps }: Deployment): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-/** Always the same one for a source, which so keeps what its module remembers. */
+/** Returns a source's process number: always the same one, so that the source keeps its modules' state. */
 function shardOf(sourceId: string): number {
   return createHash('sha256').update(sourceId).digest().readUInt32BE() % PROCESSES_PER_CODE;
 }

@@ -1,4 +1,4 @@
-// Looks at the processes from time to time: what they use, and which have had nothing to do for long.
+// Samples the processes at intervals, and ends those that use too much or have been idle for long.
 
 import type { ComponentInspector } from '../process/component-inspector.ts';
 import type { RunProcess } from '../process/run-process.ts';
@@ -14,7 +14,7 @@ interface ProcessMonitorOptions {
   readonly inspector: ComponentInspector;
 }
 
-/** An idle process is looked at every so many times: hundreds may be idle, and each look costs. */
+/** An idle process is sampled every so many times: hundreds may be idle, and each sample costs. */
 const IDLE_EVERY = 4;
 
 export class ProcessMonitor {
@@ -49,7 +49,7 @@ export class ProcessMonitor {
     }
     inspector.sampleMemory();
     let overMb = -poolMb;
-    // Without those that are ending and about to give theirs back.
+    // Ending processes are about to free their memory.
     for (const { usedMb, isDraining, inFlight } of all) if (!isDraining || inFlight > 0) overMb += usedMb;
     if (overMb <= 0) return;
     for (const process of idleInOrder([...all], maxProcesses)) {

@@ -1,6 +1,6 @@
-// The processes that run user code, and the runs that wait for one. Who comes next is decided by fair-slots.ts; here it is
-// done: whenever a process has no more runs, is gone, was found to sleep, or has had its turn, those that wait are looked
-// at, of owners with the fewest processes at work first.
+// The processes that run user code, and the runs that wait for one. fair-slots.ts decides which run is next. Decisions
+// are made whenever a process has no more runs, is gone, is found asleep, or has had its turn; owners with the fewest
+// working processes come first.
 
 import { SECOND_MS } from '../../domain/limits.ts';
 import type { Quotas } from '../../domain/quota.ts';
@@ -24,13 +24,13 @@ import type { ProcessSettings } from './process-keys.ts';
 import { RestartBackoff } from './restart-backoff.ts';
 import { type WaitingGroup, WaitingRuns } from './waiting-runs.ts';
 
-/** What is asked of an owner here. */
+/** What bounds an owner's runs. */
 export interface RunQuotas extends Pick<Quotas, 'processes' | 'cpuSecondsPerMinute'> {
-  /** It has stored all that it may: no run begins. */
+  /** The owner's storage is full: no run begins. */
   readonly isFull: boolean;
 }
 
-/** What is asked of a process here; see RunProcess. */
+/** What is needed of a process; see RunProcess. */
 export interface SlotProcess extends ProcessState {
   isYielding: boolean;
   readonly isFull: boolean;
@@ -40,7 +40,7 @@ export interface SlotProcess extends ProcessState {
   drain(): void;
   retire(deploymentId: string): boolean;
   sampleCpu(): number;
-  /** Takes the CPU only as far as nobody else wants it; or no longer. */
+  /** Lets the process have only the CPU that no other process wants, or ends that. */
   setLowPriority(isLowPriority: boolean): void;
 }
 
@@ -50,29 +50,29 @@ interface ProcessSlotsDeps<P> {
   readonly cpuUse: CpuUse;
   readonly throttle: Pick<MessageThrottle, 'isBehind' | 'hasOtherOwners'>;
   readonly create: (key: string, settings: ProcessSettings) => P;
-  /** Of a clock that is never set back. */
+  /** Of a monotonic clock. */
   readonly nowMs: () => number;
 }
 
-/** An owner gives way as soon as it is found to take the CPU, and for the rest of such a time. */
+/** An owner gets a low priority as soon as it is found to overuse the CPU, and for the rest of this interval. */
 const PRIORITIZED_MS = CPU_SAMPLE_MS * (9 / 10);
-/** Of the processes that may work at a time, as many as may be started ahead of a first run; at least one. */
+/** The part of `maxAwake` that may be processes started ahead of a first run; at least one. */
 const UNUSED_SHARE = 1 / 2;
 
 export class ProcessSlots<P extends SlotProcess> {
-  /** All that exist, also those that are ending. */
+  /** All processes that exist, ending ones included. */
   readonly all = new Set<P>();
   readonly #deps: ProcessSlotsDeps<P>;
-  /** In which process a run is; none: it waits. */
+  /** The process of each run; none: the run waits. */
   readonly #processOf = new Map<RunInFlight, P>();
   readonly #waiting = new WaitingRuns();
   readonly #backlog = new Backlog();
   readonly #restartBackoff = new RestartBackoff();
-  /** By key: the one that takes the runs that have it. */
+  /** By key: the process that takes runs with this key. */
   readonly #open = new Map<string, P>();
   /** What each owner has used since priorities were set last. */
   readonly #lately = new Map<string, number>();
-  /** The owners whose processes give way. */
+  /** The owners whose processes have a low priority. */
   #greedy: ReadonlySet<string> = new Set();
   #prioritizedAt = 0;
   #soon: NodeJS.Timeout | undefined;
@@ -87,7 +87,7 @@ export class ProcessSlots<P extends SlotProcess> {
     return this.#processOf.get(run);
   }
 
-  /** Starts the run, or has it wait. */
+  /** Starts the run, or lets it wait. */
   start(run: RunInFlight): void {
     const open = run.request.alone ? undefined : this.#open.get(run.key);
     if (open !== undefined && !open.isDraining) {
@@ -102,7 +102,7 @@ export class ProcessSlots<P extends SlotProcess> {
     this.serve();
   }
 
-  /** A run has ended, maybe in a process that others of its key wait for. */
+  /** Handles the end of a run, for whose process others with its key may wait. */
   ended(run: RunInFlight): void {
     this.#processOf.delete(run);
     if (this.#isClosed || this.#open.get(run.key)?.isFull) return;
@@ -110,12 +110,12 @@ export class ProcessSlots<P extends SlotProcess> {
     if (next !== undefined) this.start(next);
   }
 
-  /** False when it does not wait. */
+  /** Removes a waiting run. Returns false when it does not wait. */
   remove(run: RunInFlight): boolean {
     return this.#waiting.remove(run) || this.#backlog.remove(run);
   }
 
-  /** The process ends for what its code has done, before any of its runs was over. */
+  /** Handles a process that its own code ended before any of its runs was over. */
   endedEarly(process: P): void {
     this.#restartBackoff.endedEarly(process.options.key, this.#deps.nowMs());
   }
@@ -127,7 +127,7 @@ export class ProcessSlots<P extends SlotProcess> {
     this.serve();
   }
 
-  /** Starts what may begin by now. */
+  /** Starts every waiting run that may begin now. */
   serve(): void {
     if (this.#isServing || this.#isClosed) return;
     this.#isServing = true;
@@ -141,7 +141,10 @@ export class ProcessSlots<P extends SlotProcess> {
     }, BUSY_CPU_SAMPLE_MS);
   }
 
-  /** `which`: those that have runs alone, which is enough to find a new owner that takes the CPU. */
+  /**
+   * Samples the processes. `which`: only the busy ones, which is enough to find an owner that has begun to overuse the
+   * CPU.
+   */
   sampleCpu(which: 'all' | 'busy' = 'all'): void {
     const nowMs = this.#deps.nowMs();
     for (const process of this.all) {
@@ -157,7 +160,10 @@ export class ProcessSlots<P extends SlotProcess> {
     this.#lately.clear();
   }
 
-  /** For a process that no run waits for: it takes no place, and no memory, for which another one would have to leave. */
+  /**
+   * Returns whether there is room for a process that no run waits for: such a process takes no slot and no memory from
+   * another one.
+   */
   hasRoomFor(key: string, { deployment: { ownerId } }: ProcessSettings, alsoComing: number): boolean {
     const { maxAwake, maxProcesses, poolMb } = this.#deps.bounds;
     if (this.#isClosed || this.#open.has(key)) return false;
@@ -176,21 +182,24 @@ export class ProcessSlots<P extends SlotProcess> {
     return process;
   }
 
-  /** False when the deployment has no process. */
+  /** Retires a deployment's processes. Returns false when it has none. */
   retire(deploymentId: string): boolean {
     const before = this.#open.size;
     for (const [key, process] of this.#open) if (process.retire(deploymentId)) this.#open.delete(key);
     return this.#open.size < before;
   }
 
-  /** Nothing is started any more. Returns what waited. */
+  /** Starts nothing any more. Returns the runs that waited. */
   close(): readonly RunInFlight[] {
     this.#isClosed = true;
     clearTimeout(this.#soon);
     return [...this.#waiting.takeAll(), ...this.#backlog.takeAll()];
   }
 
-  /** Whether no other has to be asked: it works already, or all that there are may work. */
+  /**
+   * Returns whether the process may take a run without an admission: it works already, or all existing processes may
+   * work.
+   */
   #takesAtOnce(open: P): boolean {
     if (this.#isOver(open.ownerId)) return false;
     if (open.inFlight > 0) return !open.isYielding;
@@ -217,7 +226,7 @@ export class ProcessSlots<P extends SlotProcess> {
     return false;
   }
 
-  /** Of an owner's groups, the first of all, and the first of those that need no new process. */
+  /** Returns the owner's first group, and its first group that needs no new process. */
   #nextOf(ownerId: string): WaitingGroup[] {
     const groups = [...this.#waiting.groupsOf(ownerId)].filter((group) => !this.#isPausing(group));
     const [first] = groups;
@@ -225,19 +234,22 @@ export class ProcessSlots<P extends SlotProcess> {
     return [first, warm === first ? undefined : warm].filter((group) => group !== undefined);
   }
 
-  /** Beside other owners alone: else nobody has anything of it. */
+  /** A pause protects other owners, so there is none without them. */
   #isPausing({ key, ownerId }: WaitingGroup): boolean {
     const { throttle, nowMs } = this.#deps;
     return key !== null && this.#restartBackoff.isPausing(key, nowMs()) && throttle.hasOtherOwners(ownerId);
   }
 
-  /** Null when it can but wait for its own process. */
+  /**
+   * Decides on a group, and carries out what the decision asks of other processes. Null when the group must wait for
+   * its own process.
+   */
   #admit(all: readonly P[], group: WaitingGroup, promised: number): Admission<P> | null {
     const { bounds, quotasOf } = this.#deps;
     const { ownerId } = group;
     const open = this.#openOf(group);
     if (open !== undefined && open.inFlight > 0) {
-      // It was asked to yield, and none is left for whom it should.
+      // The process was asked to yield, and no request is left for which it should.
       if (open.isYielding && (this.#waiting.processes > 1 || all.filter(isAwake).length > bounds.maxAwake)) return null;
       open.isYielding = false;
       return { waitsFor: null, ends: null, yields: null, leaves: null };
@@ -271,7 +283,7 @@ export class ProcessSlots<P extends SlotProcess> {
     }
   }
 
-  /** It gives way from its beginning when its owner does. */
+  /** Creates a process, with a low priority when its owner's processes have one. */
   #create(key: string, settings: ProcessSettings): P {
     const process = this.#deps.create(key, settings);
     this.all.add(process);

@@ -1,25 +1,25 @@
-// Runs that wait for a process: those that will share one together, in order of arrival, by owner.
+// Runs that wait for a process, by owner and in order of arrival; runs that will share a process form a group.
 
 import type { RunInFlight } from '../process/run-in-flight.ts';
 
 export interface WaitingGroup {
   readonly ownerId: string;
-  /** Of the process that its runs share; null: its one run shares with none. */
+  /** The key of the process that the runs will share; null: the group's one run shares its process with no other. */
   readonly key: string | null;
   readonly runs: RunInFlight[];
 }
 
 export class WaitingRuns {
-  /** By owner; the owner that was served last comes last. */
+  /** By owner, in round-robin order: the owner that was served last comes last. */
   readonly #owners = new Map<string, Map<string, WaitingGroup>>();
   #processes = 0;
 
-  /** How many processes it would take. */
+  /** Returns how many processes the waiting runs need. */
   get processes(): number {
     return this.#processes;
   }
 
-  /** In the order of turns. */
+  /** Returns the owners in round-robin order. */
   get owners(): readonly string[] {
     return [...this.#owners.keys()];
   }
@@ -40,7 +40,7 @@ export class WaitingRuns {
     this.#processes++;
   }
 
-  /** False when it does not wait here. */
+  /** Removes a run. Returns false when it does not wait here. */
   remove(run: RunInFlight): boolean {
     const group = this.#owners.get(run.request.deployment.ownerId)?.get(keyOf(run));
     const index = group?.runs.indexOf(run) ?? -1;
@@ -50,17 +50,17 @@ export class WaitingRuns {
     return true;
   }
 
-  /** How many processes it would take for one owner. */
+  /** Returns how many processes one owner's runs need. */
   countOf(ownerId: string): number {
     return this.#owners.get(ownerId)?.size ?? 0;
   }
 
-  /** Of an owner, those that came first first. */
+  /** Returns the groups of an owner in order of arrival. */
   groupsOf(ownerId: string): Iterable<WaitingGroup> {
     return this.#owners.get(ownerId)?.values() ?? [];
   }
 
-  /** It waits no more; its owner is the last whose turn comes. */
+  /** Removes a group and returns its runs; its owner becomes the last in the round robin. */
   take(group: WaitingGroup): readonly RunInFlight[] {
     const [first] = group.runs;
     if (first === undefined) return [];

@@ -1,6 +1,6 @@
-// Processes that are started ahead of their first run, one at a time and in the order in which they were asked for: whoever
-// deploys a thousand workflows has a few of them warmed, and no run waits for the CPU of the others. It is a hint. What
-// there is no room for is dropped, not kept for later, and what goes wrong shows on the first run.
+// Starts processes ahead of their first run, one at a time and in the order of the requests. An owner that deploys a
+// thousand workflows has a few of them warmed, and no run waits for the CPU that starting the others would take. A
+// warm-up is a hint: without room it is dropped, not postponed, and a failure shows on the first run.
 
 import type { RunProcess } from '../process/run-process.ts';
 import type { ProcessSettings } from './process-keys.ts';
@@ -9,7 +9,7 @@ import type { ProcessSettings } from './process-keys.ts';
 const LOAD_MS = 10_000;
 
 interface WarmUpDeps {
-  /** Null: there is no room for it any more, or no need. */
+  /** Starts a process; null: there is no room for it any more, or no need. */
   readonly start: (key: string, settings: ProcessSettings) => RunProcess | null;
 }
 
@@ -32,7 +32,7 @@ export class WarmUps {
     if (!this.#isWorking) void this.#work();
   }
 
-  /** Nobody will need it. */
+  /** Drops the warm-up of a deployment. */
   drop(deploymentId: string): void {
     for (const [key, { deployment }] of this.#waiting) if (deployment.id === deploymentId) this.#waiting.delete(key);
   }
@@ -41,7 +41,7 @@ export class WarmUps {
     this.#waiting.clear();
   }
 
-  /** Never rejects. */
+  /** Warms up what waits. Never rejects. */
   async #work(): Promise<void> {
     this.#isWorking = true;
     for (const [key, settings] of this.#waiting) {
@@ -53,7 +53,10 @@ export class WarmUps {
   }
 }
 
-/** It has loaded its code, or is leaving: one that could not load it would fail its first run no sooner than a new one. */
+/**
+ * Waits until the process has loaded its code. A process that failed to load it ends: a new one would fail its first
+ * run just as soon.
+ */
 async function settled(process: RunProcess): Promise<void> {
   const late = setTimeout(() => process.drainUnused(), LOAD_MS).unref();
   const isWell = await process.loaded;

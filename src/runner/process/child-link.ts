@@ -1,6 +1,6 @@
-// The server's end of a child process: starts it, speaks with it in frames, and says how it ended.
+// The server's end of a child process: starts it, exchanges frames with it, and reports how it ended.
 //
-// What comes in is user code's to forge. Whatever it is, the worst that follows is the end of that process.
+// User code can forge everything that comes in. The worst consequence is the end of that process.
 
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -17,9 +17,9 @@ import { LARGE_BYTES, type MessageThrottle, type Reservation } from './message-t
 import { StderrTail } from './stderr-tail.ts';
 
 /**
- * The largest honest frame: results, what is sent, an answer and a source's db, and JSON of what is around them. Of texts that
- * are many or long, none is in the JSON (child/bulk.ts): it has the 64 KiB of those that are not, escaped, and what a run may
- * have of lines, sends, exports and names.
+ * The largest honest frame: results, sends, an answer and a source's db, and the JSON around them. Many or long texts
+ * are outside of the JSON (child/bulk.ts), which has up to 64 KiB of other texts, escaped, and a run's bound of lines,
+ * sends, exports and names.
  */
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const FRAME_BOUNDS: FrameBounds = {
@@ -27,13 +27,13 @@ const FRAME_BOUNDS: FrameBounds = {
   maxJsonBytes: MAX_JSON_BYTES,
   maxValues: 250_000,
 };
-/** Of answers that it does not read: beyond this it gets no next one. */
+/** For replies that the process does not read: beyond this it gets no further one. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A process whose pipe is closed has so long to end by itself, and then how it ended is told. */
+/** A process with a closed pipe has so long to end by itself, so that the reason of its end can be reported. */
 const PIPE_CLOSED_MS = 100;
-/** Messages that are read at a time. What follows from one, in this reservation, takes longer than to read it. */
+/** Messages read at a time. Their consequences in this turn take longer than reading them. */
 const READ_AT_ONCE = 32;
-/** How often a message that waits for its turn asks whether there is anybody to wait for. */
+/** How often a throttled message checks whether other owners are still active. */
 const THROTTLE_CHECK_MS = 500;
 
 export interface LinkOptions {
@@ -43,15 +43,15 @@ export interface LinkOptions {
   readonly memoryMb: number;
   readonly env: Readonly<Record<string, string>>;
   readonly mode: InitMessage['mode'];
-  /** None: it never gives way. */
+  /** None: its priority never changes. */
   readonly priorities?: Priorities;
-  /** None: all that comes is read at once. */
+  /** None: everything is read at once. */
   readonly throttle?: MessageThrottle;
   readonly query?: InitMessage['query'];
 }
 
 export interface Death {
-  /** `memory`: it was ended, since it used more than it may. */
+  /** `memory`: the process was killed for using more than its bound. */
   readonly kind: 'exit' | 'start' | 'garbage' | 'memory';
   readonly code: number | null;
   readonly signal: string | null;
@@ -59,14 +59,14 @@ export interface Death {
 }
 
 interface LinkEvents {
-  /** Throws to refuse the message, which ends the process. `take`: the message's bytes. */
+  /** Throws to refuse the message, which ends the process. `take` returns the message's bytes. */
   readonly onMessage: (message: Readonly<Record<string, unknown>>, take: (bytes: unknown) => Buffer) => void;
-  /** Once, when the process is gone; its folder is being removed until `removed` settles. */
+  /** Called once, when the process is gone; `removed` settles when its folder is deleted. */
   readonly onDeath: (death: Death, removed: Promise<void>) => void;
 }
 
 export class ChildLink {
-  /** Memory of its own, when it was last looked at. */
+  /** The process's own memory at the last sample. */
   usedMb = 0;
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
@@ -74,12 +74,12 @@ export class ChildLink {
   #started: Started | null = null;
   #dir: string | null = null;
   #prepared: { close(): void } | null = null;
-  /** Frames wait here until the code is written and the first message sent. */
+  /** Frames wait here until the code is written and the first message is sent. */
   #unsent: Buffer[] | null = [];
   #pipe: Socket | undefined;
-  /** What has come in, and was not looked at yet: by frame. */
+  /** What has arrived and was not handled yet, by frame. */
   readonly #unread: Generator<void>[] = [];
-  /** Of the large message that is arriving. */
+  /** For the large message that is arriving. */
   #reservation: Reservation | null = null;
   #throttled: NodeJS.Timeout | undefined;
   #isUnthrottled = false;
@@ -87,12 +87,12 @@ export class ChildLink {
   #garbage: string | null = null;
   #isOverMemory = false;
   #cutting: NodeJS.Timeout | undefined;
-  /** It lived on without its pipe. */
+  /** The process lived on without its pipe. */
   #isCut = false;
   #killed = false;
   #dead = false;
   #isLowPriority = false;
-  /** The process that was told to give way. */
+  /** The process that was given a low priority. */
   #lowPriorityPid: number | null = null;
 
   constructor(options: LinkOptions, events: LinkEvents) {
@@ -114,12 +114,12 @@ export class ChildLink {
     this.#writer.push(message, event);
   }
 
-  /** `blob`: the bytes that the message owns. */
+  /** Sends a message. `blob`: the bytes that the message owns. */
   post(message: ToChild, blob: Uint8Array | null = null): void {
     this.#writer.push(message, blob);
   }
 
-  /** Resolves when it has read most of what it was sent, or is gone. */
+  /** Resolves when the process has read most of what it was sent, or is gone. */
   async drained(): Promise<void> {
     const pipe = this.#started?.process.stdio?.[3] as Socket | undefined;
     if (this.#dead || !pipe?.writableNeedDrain || pipe.writableLength < MAX_UNREAD_BYTES) return;
@@ -134,14 +134,14 @@ export class ChildLink {
     });
   }
 
-  /** At once and for good; `onDeath` follows. */
+  /** Kills the process, at once and for good; `onDeath` follows. */
   kill(): void {
     this.#killed = true;
     this.#started?.kill();
     this.unthrottle();
   }
 
-  /** From now on all that comes is read at once: somebody waits for its end. */
+  /** Reads at once whatever arrives from now on: the process's end is awaited. */
   unthrottle(): void {
     this.#isUnthrottled = true;
     if (this.#throttled === undefined) return;
@@ -151,7 +151,7 @@ export class ChildLink {
     this.#flow();
   }
 
-  /** Ends it when it uses more memory than it may. True when it did, this once. */
+  /** Kills the process when it uses more memory than its bound. Returns whether it did. */
   endIfOverMemory(): boolean {
     const { pid } = this;
     if (this.#killed || pid === undefined) return false;
@@ -162,10 +162,13 @@ export class ChildLink {
     return true;
   }
 
-  /** Takes the CPU only as far as nobody else wants it; or no longer. False where that may not be. */
+  /**
+   * Lets the process have only the CPU that no other process wants, or ends that. Returns false where that is not
+   * permitted.
+   */
   setLowPriority(isLowPriority: boolean): boolean {
     this.#isLowPriority = isLowPriority;
-    // Of bwrap's two processes the inner one is known later: until then it is as the one that starts it.
+    // Of bwrap's two processes the inner one is known later; until then, it inherits the priority of the outer one.
     const pid = this.pid ?? this.#started?.process.pid;
     const low = isLowPriority ? (pid ?? null) : null;
     if (this.#killed || this.#started === null || pid === undefined || low === this.#lowPriorityPid) return true;
@@ -177,7 +180,7 @@ export class ChildLink {
 
   async #start(): Promise<void> {
     const { workdirs, isolation, deployment, memoryMb, env, mode, query } = this.#options;
-    // A process that runs sources knows whose code is running (child/instances.ts).
+    // A process that runs sources tracks whose code is running (child/component/instances.ts).
     const sourceId = mode === 'describe' && isSource(deployment) ? deployment.runnableId : null;
     const user = isolation.userOf(deployment.ownerId);
     const dir = await workdirs.make(user);
@@ -198,7 +201,7 @@ export class ChildLink {
   }
 
   #listen(child: ChildProcess): void {
-    for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // of a dead process: nothing new
+    for (const stream of child.stdio ?? []) stream?.on('error', () => {}); // the process is dead: nothing new
     if (child.stderr !== null) {
       const tail = new StderrTail(child.stderr);
       child.on('exit', () => tail.end());
@@ -217,7 +220,7 @@ export class ChildLink {
         this.#onGarbage(error);
       }
     });
-    // A pipe that the code has closed is as good as a dead process.
+    // A process whose pipe is closed cannot be used any more.
     pipe?.on('close', () => {
       if (!this.#killed && !this.#dead) this.#cutting = setTimeout(() => this.#cut(), PIPE_CLOSED_MS);
     });
@@ -234,14 +237,14 @@ export class ChildLink {
   }
 
   #onFrame(messages: unknown, blobs: Buffer): void {
-    // An empty one tells nothing, and could be sent for ever.
+    // Empty frames carry nothing, and could be sent endlessly.
     if (!Array.isArray(messages) || messages.length === 0) throw new TypeError('a frame without messages');
     this.#reservation = null;
     this.#unread.push(this.#messagesOf(messages, blobs));
     if (this.#unread.length === 1) this.#read();
   }
 
-  /** Some at a time: a thousand runs that end at once hold nobody else up. */
+  /** Handles a bounded number of messages at a time: a thousand runs that end together delay no other work. */
   #read(): void {
     for (let count = 0; count < READ_AT_ONCE && this.#readOne(); count++);
     if (this.#hasUnread()) setImmediate(() => this.#read());
@@ -265,13 +268,13 @@ export class ChildLink {
     wait();
   }
 
-  /** Reads on, or has the process wait. */
+  /** Resumes or pauses reading from the pipe. */
   #flow(): void {
     if (this.#hasUnread() || this.#throttled !== undefined) this.#pipe?.pause();
     else this.#pipe?.resume();
   }
 
-  /** False when there is nothing more. */
+  /** Handles one message. Returns false when there is none. */
   #readOne(): boolean {
     const [first] = this.#unread;
     if (first === undefined || this.#garbage !== null) return false;
@@ -283,7 +286,7 @@ export class ChildLink {
     return true;
   }
 
-  /** Takes a message with each step. */
+  /** Handles one message with each step of the generator. */
   *#messagesOf(messages: readonly unknown[], blobs: Buffer): Generator<void> {
     let at = 0;
     const take = (bytes: unknown): Buffer => {
@@ -312,14 +315,14 @@ export class ChildLink {
   }
 
   #onClose(code: number | null, signal: string | null): void {
-    while (this.#readOne()); // its last words
+    while (this.#readOne()); // what the process sent last
     const own = this.#garbage === null && !this.#isCut ? 'exit' : 'garbage';
     const { isOutOfMemory = false, ...ending } = this.#started?.ending({ code, signal }) ?? { code, signal };
     const kind = this.#isOverMemory || isOutOfMemory ? 'memory' : own;
     this.#die({ kind, ...ending, detail: this.#garbage ?? this.#stderr?.text ?? '' });
   }
 
-  /** It could not be started. */
+  /** Reports that the process could not be started. */
   #fail(error: unknown): void {
     this.kill();
     this.#die({

@@ -1,6 +1,6 @@
-// The questions of one run, whose code waits for the answers. They are passed on in the order in which they came. User
-// code could write to the pipe itself, so there are never more than a few here, and none is passed on while the process
-// does not read what it was told.
+// The requests of one run's code, which waits for the replies. They are answered in the order of their arrival. User
+// code could write to the pipe itself, so their number is bounded, and none is answered while the process does not read
+// its replies.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Log } from '../../ports.ts';
@@ -12,11 +12,11 @@ export interface ChildRequestsOptions {
   readonly reply: (id: number, reply: ChildReply) => void;
   /** Resolves when the process has read most of what it was sent, or is gone. */
   readonly drained: () => Promise<void>;
-  /** `answer` has rejected, which is a bug. */
+  /** Called when `answer` has rejected, which is a bug. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** Of a run whose caller answers none. */
+/** Answers for a run whose caller answers no requests. */
 const refuseAll = async (): Promise<ChildReply> => ({
   ok: false,
   name: 'Error',
@@ -40,7 +40,9 @@ export class ChildRequests {
     this.#options = options;
   }
 
-  /** Throws when there are more at a time than an honest process asks. `bytes`: of the question. */
+  /**
+   * Adds a request. Throws when there are more at a time than an honest process sends. `bytes`: the request's length.
+   */
   add(id: number, request: ChildRequest, bytes: number): void {
     if (this.#open >= LIMITS.openChildRequests || this.#openBytes + bytes > LIMITS.openChildRequestBytes) {
       throw new RangeError('more requests at a time than there may be');
@@ -50,7 +52,7 @@ export class ChildRequests {
     this.#last = this.#last.then(() => this.#options.drained()).then(() => void this.#answer(id, request, bytes));
   }
 
-  /** The run is over: what waits is not answered any more. */
+  /** Stops answering: the run is over. */
   close(): void {
     this.#isClosed = true;
   }
@@ -62,14 +64,14 @@ export class ChildRequests {
       onBug(error);
       return BUG;
     });
-    // Before the reply: with it, the process may ask the next one.
+    // Before the reply: the process may answer it with its next request.
     this.#open--;
     this.#openBytes -= bytes;
     if (!this.#isClosed) reply(id, given);
   }
 }
 
-/** Of a run whose process is at the other end of the link. */
+/** Returns the requests of a run whose process is at the other end of the link. */
 export function childRequestsOf(
   { run, onChildRequest = refuseAll }: Pick<RunRequest, 'run' | 'onChildRequest'>,
   link: Pick<ChildLink, 'post' | 'drained'>,

@@ -1,4 +1,4 @@
-// Asks a component what it is, or what its props may be: loads it in a process of its own, which ends with the answer.
+// Loads a component in a process of its own to describe it, or to query its props; the process ends with the answer.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -11,9 +11,9 @@ import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 
 const LOAD_MS = 10_000;
-/** Whoever deploys a hundred sources at once waits a little, instead of having a hundred processes started. */
+/** Deploying a hundred sources at once waits a little, instead of starting a hundred processes. */
 const DESCRIBED_AT_ONCE = 2;
-/** What is asked may wait for other services: that must hold up no deployment. */
+/** Queries may wait for other services, so they have their own bound and delay no deployment. */
 const QUERIES_AT_ONCE = 4;
 
 type Message = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ interface Inspection<T> {
   readonly env: Env;
   readonly query?: ComponentQuery;
   readonly withinMs: number;
-  /** Null: this message is no answer. Throws to end the process. */
+  /** Returns the answer; null: the message has none. Throws to end the process. */
   readonly read: (message: Message, take: Take) => T | null;
 }
 
@@ -127,7 +127,7 @@ function brokenBy(message: Message, deployment: Deployment): Refused {
   return refused(msg, stack);
 }
 
-/** Nobody awaits what threw it, and so nobody would answer. */
+/** Returns the failure that a stray exception means: no code awaits what threw it, so no answer would come. */
 function strayException(message: Message): Refused | null {
   return message.t === 'stray' ? refused(text(message.msg, LIMITS.messageBytes), '') : null;
 }

@@ -1,4 +1,4 @@
-// What becomes of a run whose process did not tell: pure judgements, one per way in which that happens.
+// Decides the outcome of runs whose process died or stopped answering. Pure, one function per case.
 
 import type { Deployment } from '../../domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
@@ -13,11 +13,14 @@ interface Cause {
 }
 
 const SAYS_OUT_OF_MEMORY = /out of memory/i;
-/** How Node aborts: in a jail it is process 1, to which SIGABRT does nothing, and what abort() tries then are these. */
+/** How Node aborts. In a jail Node is process 1, to which SIGABRT does nothing; abort() then raises the others. */
 const CRASHES: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGSEGV', 'SIGILL']);
 const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
 
-/** The process died. Only a run that had it to itself can be blamed, or one that was past its time already. */
+/**
+ * Returns the outcome after the process died. Only a run alone in its process can be blamed, or one that was past its
+ * timeout already.
+ */
 export function outcomeAfterDeath(
   run: RunInFlight,
   death: Death,
@@ -36,9 +39,9 @@ export function outcomeAfterDeath(
 }
 
 /**
- * The process does not answer: something in it never gives up the CPU. A run that has it to itself is the one. Where several
- * are, any of them may be, also when only one is past its time: it may have waited for its turn ever since. So each runs
- * again by itself rather than be blamed for another's loop.
+ * Returns the outcome of a run whose process does not answer, because something in it keeps the CPU. A run alone in its
+ * process is at fault. Of several, any may be, even when only one is past its timeout: that one may have waited for the
+ * CPU ever since. So each runs again in a process of its own rather than be blamed for another's loop.
  */
 export function outcomeAfterSilence(run: RunInFlight, all: readonly RunInFlight[], nowMs: number): RunOutcome {
   if (run.halted === 'cancelled') return CANCELLED;
@@ -46,7 +49,7 @@ export function outcomeAfterSilence(run: RunInFlight, all: readonly RunInFlight[
   return failed(run, timeoutOf(run), nowMs);
 }
 
-/** How a run that was told to end has ended, in the step at `index`; null when nobody had told it. */
+/** Returns how a halted run has ended, in the step at `index`; null when the run was not halted. */
 export function haltedEnd(run: RunInFlight, index: number, nowMs: number): RunOutcome['end'] | null {
   if (run.halted === null) return null;
   if (run.halted === 'cancelled') return CANCELLED.end;
@@ -56,7 +59,7 @@ export function haltedEnd(run: RunInFlight, index: number, nowMs: number): RunOu
   };
 }
 
-/** The fault of the step at `index`; of the last one when that is behind all of them. */
+/** Returns the fault of the step at `index`, or of the last step when `index` is behind all of them. */
 export function faultAt({ steps }: Deployment, index: number, fault: Omit<Fault, 'cellId' | 'namespace'>): Fault {
   const step = steps[index] ?? steps.at(index < 0 ? 0 : -1);
   return { ...fault, cellId: step?.id ?? '', namespace: step?.namespace ?? '' };
@@ -74,7 +77,7 @@ function failed(run: RunInFlight, { code, msg }: Cause, nowMs: number): RunOutco
     tookMs: Math.max(0, nowMs - run.stepStartedAtMs),
     exports: {},
   };
-  // A process that could not start has begun no step, and one may die when the last step is done.
+  // A process that could not start has begun no step, and a process may die when the last step is done.
   const begun = code !== 'StartFailed' && index < deployment.steps.length;
   const { logs, logBytesDropped, outgoing, summary } = run;
   const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary };

@@ -1,7 +1,7 @@
-// Remembers what components said of themselves, by their code: a process is started for the first of many sources of one
-// component, and not for each change of one.
+// Caches the descriptions of components by their code: only the first of many sources of one component starts a
+// process.
 //
-// Only for a while, since a component may say something else at another time: defaults that are dates, for one.
+// Entries expire soon, since a component's description may change over time, with defaults that are dates for one.
 
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../domain/resource.ts';
@@ -19,7 +19,7 @@ interface CachedDescription {
 export class DescriptionCache {
   readonly #cache = new LruCache<CachedDescription>({ max: MAX_KEPT });
 
-  /** What `ask` answers, or has answered for the same code. Failures are asked for again. */
+  /** Returns the cached description of the same code, or that of `describe`. Failures are not cached. */
   get(
     { steps }: Deployment,
     env: Readonly<Record<string, string>>,

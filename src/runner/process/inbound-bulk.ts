@@ -1,5 +1,5 @@
-// Puts the texts of a message back into their places (child/bulk.ts). What is no number there stays for the reader of the
-// message to judge; a number that stands for no text, or for one that has its place already, throws.
+// Puts the texts of a message back into their places (child/bulk.ts). A value that is no number stays, and is checked
+// by the message's reader. A number without a text, or of a text that was used already, throws.
 
 import { LIMITS } from '../../domain/limits.ts';
 import { list } from './inbound-values.ts';
@@ -9,7 +9,7 @@ type Message = Readonly<Record<string, unknown>>;
 const MAX_TEXTS =
   LIMITS.exportsPerRun + LIMITS.dbWritesPerRun + 2 + 3 * LIMITS.emissionsPerRun + LIMITS.logBytes / LIMITS.logLineBytes;
 
-/** `take`: the next bytes of the frame. */
+/** Returns the whole message. `take` returns the next bytes of the frame. */
 export function withBulk(message: Message, take: (bytes: unknown) => Buffer): Message {
   if (message.bulk === undefined) return message;
   const texts: (Buffer | null)[] = list(message.bulk, MAX_TEXTS).map(take);

@@ -1,4 +1,4 @@
-// Reads what a run asked to send. Whoever sends it may rely on its shape.
+// Reads what a run asked to send. Senders may rely on the shape of the result.
 
 import type { AskedRequest } from '../../domain/delivery/http-request.ts';
 import { isResourceId, PREFIX } from '../../domain/ids.ts';
@@ -10,10 +10,10 @@ import { checkJson } from './json-check.ts';
 import type { RunInFlight } from './run-in-flight.ts';
 
 const OF_STEPS: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit', 'email', 'trigger', 'http']);
-/** A source sends nothing but what it emits. */
+/** A source can only emit. */
 const OF_SOURCES: ReadonlySet<unknown> = new Set<Outgoing['kind']>(['emit']);
 
-/** Of a mail or a request: its parts, and a value for each header. */
+/** For a mail or a request: its members, and a value for each header. */
 const PARSED_VALUES = 2 * LIMITS.headersPerWebhook + 16;
 
 export function readOutgoing(given: unknown, { request, budget }: RunInFlight): Outgoing[] {
@@ -27,7 +27,7 @@ export function readOutgoing(given: unknown, { request, budget }: RunInFlight): 
     const bytes = Buffer.from(given);
     budget.sendBytes -= bytes.byteLength;
     const deliverAtMs = optional(deliverAt, integer);
-    // These are parsed by the server.
+    // The server parses these.
     if (kind === 'http' || kind === 'email') checkJson(given, { values: PARSED_VALUES });
     if (kind === 'http') checkRequest(JSON.parse(given));
     const said = [summary, itemId].map((one) => optional(one, (value) => text(value, LIMITS.descriptionChars)));

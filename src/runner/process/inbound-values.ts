@@ -1,4 +1,4 @@
-// The values that messages of a child are made of. User code could have made them, so whatever is off throws.
+// Checks the values in a child's messages. User code could have written them, so every invalid value throws.
 
 import { LIMITS } from '../../domain/limits.ts';
 import { checkCheaply } from './json-check.ts';
@@ -9,14 +9,14 @@ export function text(value: unknown, maxChars: number): string {
   return value;
 }
 
-/** It goes into the log and into answers as it is, so it must be JSON. */
+/** Checks JSON text: it goes into the log and into answers as it is. */
 export function json(value: unknown, maxChars: number): string {
   const given = text(value, maxChars);
   checkCheaply(given);
   return given;
 }
 
-/** JSON that others will read, and perhaps by recursion. */
+/** Checks JSON text that other programs will read, possibly by recursion. */
 export function shallowJson(value: unknown, maxChars: number): string {
   const given = text(value, maxChars);
   checkCheaply(given, LIMITS.nestingDepth);

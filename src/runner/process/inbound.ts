@@ -1,5 +1,5 @@
-// Reads what a child says of a run. User code shares its process and could forge it, so every member is checked, and
-// whatever is off throws, which costs the child its process.
+// Reads a child's messages about a run. User code shares the process and could forge them, so every member is checked,
+// and an invalid one throws, which ends the process.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { PropDefinition, PropDefinitions } from '../../domain/props.ts';
@@ -30,7 +30,7 @@ const WAITS: ReadonlySet<unknown> = new Set<WaitAsked['kind']>(['delay', 'suspen
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
 const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
 
-/** The outcome that an `end` message tells of, with what the run knows already. */
+/** Returns the outcome that an `end` message describes, together with what the run has reported before. */
 export function readEnd(message: Message, { run, body, nowMs }: EndContext): RunOutcome {
   const ofDone = run.outgoing.length;
   const parts = readParts(message, run, body);
@@ -45,12 +45,12 @@ export function readEnd(message: Message, { run, body, nowMs }: EndContext): Run
     return { ...parts, outgoingOfDone: ofDone, end: { kind: 'failed', fault } };
   }
   const end = haltedEnd(run, run.firstIndex + Math.max(0, parts.steps.length - 1), nowMs);
-  if (end === null) throw new TypeError('nobody halted this run');
+  if (end === null) throw new TypeError('this run was not halted');
   if (end.kind === 'failed') return { ...parts, outgoingOfDone: ofDone, end };
   return { ...parts, end, steps: parts.steps.filter((step) => step.state !== 'failed') };
 }
 
-/** A step has ended, and the run goes on. */
+/** Reads the report of a step that has ended, in a run that goes on. */
 export function readStepMessage(message: Message, run: RunInFlight): void {
   run.steps.push(readStep(message.step, run));
   readProgress(message, run);
@@ -79,10 +79,10 @@ function readProgress({ logs, dropped, outgoing, summary }: Message, run: RunInF
   if (summary !== undefined) run.summary = text(summary, LIMITS.descriptionChars);
 }
 
-/** `[kind, ms, context]`, asked for by the last of the steps. */
+/** Reads `[kind, ms, context]`, requested by the last of the steps. */
 function readWait(given: unknown, { request, steps, budget }: RunInFlight): WaitAsked {
   const [kind, ms, context] = list(given, 3);
-  if (request.source !== null || steps.at(-1)?.state !== 'succeeded') throw new TypeError('nobody to wait');
+  if (request.source !== null || steps.at(-1)?.state !== 'succeeded') throw new TypeError('this run cannot wait');
   if (!WAITS.has(kind)) throw new TypeError('no such wait');
   const afterMs = integer(ms);
   if (afterMs < 0 || afterMs > LIMITS.maxWaitMs) throw new RangeError('no such time');
@@ -94,7 +94,7 @@ function readWait(given: unknown, { request, steps, budget }: RunInFlight): Wait
   };
 }
 
-/** `[index, state, startedAtMs, tookMs, returned, exports]`, of the step behind those that are known. */
+/** Reads `[index, state, startedAtMs, tookMs, returned, exports]` of the next step. */
 function readStep(given: unknown, run: RunInFlight): StepResult {
   const { request, aheadMs, budget } = run;
   const [index, state, startedAtMs, tookMs, returned, exports] = list(given, 6);
@@ -115,7 +115,7 @@ function readStep(given: unknown, run: RunInFlight): StepResult {
   };
 }
 
-/** Why the deployment could not be loaded. */
+/** Reads why the deployment could not be loaded. */
 export function readBroken(given: unknown, deployment: Deployment): Fault {
   return { ...readFault(given, deployment, 0), code: 'StartFailed' };
 }
@@ -141,11 +141,11 @@ export function readAnswer(given: unknown, body: Uint8Array | null): HttpAnswer 
       if (!isHeader(name, text(value, LIMITS.resultBytes))) throw new RangeError('no header');
     }
   }
-  // A copy: the bytes are a window on everything that arrived with them.
+  // A copy: the bytes are a view of everything that arrived with them.
   return { status: code, headers: headers as HttpAnswer['headers'], body: new Uint8Array(body) };
 }
 
-/** What the code asks. `value`: its bytes. */
+/** Reads a request of the code. `value`: the bytes of its value. */
 export function readChildRequest(
   message: Message,
   value: Uint8Array | null,
@@ -160,7 +160,7 @@ export function readChildRequest(
   return { id: integer(message.id), request, bytes: args.length + (value?.byteLength ?? 0) };
 }
 
-/** Null when it is no text. */
+/** Returns the begin of a text; null when the value is no text. */
 function begins(value: unknown, maxChars: number): string | null {
   return typeof value === 'string' ? value.slice(0, maxChars).toWellFormed() : null;
 }
@@ -219,7 +219,7 @@ export function readShape(given: unknown): ComponentShape {
   };
 }
 
-/** The answer to a question: its JSON text. */
+/** Reads the answer to a query from its JSON text. */
 export function readQueryResult(given: Uint8Array): Readonly<Record<string, unknown>> {
   const told = text(Buffer.from(given).toString(), LIMITS.resultBytes);
   checkJson(told, { values: LIMITS.componentQueryValues });
@@ -227,7 +227,7 @@ export function readQueryResult(given: Uint8Array): Readonly<Record<string, unkn
   return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
 }
 
-/** Of what they say beyond their type, nothing is believed: each is checked where it is used. */
+/** Reads definitions. Only their type is checked; every other member is checked where it is used. */
 function readDefinitions(given: unknown): PropDefinitions {
   const definitions = Object.entries(record(given));
   if (definitions.length > LIMITS.propsPerComponent) throw new RangeError('too many props');

@@ -1,9 +1,9 @@
-// How many messages a process may send that cost its runs nothing: an honest one sends hardly any, and without a bound a
-// forger could keep the server reading for ever.
+// Bounds the messages of a process that belong to no run: an honest process sends hardly any, and without a bound a
+// forger could keep the server reading endlessly.
 
-/** Exceptions of no run: a process tells of 100, and then is silent (child/worker.ts). */
+/** Exceptions of no run: a process reports 100, and then no more (child/worker.ts). */
 const MAX_STRAYS = 100;
-/** Messages of runs that are not, or no more. */
+/** Messages of runs that do not exist, or have ended. */
 const MAX_OF_UNKNOWN_RUNS = 256;
 
 export class MessageBudget {
@@ -11,7 +11,7 @@ export class MessageBudget {
   #unknown = MAX_OF_UNKNOWN_RUNS;
   #isLoaded = false;
 
-  /** Throws when there were too many of its kind. `isKnown`: it is of a run in flight. */
+  /** Counts a message. Throws when there were too many of its kind. `isKnown`: its run is in flight. */
   count(kind: unknown, isKnown: boolean): void {
     if (kind === 'loaded') {
       if (this.#isLoaded) throw new TypeError('it has loaded its code before');

@@ -1,21 +1,24 @@
-// When a large message of a process of code is read. Each takes the server's thread for long at a stretch: 5 MB that a run
-// emits are 30 to 50 ms to read, check and store, in which nobody else is served. So while several owners have something to do,
-// large messages of one owner are read one behind the other, at a bounded rate. The rest of a message that waits for its turn is
-// in the pipe, which is full, and in the process.
+// Decides when a large message of a process is read. Each occupies the server's thread for long: 5 MB that a run emits
+// take 30 to 50 ms to read, check and store, while no other work is done. So while several owners are active, large
+// messages of one owner are read one after the other, at a bounded rate. The rest of a message that waits stays in the
+// pipe, which is full, and in the process.
 //
-// Only large ones: many small messages are as much work, but others are served in between. One owner alone is not bounded.
+// Only large messages are throttled: many small ones are as much work, but other work is done in between. An owner that
+// is active alone is not bounded.
 
-/** A message of more bytes is a large one. */
+/** Messages with more bytes are large. */
 export const LARGE_BYTES = 256 * 1024;
-/** Of one owner's large messages, beside other owners. */
+/** For one owner's large messages, while other owners are active. */
 const BYTES_PER_SECOND = 2 * 1024 * 1024;
-/** An owner has something to do that has begun or ended a run so lately. */
+/** An owner is active that has begun or ended a run so recently. */
 const ACTIVE_MS = 10_000;
-/** When the next message of an owner would wait longer, its runs begin later: what they end with would be out of time. */
+/**
+ * When an owner's next message would wait longer, its runs begin later: their results would come after their timeouts.
+ */
 const BEHIND_MS = 1000;
 const SECOND_MS = 1000;
 
-/** Of one message. */
+/** The time at which one message may be read. */
 export interface Reservation {
   readonly ownerId: string;
   readonly tookMs: number;
@@ -23,7 +26,7 @@ export interface Reservation {
 }
 
 interface MessageThrottleOptions {
-  /** Of a clock that is never set back. */
+  /** Of a monotonic clock. */
   readonly nowMs: () => number;
   readonly bytesPerSecond?: number | undefined;
 }
@@ -36,9 +39,9 @@ interface Active {
 export class MessageThrottle {
   readonly #nowMs: () => number;
   readonly #bytesPerSecond: number;
-  /** By owner: when the next turn is. */
+  /** By owner: when the next message may be read. */
   readonly #nextAtMs = new Map<string, number>();
-  /** The owner that was active last, and the last one that was not the same. */
+  /** The owner that was active last, and the last one before that was another. */
   #last: Active | null = null;
   #otherLast: Active | null = null;
   #isClosed = false;
@@ -48,13 +51,13 @@ export class MessageThrottle {
     this.#bytesPerSecond = bytesPerSecond;
   }
 
-  /** A run of the owner begins or ends. */
+  /** Notes that a run of the owner begins or ends. */
   active(ownerId: string): void {
     if (this.#last?.ownerId !== ownerId) this.#otherLast = this.#last;
     this.#last = { ownerId, atMs: this.#nowMs() };
   }
 
-  /** A large message has begun to arrive. */
+  /** Reserves the time for a large message that has begun to arrive. */
   reserve(ownerId: string, bytes: number): Reservation {
     const atMs = Math.max(this.#nowMs(), this.#nextAtMs.get(ownerId) ?? 0);
     const tookMs = (bytes / this.#bytesPerSecond) * SECOND_MS;
@@ -62,31 +65,31 @@ export class MessageThrottle {
     return { ownerId, tookMs, atMs };
   }
 
-  /** For how long the message is still to wait; 0: its turn has come. */
+  /** Returns how long the message must still wait; 0: it may be read. */
   waitMs({ ownerId, atMs }: Reservation): number {
     if (this.hasOtherOwners(ownerId)) return Math.max(0, atMs - this.#nowMs());
     this.#nextAtMs.delete(ownerId);
     return 0;
   }
 
-  /** Whether so much of the owner's waits that no run of it should begin. */
+  /** Returns whether so many bytes of the owner wait that none of its runs should begin. */
   isBehind(ownerId: string): boolean {
     const nextAtMs = this.#nextAtMs.get(ownerId);
     return nextAtMs !== undefined && nextAtMs - this.#nowMs() > BEHIND_MS && this.hasOtherOwners(ownerId);
   }
 
-  /** Its turn is not waited for any more. */
+  /** Releases a reservation whose message does not wait any more. */
   release({ ownerId, tookMs }: Reservation): void {
     const nextAtMs = this.#nextAtMs.get(ownerId);
     if (nextAtMs !== undefined) this.#nextAtMs.set(ownerId, nextAtMs - tookMs);
   }
 
-  /** From now on no message waits. */
+  /** Ends the throttling. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Whether another owner has something to do. */
+  /** Returns whether another owner is active. */
   hasOtherOwners(ownerId: string): boolean {
     const other = this.#last?.ownerId === ownerId ? this.#otherLast : this.#last;
     return !this.#isClosed && other !== null && this.#nowMs() - other.atMs < ACTIVE_MS;

@@ -10,7 +10,10 @@ import type { ChildRequests } from './child-requests.ts';
 export const RETURNED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'returned' } };
 export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
 
-/** What the process may still tell of a run. The code is stopped by the same limits before: only a forger comes to these. */
+/**
+ * What the process may still report of a run. The child enforces the same limits first: only forged messages reach
+ * these.
+ */
 export interface OutputBudget {
   results: number;
   exports: number;
@@ -21,28 +24,28 @@ export interface OutputBudget {
 
 export class RunInFlight {
   readonly request: RunRequest;
-  /** Why it was told to end, once it was. */
+  /** Why the run was halted; null: it was not. */
   halted: 'timeout' | 'cancelled' | null = null;
-  /** The index of the first step that it executes: those before it were done when it went on. */
+  /** The index of the first step that it executes; earlier steps were done in earlier segments. */
   readonly firstIndex: number;
-  /** Steps known to have ended, from before the run's end, and what they printed and sent. */
+  /** The steps that have ended, as reported before the run's end, with their output. */
   readonly steps: StepResult[] = [];
   readonly logs: LogLine[] = [];
   readonly outgoing: Outgoing[] = [];
   logBytesDropped = 0;
   summary: string | null = null;
   readonly budget: OutputBudget;
-  /** Since when the step now running runs, as far as known (epoch ms). */
+  /** When the current step began, as far as known (epoch ms). */
   stepStartedAtMs: number;
-  /** Runs with the same one share a process. */
+  /** Runs with the same key share a process. */
   key: string;
-  /** How far the service's clock is ahead of the machine's, by which the child tells the time. */
+  /** How far the service's clock is ahead of the machine's, which the child uses. */
   aheadMs = 0;
-  /** Its process did not answer when it was told to end. */
+  /** Its process did not answer the halt. */
   isSilent = false;
   /** Only the first immediate answer counts. */
   answered = false;
-  /** What its code asks; null: nothing so far. */
+  /** The requests of its code; null: none so far. */
   childRequests: ChildRequests | null = null;
   readonly #settle: (outcome: RunOutcome) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -57,7 +60,7 @@ export class RunInFlight {
     this.#settle = settle;
   }
 
-  /** One timer at a time: the deadline first, then the wait for an answer to the halt. */
+  /** Sets the run's only timer: the timeout first, then the wait for an answer to the halt. */
   setTimer(afterMs: number, then: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(then, afterMs);

@@ -1,5 +1,5 @@
-// What a child process says of one run in flight: the step that begins, the answer for its caller, what its code asks for,
-// and the end.
+// Applies a child's messages to a run in flight: a step that has ended, the answer for its caller, requests of its
+// code, and the end.
 
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
@@ -22,7 +22,10 @@ interface Received {
   readonly body: Buffer | null;
 }
 
-/** Returns how the run has ended when the message says so; else null. Throws on a message that no honest process sends. */
+/**
+ * Applies a message. Returns the outcome when the message ends the run; otherwise null. Throws on a message that no
+ * honest process sends.
+ */
 export function applyRunMessage(
   run: RunInFlight,
   { message, body }: Received,

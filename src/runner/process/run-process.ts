@@ -1,9 +1,9 @@
-// One warm child process of one deployment, or of sources that share it, and the runs in flight in it.
+// One warm child process of one deployment, or of sources that share it, and its runs in flight.
 //
 //   takes runs ──drain()──▶ draining ──last run ends──▶ killed ──▶ gone (onGone)
 //
-// It drains when it is retired, idle for long, needed for another deployment, or tainted: code of a run that has ended is
-// still going on in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
+// The process drains when it is retired, idle for long, needed for another deployment, or tainted: code of an ended run
+// is still active in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
 
 import { LIMITS } from '../../domain/limits.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
@@ -22,50 +22,53 @@ import { RETURNED, type RunInFlight } from './run-in-flight.ts';
 import { applyRunMessage, type Message } from './run-messages.ts';
 import { StrayExceptions } from './stray-exceptions.ts';
 
-/** Of sources that share a process: what one has left behind there ends at the latest so long after the process began. */
+/**
+ * In a process that sources share, what a retired source left behind ends at the latest so long after the process's
+ * start.
+ */
 const RETIRED_MS = 10_000;
 /** A process that lives for less has ended early. */
 const EARLY_MS = 5000;
 
-/** `deployment`: what it was started for; of sources that share it (sharing.ts), the first. */
+/** `deployment` is the one that the process was started for; of sources that share it (process-keys.ts), the first. */
 interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
-  /** Runs that have it share the process. */
+  /** Runs with this key share the process. */
   readonly key: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long it may take to answer a halt. */
+  /** How long the process may take to answer a halt. */
   readonly graceMs: number;
-  /** How long it fails the runs of code that it could not load, before it is loaded anew. */
+  /** How long the process fails the runs of code that it could not load; then a new process loads the code again. */
   readonly brokenMs: number;
-  /** The last run in flight has ended, and it takes more; or it has loaded its code. */
+  /** Called when the last run in flight has ended and the process takes more, or when it has loaded its code. */
   readonly onFree: () => void;
-  /** It ends for what its code has done, soon and before any of its runs was over. */
+  /** Called when its code ends the process early, before any of its runs was over. */
   readonly onEndedEarly: () => void;
-  /** It and its folder are gone. */
+  /** Called when the process and its folder are gone. */
   readonly onGone: (process: RunProcess) => void;
 }
 
 export class RunProcess implements ProcessState {
   readonly options: ProcessOptions;
   readonly bornAt = performance.now();
-  /** When it last began or ended a run. */
+  /** When the process last began or ended a run. */
   lastUsedAt = performance.now();
-  /** Since when it has had runs without a pause; of one that has none, when it last began with the first of some. */
+  /** Since when the process has had runs without a pause; without runs, the begin of its last busy period. */
   busySince = performance.now();
-  /** No new runs until those in flight have ended; the pool's to set. */
+  /** No new runs until those in flight have ended; set by the pool. */
   isYielding = false;
   readonly ownerId: string;
   readonly #cpu = new CpuSampler();
   readonly #link: ChildLink;
   readonly #runs = new Map<number, RunInFlight>();
-  /** By id: those whose code it may have loaded. */
+  /** The ids of the deployments whose code the process may have loaded. */
   readonly #deployments = new Set<string>();
   readonly #maxDeployments: number;
   #retiring: NodeJS.Timeout | undefined;
   #givingUp: NodeJS.Timeout | undefined;
   #draining = false;
   #killed = false;
-  /** Why it could not load its code. */
+  /** Why the process could not load its code; null: it did not fail. */
   #broken: Fault | null = null;
   #startedRuns = 0;
   readonly #strayExceptions: StrayExceptions;
@@ -96,12 +99,12 @@ export class RunProcess implements ProcessState {
     return this.#runs.size;
   }
 
-  /** Settles when it has loaded its code; false: it could not, or is gone. */
+  /** Settles when the process has loaded its code; false: it failed to, or is gone. */
   get loaded(): Promise<boolean> {
     return this.#loading.promise;
   }
 
-  /** It was started ahead of its first run, which has not come. */
+  /** Returns whether the process was started ahead of its first run, which has not come yet. */
   get isUnused(): boolean {
     return this.#startedRuns === 0;
   }
@@ -122,12 +125,15 @@ export class RunProcess implements ProcessState {
     return this.#cpu.isAsleep;
   }
 
-  /** Whether it has as many runs as it takes at once. */
+  /** Returns whether the process has as many runs as it takes at a time. */
   get isFull(): boolean {
     return this.#runs.size >= SOURCES_AT_ONCE && isSource(this.options.deployment);
   }
 
-  /** Settings may change without a new deployment, and there may be as many sources in it as it takes. */
+  /**
+   * Returns whether the run can use this process: settings may change without a new deployment, and the number of
+   * sources is bounded.
+   */
   fits({ deployment, memoryMb, env }: Pick<RunRequest, 'deployment' | 'memoryMb' | 'env'>): boolean {
     if (!this.#deployments.has(deployment.id) && this.#deployments.size >= this.#maxDeployments) return false;
     return memoryMb === this.options.memoryMb && sameEnv(env, this.options.env);
@@ -147,25 +153,26 @@ export class RunProcess implements ProcessState {
       return;
     }
     const deadlineMs = run.stepStartedAtMs + timeoutMs - run.aheadMs;
-    // A source cannot wait; and its key is nothing for those that it shares the process with.
+    // A source cannot wait; and its key must stay unknown to other sources in the process.
     const key = source === null ? resumeKey : '';
     const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey: key };
     this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 
-  /** Asks the run to end. Its code may go on in the background, so the process takes no more. */
+  /** Asks the run to end. Its code may stay active, so the process takes no more runs. */
   halt(run: RunInFlight, why: 'timeout' | 'cancelled'): void {
     if (run.halted !== null) return;
     run.halted = why;
     this.#draining = true;
     this.#link.post({ t: 'halt', run: run.request.run });
-    this.#link.unthrottle(); // it may have ended in its time, and wait to be read
+    this.#link.unthrottle(); // it may have ended in time, with its messages unread
     run.setTimer(this.options.graceMs, () => this.#onSilence());
   }
 
   /**
-   * No more runs of this deployment; what its code has left behind ends with the process. True: at once. A process that
-   * others use lives for a while: whoever deletes a thousand sources would have it started anew after each.
+   * Takes no more runs of this deployment; what its code left behind ends with the process. Returns whether the process
+   * ends now. A process with other deployments lives on for a while: deleting a thousand sources would otherwise
+   * restart it after each.
    */
   retire(deploymentId: string): boolean {
     if (!this.#deployments.has(deploymentId)) return false;
@@ -175,7 +182,7 @@ export class RunProcess implements ProcessState {
     return leftMs <= 0;
   }
 
-  /** No new runs; it ends when the last one in flight has. */
+  /** Takes no new runs; the process ends when its last run in flight has. */
   drain(): void {
     this.#draining = true;
     if (this.#runs.size === 0) this.#kill();
@@ -185,12 +192,15 @@ export class RunProcess implements ProcessState {
     if (this.isUnused) this.drain();
   }
 
-  /** Ends it when it uses more memory than it may: whatever runs in it is judged by its death. */
+  /** Kills the process when it uses more memory than its bound; its runs are judged by its death. */
   sampleMemory(): void {
     if (this.#link.endIfOverMemory()) this.#draining = true;
   }
 
-  /** Ends it when nothing runs in it, and its code keeps the CPU all the same. Loading may take its time. Returns what it used. */
+  /**
+   * Samples the CPU and returns what was used. Ends the process when its code keeps the CPU without a run; loading may
+   * take its time.
+   */
   sampleCpu(): number {
     const { pid } = this.#link;
     if (pid === undefined || this.#killed) return 0;
@@ -199,12 +209,12 @@ export class RunProcess implements ProcessState {
     return usedMs;
   }
 
-  /** Where a priority cannot be raised again, it ends when it is idle. */
+  /** Sets the priority. Where a priority cannot be raised again, the process ends when it is idle. */
   setLowPriority(isLowPriority: boolean): void {
     if (!this.#killed && !this.#link.setLowPriority(isLowPriority) && this.#runs.size === 0) this.drain();
   }
 
-  /** At shutdown: what is still in flight goes back untried. */
+  /** Ends the process at shutdown: runs in flight are returned without an attempt. */
   abandon(): void {
     this.#draining = true;
     for (const run of [...this.#runs.values()]) this.#end(run, RETURNED);
@@ -219,7 +229,7 @@ export class RunProcess implements ProcessState {
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strayExceptions.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
-    // Else it was answered for before its last words arrived.
+    // Otherwise the run was settled before these messages arrived.
     else if (run !== undefined) this.#receiveFor(run, whole, body);
   }
 
@@ -252,7 +262,7 @@ export class RunProcess implements ProcessState {
     }
     const fault = readBroken(message.fault, deployment);
     this.#broken = fault;
-    // It leaves by itself: a process that takes no runs and does not leave would keep its place from the others.
+    // The process ends by itself: without runs it would keep its slot from others.
     this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
     for (const run of [...this.#runs.values()]) this.#end(run, this.#failed(fault));
     this.#onLoaded(false);
@@ -272,7 +282,7 @@ export class RunProcess implements ProcessState {
     else this.options.onFree();
   }
 
-  /** It does not answer: all its runs are judged now, not when the operating system is done with it. */
+  /** Kills a process that does not answer. Its runs are judged now, not when the operating system has ended it. */
   #onSilence(): void {
     const all = [...this.#runs.values()];
     const nowMs = this.options.clock.nowMs();
@@ -288,7 +298,7 @@ export class RunProcess implements ProcessState {
     this.#link.kill();
   }
 
-  /** It takes no more, and nothing will end it any more. */
+  /** The process takes no more runs, and its timers are stopped. */
   #close(): void {
     clearTimeout(this.#retiring);
     clearTimeout(this.#givingUp);

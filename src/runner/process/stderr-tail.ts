@@ -1,11 +1,11 @@
-// The last words of a process: what its stderr ended with. Code may write there without end, and reading is the server's
-// work, so it is read at a bounded rate: the pipe is full then, and writing is what waits.
+// Keeps the end of a process's stderr. Code may write there endlessly, and reading costs the server, so it is read at a
+// bounded rate: then the pipe is full, and the process waits.
 
 import type { Readable } from 'node:stream';
 
-/** What Node says of a full heap is followed by a native stack of a few kilobytes. */
+/** Node's message about a full heap is followed by a native stack of a few kilobytes. */
 const KEPT_BYTES = 16 * 1024;
-/** More than this, and the stream rests for a moment: some 100 MB/s at most. */
+/** After so many bytes the stream is paused for a moment: some 100 MB/s at most. */
 const READ_AT_ONCE_BYTES = 1024 * 1024;
 const REST_MS = 10;
 
@@ -26,7 +26,7 @@ export class StderrTail {
     return this.#kept.toString('utf8');
   }
 
-  /** The process writes no more: what is left in the pipe is little, and is read at once. */
+  /** Reads the rest at once: the process has ended, and little is left in the pipe. */
   end(): void {
     this.#isEnded = true;
     this.#resume();
@@ -34,7 +34,7 @@ export class StderrTail {
 
   #add(chunk: Buffer): void {
     const last = chunk.subarray(-KEPT_BYTES);
-    // A copy: a part of a chunk would keep all of it.
+    // A copy: a part of a chunk would keep the whole chunk in memory.
     this.#kept = Buffer.concat([this.#kept.subarray(Math.max(0, this.#kept.length + last.length - KEPT_BYTES)), last]);
     this.#readBytes += chunk.length;
     if (this.#isEnded || this.#readBytes < READ_AT_ONCE_BYTES) return;

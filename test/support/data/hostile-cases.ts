@@ -9,10 +9,13 @@ export interface HostileCase {
   readonly line: 3 | null;
   readonly memoryMb?: number;
   readonly timeoutMs?: number;
+  /** Its process does not answer the halt. */
+  readonly isSilent?: boolean;
 }
 
 const HOSTILE = '() => { throw new Error("trap") }';
 const HANGS = { code: 'Timeout', msg: /^The run took longer than its limit of \d+ ms$/, line: null, timeoutMs: 700 };
+const LOOPS = { ...HANGS, isSilent: true };
 
 export const HOSTILE_CASES: Record<string, HostileCase> = {
   'a throw': { body: 'throw new RangeError("thrown")', code: 'RangeError', msg: /^thrown$/, line: 3 },
@@ -76,13 +79,13 @@ export const HOSTILE_CASES: Record<string, HostileCase> = {
   },
   'process.exit': { body: 'process.exit(7)', code: 'WorkerExit', msg: /process\.exit\(7\)/, line: 3 },
   'process.abort': { body: 'process.abort()', code: 'WorkerExit', msg: /process\.abort\(\)/, line: 3 },
-  'an endless loop': { body: 'for (;;);', ...HANGS },
-  'an endless loop of microtasks': { body: 'for (;;) await null', ...HANGS },
+  'an endless loop': { body: 'for (;;);', ...LOOPS },
+  'an endless loop of microtasks': { body: 'for (;;) await null', ...LOOPS },
   'endless microtasks beside it': {
     body: 'const again = () => queueMicrotask(again); again(); await forEver',
-    ...HANGS,
+    ...LOOPS,
   },
-  'endless ticks': { body: 'const again = () => process.nextTick(again); again(); await forEver', ...HANGS },
+  'endless ticks': { body: 'const again = () => process.nextTick(again); again(); await forEver', ...LOOPS },
   'a step that never settles': { body: 'await forEver', ...HANGS },
   'a full heap': {
     body: 'const all = []; for (;;) all.push(new Array(10_000).fill(all.length))',

@@ -52,7 +52,14 @@ export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
   const line = (level: string) => (fields: object, name: string) =>
     void logged.push({ level, name, fields: fields as Record<string, unknown> });
   const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-  const runner = createRunner({ log, clock: { nowMs: Date.now }, tmpDir, isolation: ISOLATION, ...options });
+  const runner = createRunner({
+    log,
+    clock: { nowMs: Date.now },
+    tmpDir,
+    isolation: ISOLATION,
+    graceMs: GRACE_MS,
+    ...options,
+  });
   t.after(async () => {
     await runner.stop(0);
     await rm(tmpDir, { recursive: true, force: true });
@@ -167,3 +174,17 @@ export async function until(holds: () => boolean): Promise<void> {
 export function foldersOf(tmpDir: string): string[] {
   return readdirSync(tmpDir).filter((name) => !name.includes('-server-'));
 }
+
+/**
+ * Replaces this process's timers by ones that only the test advances, so that a timeout comes when the code has come so
+ * far, however busy the machine is. To be called before `kit`, whose end needs the real ones.
+ */
+export function manualTimers(t: TestContext): { readonly pass: (ms: number) => void; readonly restore: () => void } {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const restore = (): void => t.mock.timers.reset();
+  t.after(restore);
+  return { pass: (ms) => t.mock.timers.tick(ms), restore };
+}
+
+/** How long a process of `kit` may take to answer before it is killed. */
+export const GRACE_MS = 300;

@@ -46,10 +46,10 @@ test('an owner has its user for good, at each server', (t) => {
 test('a folder that others may write to is refused', (t) => {
   const dir = folder(t);
   chmodSync(dir, 0o777);
-  assert.throws(() => createCodeUsers(dir, RANGE)('u_a'), /belongs to somebody else/);
+  assert.throws(() => createCodeUsers(dir, RANGE)('u_a'), /belongs to another user/);
   const inner = folder(t);
   symlinkSync(tmpdir(), join(inner, 'link'));
-  assert.throws(() => createCodeUsers(join(inner, 'link'), RANGE)('u_a'), /belongs to somebody else/);
+  assert.throws(() => createCodeUsers(join(inner, 'link'), RANGE)('u_a'), /belongs to another user/);
 });
 
 test('the ranges are free of known users', () => {

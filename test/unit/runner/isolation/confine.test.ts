@@ -110,9 +110,9 @@ test('folders within reach of others are refused', { skip }, (t) => {
   const { user } = ISOLATION;
   mkdirSync(join(dir, 'open'));
   chmodSync(join(dir, 'open'), 0o777);
-  assert.throws(() => new Workdirs(join(dir, 'open'), user), /belongs to somebody else/);
+  assert.throws(() => new Workdirs(join(dir, 'open'), user), /belongs to another user/);
   symlinkSync(tmpdir(), join(dir, 'link'));
-  assert.throws(() => new Workdirs(join(dir, 'link'), user), /belongs to somebody else/);
+  assert.throws(() => new Workdirs(join(dir, 'link'), user), /belongs to another user/);
   mkdirSync(join(dir, 'shut', 'inner'), { recursive: true });
   chmodSync(join(dir, 'shut'), 0o700);
   assert.throws(() => new Workdirs(join(dir, 'shut', 'inner'), user), /may not go through/);

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
 import { HOSTILE_CASES, type HostileCase } from '../../../support/data/hostile-cases.ts';
-import { faultOf, kit, returned, signal, until } from '../kit.ts';
+import { faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
 
 const MIB = 1024 * 1024;
 const LATEST_MS = 1000;
@@ -38,22 +38,37 @@ async function grownMib(during: () => Promise<void>): Promise<number> {
   return (Math.max(most, process.memoryUsage.rss()) - before) / MIB;
 }
 
+function stepsOf(body: string, before = ''): string[] {
+  return [
+    'export default ({ $ }) => { $.send.emit("of the first"); return 1 }',
+    `const forEver = new Promise(() => {});\nexport default async ({ steps, $ }) => { ${before}\n${body}\n}`,
+  ];
+}
+
 function player(t: TestContext) {
   const { run, ...rest } = kit(t);
-  const play = (body: string, given: Partial<RunRequest> = {}) => {
-    const steps = [
-      'export default ({ $ }) => { $.send.emit("of the first"); return 1 }',
-      `const forEver = new Promise(() => {});\nexport default async ({ steps, $ }) => {\n${body}\n}`,
-    ];
-    return inTime(run(steps, { timeoutMs: 10_000, ...given }), given.timeoutMs ?? 10_000);
-  };
+  const play = (body: string, given: Partial<RunRequest> = {}) =>
+    inTime(run(stepsOf(body), { timeoutMs: 10_000, ...given }), given.timeoutMs ?? 10_000);
   return { run, play, ...rest };
 }
 
-for (const [name, { body, code, msg, line, ...given }] of Object.entries(HOSTILE_CASES)) {
+/** Runs code that does not end, whose time is up once the second step has begun. */
+async function playUntilTimeout(t: TestContext, { body, timeoutMs = 0, isSilent }: HostileCase): Promise<RunOutcome> {
+  const timers = manualTimers(t);
+  const { run } = kit(t);
+  const { came, onAnswer } = signal();
+  const outcome = run(stepsOf(body, 'await $.respond({ immediate: true });'), { timeoutMs, onAnswer });
+  await came;
+  timers.pass(timeoutMs);
+  if (isSilent) timers.pass(GRACE_MS);
+  return await outcome;
+}
+
+for (const [name, hostile] of Object.entries(HOSTILE_CASES)) {
+  const { body, code, msg, line, ...given } = hostile;
   const skip = code === 'OutOfMemory' && !existsSync('/proc/self/status') && 'needs /proc';
   test(`told as what it is: ${name}`, { skip }, async (t) => {
-    const outcome = await player(t).play(body, given);
+    const outcome = given.timeoutMs ? await playUntilTimeout(t, hostile) : await player(t).play(body, given);
     const fault = faultOf(outcome);
     assert.deepEqual([fault.code, fault.cellId, fault.namespace], [code, 'c_two', 'two'], fault.msg);
     assert.match(fault.msg, msg);

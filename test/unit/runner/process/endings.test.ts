@@ -1,155 +1,9 @@
-// Runs whose code does not return: each gets the right code, and only the guilty one.
+// Runs that end otherwise than by returning: each gets the right code, and only the one at fault.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import { deploymentOf, faultOf, kit, returned, signal, until } from '../kit.ts';
-
-/** Says that it has begun, then does what its event asks for. */
-const PLAYER = `
-  export default async ({ steps, $ }) => {
-    const { then, url } = steps.trigger.event;
-    await $.respond({ immediate: true });
-    if (then === 'wait') return (await (await fetch(url)).text(), process.pid);
-    if (then === 'hang') await new Promise(() => {});
-    if (then === 'spin') for (;;);
-    if (then === 'exit') process.exit(3);
-    if (then === 'crash') (await import('node:fs')).closeSync(3);
-    return process.pid;
-  }`;
-
-function player(t: TestContext) {
-  const given = kit(t);
-  const gate = gateFor(t);
-  const deployment = deploymentOf(PLAYER);
-  const begin = async (then: string, timeoutMs = 10_000, more: object = {}) => {
-    const { came, onAnswer } = signal();
-    const event = Buffer.from(JSON.stringify({ then, url: await gate.url }));
-    const outcome = given.run(await deployment, { event, timeoutMs, onAnswer, ...more });
-    return { outcome, began: came };
-  };
-  return { ...given, begin, open: gate.open };
-}
-
-/** An address that answers when it is opened. */
-function gateFor(t: TestContext) {
-  const opened = Promise.withResolvers<void>();
-  const server = createServer((_request, response) => void opened.promise.then(() => response.end()));
-  const url = new Promise<string>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));
-  });
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url, open: () => opened.resolve() };
-}
-
-test('a run that never settles times out', async (t) => {
-  const { run } = kit(t);
-  const before = Date.now();
-  const deployment = await deploymentOf([
-    'export default ({ steps }) => steps.trigger.event.hang',
-    'export default ({ steps }) => steps.trigger.event.hang && new Promise(() => {})',
-  ]);
-  await run(deployment);
-  const outcome = await run(deployment, { timeoutMs: 200, event: Buffer.from('{"hang":true}') });
-  const fault = faultOf(outcome);
-  assert.deepEqual([fault.code, fault.cellId, fault.namespace, fault.stack], ['Timeout', 'c_two', 'two', '']);
-  assert.match(fault.msg, /200 ms/);
-  assert.ok(fault.tsMs >= before);
-  assert.deepEqual(
-    outcome.steps.map(({ state }) => state),
-    ['succeeded', 'failed'],
-  );
-});
-
-test('a timeout leaves the others their process', async (t) => {
-  const { begin, open } = player(t);
-  const waiting = await begin('wait');
-  await waiting.began;
-  const hanging = await begin('hang', 200);
-  assert.equal(faultOf(await hanging.outcome).code, 'Timeout');
-  const next = returned(await (await begin('pid')).outcome);
-  open();
-  const kept = returned(await waiting.outcome);
-  assert.ok(typeof kept === 'number' && kept !== next);
-});
-
-test('a timed-out process is not used again', async (t) => {
-  const { begin, runner } = player(t);
-  const first = returned(await (await begin('pid')).outcome);
-  assert.equal(returned(await (await begin('pid')).outcome), first);
-  faultOf(await (await begin('hang', 150)).outcome);
-  assert.notEqual(returned(await (await begin('pid')).outcome), first);
-  await until(() => runner.stats().processes === 1);
-});
-
-test('an endless loop times out and is killed', async (t) => {
-  const { begin, runner } = player(t);
-  await (await begin('pid')).outcome;
-  const fault = faultOf(await (await begin('spin', 200)).outcome);
-  assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
-  await until(() => runner.stats().processes === 0);
-});
-
-test('an endless loop in a later step names it', async (t) => {
-  const { run } = kit(t);
-  const deployment = await deploymentOf([
-    'export default () => "first"',
-    'export default ({ steps }) => { while (steps.trigger.event.spin); }',
-  ]);
-  await run(deployment);
-  const outcome = await run(deployment, { timeoutMs: 200, event: Buffer.from('{"spin":true}') });
-  const fault = faultOf(outcome);
-  assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_two']);
-  assert.deepEqual(
-    outcome.steps.map(({ namespace, state, returnValue }) => [namespace, state, returnValue]),
-    [
-      ['one', 'succeeded', '"first"'],
-      ['two', 'failed', undefined],
-    ],
-  );
-});
-
-test('beside an endless loop nobody is blamed', async (t) => {
-  const { begin } = player(t);
-  const waiting = await begin('wait');
-  await waiting.began;
-  const spinning = await begin('spin', 200);
-  assert.equal((await spinning.outcome).end.kind, 'bystander');
-  assert.equal((await waiting.outcome).end.kind, 'bystander');
-});
-
-test('who waits behind a loop is not blamed', async (t) => {
-  const { begin } = player(t);
-  // Long enough for the loop to begin before, on a busy machine, too.
-  const waiting = await begin('wait', 1500);
-  await waiting.began;
-  // Only the first is past its time when the process is found silent, and only the second is at fault.
-  const spinning = await begin('spin', 5000);
-  assert.equal((await waiting.outcome).end.kind, 'bystander');
-  assert.equal((await spinning.outcome).end.kind, 'bystander');
-});
-
-test('of several late ones none is blamed for silence', async (t) => {
-  const { begin } = player(t);
-  await (await begin('pid')).outcome;
-  const both = await Promise.all([begin('wait', 250), begin('spin', 250)]);
-  const ends = await Promise.all(both.map(async ({ outcome }) => (await outcome).end.kind));
-  assert.deepEqual(ends, ['bystander', 'bystander']);
-  const again = await begin('spin', 200, { alone: true });
-  assert.equal(faultOf(await again.outcome).code, 'Timeout');
-});
-
-test('top-level code that hangs times out', async (t) => {
-  const { run } = kit(t);
-  for (const code of ['await new Promise(() => {}); export default 1', 'for (;;); export default 1']) {
-    const fault = faultOf(await run(code, { timeoutMs: 200 }));
-    assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
-  }
-});
+import { test } from 'node:test';
+import { deploymentOf, faultOf, kit, manualTimers, returned, signal, until } from '../kit.ts';
+import { player } from './player.ts';
 
 test('too much memory is told as such', async (t) => {
   const outcome = await kit(t).run(
@@ -206,7 +60,7 @@ test('a process killed from outside is lost', async (t) => {
   assert.match(fault.msg, /SIGKILL/);
 });
 
-test('with several in flight a death blames nobody', async (t) => {
+test('with several in flight a death blames none', async (t) => {
   const { begin } = player(t);
   const first = await begin('wait');
   await first.began;
@@ -312,6 +166,7 @@ test('an exception of no run in flight is logged', async (t) => {
 });
 
 test('a cancelled run ends as cancelled', async (t) => {
+  manualTimers(t); // however long the process takes to answer
   const { runner, run } = kit(t);
   const { came, onAnswer } = signal();
   const code = [

@@ -1,0 +1,147 @@
+// Runs past their timeout: whether the process answers or not, only a run that is at fault is blamed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
+import { player } from './player.ts';
+
+test('a run that never settles times out', async (t) => {
+  const timers = manualTimers(t);
+  const { run } = kit(t);
+  const { came, onAnswer } = signal();
+  const before = Date.now();
+  const deployment = await deploymentOf([
+    'export default () => 1',
+    'export default async ({ $ }) => { await $.respond({ immediate: true }); await new Promise(() => {}) }',
+  ]);
+  const running = run(deployment, { timeoutMs: 200, onAnswer });
+  await came;
+  timers.pass(200);
+  const outcome = await running;
+  const fault = faultOf(outcome);
+  assert.deepEqual([fault.code, fault.cellId, fault.namespace, fault.stack], ['Timeout', 'c_two', 'two', '']);
+  assert.match(fault.msg, /200 ms/);
+  assert.ok(fault.tsMs >= before);
+  assert.deepEqual(
+    outcome.steps.map(({ state }) => state),
+    ['succeeded', 'failed'],
+  );
+});
+
+test('a timeout leaves the others their process', async (t) => {
+  const timers = manualTimers(t);
+  const { begin, open } = player(t);
+  const waiting = await begin('wait');
+  await waiting.began;
+  const hanging = await begin('hang', 200);
+  await hanging.began;
+  timers.pass(200);
+  assert.equal(faultOf(await hanging.outcome).code, 'Timeout');
+  const next = returned(await (await begin('pid')).outcome);
+  open();
+  const kept = returned(await waiting.outcome);
+  assert.ok(typeof kept === 'number' && kept !== next);
+});
+
+test('a timed-out process is not used again', async (t) => {
+  const timers = manualTimers(t);
+  const { begin, runner } = player(t);
+  const first = returned(await (await begin('pid')).outcome);
+  assert.equal(returned(await (await begin('pid')).outcome), first);
+  const hanging = await begin('hang', 150);
+  await hanging.began;
+  timers.pass(150);
+  faultOf(await hanging.outcome);
+  assert.notEqual(returned(await (await begin('pid')).outcome), first);
+  timers.restore();
+  await until(() => runner.stats().processes === 1);
+});
+
+test('an endless loop times out and is killed', async (t) => {
+  const timers = manualTimers(t);
+  const { begin, runner } = player(t);
+  const spinning = await begin('spin', 200);
+  await spinning.began;
+  timers.pass(200);
+  timers.pass(GRACE_MS);
+  const fault = faultOf(await spinning.outcome);
+  assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
+  timers.restore();
+  await until(() => runner.stats().processes === 0);
+});
+
+test('an endless loop in a later step names it', async (t) => {
+  const timers = manualTimers(t);
+  const { run } = kit(t);
+  const { came, onAnswer } = signal();
+  const deployment = await deploymentOf([
+    'export default () => "first"',
+    'export default async ({ $ }) => { await $.respond({ immediate: true }); for (;;); }',
+  ]);
+  const running = run(deployment, { timeoutMs: 200, onAnswer });
+  await came;
+  timers.pass(200);
+  timers.pass(GRACE_MS);
+  const outcome = await running;
+  const fault = faultOf(outcome);
+  assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_two']);
+  assert.deepEqual(
+    outcome.steps.map(({ namespace, state, returnValue }) => [namespace, state, returnValue]),
+    [
+      ['one', 'succeeded', '"first"'],
+      ['two', 'failed', undefined],
+    ],
+  );
+});
+
+test('beside an endless loop no run is blamed', async (t) => {
+  const timers = manualTimers(t);
+  const { begin } = player(t);
+  const waiting = await begin('wait');
+  await waiting.began;
+  const spinning = await begin('spin', 200);
+  await spinning.began;
+  timers.pass(200);
+  timers.pass(GRACE_MS);
+  assert.equal((await spinning.outcome).end.kind, 'bystander');
+  assert.equal((await waiting.outcome).end.kind, 'bystander');
+});
+
+test('a run that waits behind a loop is not blamed', async (t) => {
+  const timers = manualTimers(t);
+  const { begin } = player(t);
+  const waiting = await begin('wait', 1500);
+  await waiting.began;
+  // Only the first is past its time when the process is found silent, and only the second is at fault.
+  const spinning = await begin('spin', 5000);
+  await spinning.began;
+  timers.pass(1500);
+  timers.pass(GRACE_MS);
+  assert.equal((await waiting.outcome).end.kind, 'bystander');
+  assert.equal((await spinning.outcome).end.kind, 'bystander');
+});
+
+test('of several late ones none is blamed for silence', async (t) => {
+  const timers = manualTimers(t);
+  const { begin } = player(t);
+  await (await begin('pid')).outcome;
+  const both = await Promise.all([begin('wait', 250), begin('spin', 250)]);
+  await Promise.all(both.map(({ began }) => began));
+  timers.pass(250);
+  timers.pass(GRACE_MS);
+  const ends = await Promise.all(both.map(async ({ outcome }) => (await outcome).end.kind));
+  assert.deepEqual(ends, ['bystander', 'bystander']);
+  const again = await begin('spin', 200, { alone: true });
+  await again.began;
+  timers.pass(200);
+  timers.pass(GRACE_MS);
+  assert.equal(faultOf(await again.outcome).code, 'Timeout');
+});
+
+test('top-level code that hangs times out', async (t) => {
+  const { run } = kit(t);
+  for (const code of ['await new Promise(() => {}); export default 1', 'for (;;); export default 1']) {
+    const fault = faultOf(await run(code, { timeoutMs: 200 }));
+    assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
+  }
+});
