@@ -1,9 +1,9 @@
-// The way out for code in a jail that reaches public addresses alone (`ERRAND_JAIL_NETWORK=public`).
+// The egress tunnel for code in a jail that reaches only public addresses (`ERRAND_JAIL_NETWORK=public`).
 //
-// The jail has no network but a loopback interface of its own, and one Unix socket: an egress. What is asked there is
-// HTTP's CONNECT, one connection each: the target is judged as that of a webhook, connected to here, and its bytes are
-// passed on unread. Each process has an egress of its own, in a folder that no other process sees, so the process that asks there
-// is that process. Nothing is logged.
+// The jail has no network except a loopback interface of its own, and one Unix socket: its egress. The protocol there is
+// HTTP's CONNECT, one connection per request. The target is judged like that of a webhook, connected to here, and its
+// bytes are passed on unread. Each process has its own egress, in a folder that no other process sees, which identifies
+// the process. Nothing is logged.
 //
 //   code ──connect──▶ child/confine/egress.ts ──CONNECT name:port──▶ egress ──▶ what the name resolves to, judged
 //

@@ -13,7 +13,7 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Log } from '../../ports.ts';
 import type { Cgroups } from '../isolation/cgroups.ts';
-import { BESIDE_MB } from '../isolation/limited.ts';
+import { KERNEL_MB } from '../isolation/limited.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, WorkflowFile } from './bundle-file.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
@@ -134,7 +134,7 @@ export class Bundling {
   #start(): BundlerProcess {
     const { start = startBundler, limits = LIMITS, cgroups } = this.#options;
     this.#isReady = false;
-    const memoryBytes = (limits.bundlerMemoryMb + BESIDE_MB) * BYTES_PER_MB;
+    const memoryBytes = (limits.bundlerMemoryMb + KERNEL_MB) * BYTES_PER_MB;
     const group = cgroups?.make({ memoryBytes }) ?? null;
     const started: BundlerProcess = new BundlerProcess(
       start(this.#isolation),

@@ -6,9 +6,10 @@
 // Both have a filter of system calls, installed before the bundler was started: the filter of code, plus what starting
 // the bundler takes. After that, this process installs the filter of code and can start nothing more.
 
-import { accessSync, closeSync, constants } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
 import { transform } from 'esbuild';
+import { closeAll, switchTo } from '../child/confine/confine.ts';
 import { giveUp, installFilter, limit, openSystem } from '../child/confine/harden.ts';
 import { encodeFrame, FrameReader } from '../child/frames.ts';
 import { bundleStep } from './bundle.ts';
@@ -26,19 +27,9 @@ const PIPE_FD = 3;
 /** The server is trusted; this bound only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 28;
 
-function settle({ close, user, needs }: BundlerSetup): void {
-  for (const descriptor of close) {
-    try {
-      closeSync(descriptor);
-    } catch {
-      // the descriptor was not inherited
-    }
-  }
-  if (user !== null) {
-    process.setgroups?.([]);
-    process.setgid?.(user.gid);
-    process.setuid?.(user.uid);
-  }
+function confine({ close, user, needs }: BundlerSetup): void {
+  closeAll(close);
+  if (user !== null) switchTo(user);
   for (const path of needs) {
     try {
       accessSync(path, constants.R_OK);
@@ -84,7 +75,7 @@ function frameOf(id: number, answer: BundleResponse): Buffer {
 }
 
 const setup = JSON.parse(process.argv[2] ?? '') as BundlerSetup;
-settle(setup);
+confine(setup);
 const hardening = hardened(setup);
 const socket = new Socket({ fd: PIPE_FD });
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages) => {

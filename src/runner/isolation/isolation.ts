@@ -52,7 +52,7 @@ export interface StartOptions {
   readonly isOurs: boolean;
 }
 
-export interface Started {
+export interface StartedProcess {
   readonly process: ChildProcess;
   /** Returns the id of the process that runs the code; undefined while it is not known. */
   pid(): number | undefined;
@@ -79,15 +79,15 @@ export interface Ending {
  */
 export type OpenEgress = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
 
-export type ToPrepare = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
+export type PrepareOptions = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
 
 export interface Isolation {
   inside(dir: string): Inside;
   /** Returns the user that an owner's code runs as; null: the server's own. Throws when no user is left. */
   userOf(ownerId: string): CodeUser | null;
   /** Sets up what the process needs outside, before its start; `close` undoes that. */
-  prepare(options: ToPrepare): Promise<{ close(): void }>;
-  start(options: StartOptions): Started;
+  prepare(options: PrepareOptions): Promise<{ close(): void }>;
+  start(options: StartOptions): StartedProcess;
 }
 
 /** Returns whether connections go through the server, which judges them. */
@@ -102,7 +102,7 @@ export const EGRESS_SOCKET = 'egress.sock';
 export async function prepareEgress(
   settings: IsolationSettings,
   open: OpenEgress | null | undefined,
-  { dir, isOurs, user }: ToPrepare,
+  { dir, isOurs, user }: PrepareOptions,
 ): Promise<{ close(): void }> {
   if (!goesThroughServer(settings, isOurs)) return { close: () => {} };
   if (!open) throw new Error(NO_EGRESS);

@@ -32,11 +32,11 @@ import {
   NO_EGRESS,
   nodeArguments,
   type OpenEgress,
+  type PrepareOptions,
   prepareEgress,
   STDIO,
-  type Started,
+  type StartedProcess,
   type StartOptions,
-  type ToPrepare,
   userFor,
 } from './isolation.ts';
 
@@ -92,11 +92,11 @@ export class Jails implements Isolation {
     return userFor(this.#settings, ownerId);
   }
 
-  prepare(options: ToPrepare): Promise<{ close(): void }> {
+  prepare(options: PrepareOptions): Promise<{ close(): void }> {
     return prepareEgress(this.#settings, this.#openEgress, options);
   }
 
-  start(options: StartOptions): Started {
+  start(options: StartOptions): StartedProcess {
     const { dir, memoryMb, sourceId, isOurs, user } = options;
     const { network } = this.#settings;
     const place = { path: join(INSIDE.dir, EGRESS_SOCKET), hasOwnLoopback: network !== 'full' };
@@ -192,7 +192,7 @@ export function folderArguments(dir: string, memoryMb: number): string[] {
   ];
 }
 
-function jailed(child: ChildProcess): Started {
+function jailed(child: ChildProcess): StartedProcess {
   let inner: number | undefined;
   let isReported = false;
   let isKilled = false;
@@ -220,12 +220,12 @@ function jailed(child: ChildProcess): Started {
       isKilled = true;
       if (isReported || child.pid === undefined) killInner();
     },
-    ending: endingInside,
+    ending: endInside,
   };
 }
 
 /** Converts bwrap's exit code, which is 128 plus the signal's number, into the signal. */
-function endingInside({ code, signal }: Ending): Ending {
+function endInside({ code, signal }: Ending): Ending {
   const number = (code ?? 0) - 128;
   const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
   return name === undefined ? { code, signal } : { code: null, signal: name };

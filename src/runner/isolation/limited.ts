@@ -9,15 +9,15 @@ import type {
   Inside,
   Isolation,
   IsolationSettings,
-  Started,
+  PrepareOptions,
+  StartedProcess,
   StartOptions,
-  ToPrepare,
 } from './isolation.ts';
 import { REPORT } from './jail.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 /** The kernel's memory for descriptors, and for files that the process reads. */
-export const BESIDE_MB = 64;
+export const KERNEL_MB = 64;
 
 export class LimitedByCgroups implements Isolation {
   readonly #inner: Isolation;
@@ -38,15 +38,15 @@ export class LimitedByCgroups implements Isolation {
     return this.#inner.userOf(ownerId);
   }
 
-  prepare(options: ToPrepare): Promise<{ close(): void }> {
+  prepare(options: PrepareOptions): Promise<{ close(): void }> {
     return this.#inner.prepare(options);
   }
 
-  start(options: StartOptions): Started {
+  start(options: StartOptions): StartedProcess {
     const { memoryMb } = options;
     const tmpMb = this.#hasTmpInMemory ? memoryMb : 0;
-    const group = this.#cgroups.make({ memoryBytes: (processMb(memoryMb) + tmpMb + BESIDE_MB) * BYTES_PER_MB });
-    let started: Started;
+    const group = this.#cgroups.make({ memoryBytes: (processMb(memoryMb) + tmpMb + KERNEL_MB) * BYTES_PER_MB });
+    let started: StartedProcess;
     try {
       started = this.#inner.start(options);
     } catch (error) {

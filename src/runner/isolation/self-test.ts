@@ -48,8 +48,8 @@ export function testIsolation({ workdirs, isolation, settings }: SelfTestOptions
       },
       onDeath: (death, removed) => {
         clearTimeout(late);
-        const told = isLate ? { ...death, detail: `it did not start within ${LATE_MS / SECOND_MS} seconds` } : death;
-        const reason = spoke ? null : reasonOf(told, settings);
+        const known = isLate ? { ...death, detail: `it did not start within ${LATE_MS / SECOND_MS} seconds` } : death;
+        const reason = spoke ? null : reasonOf(known, settings);
         void removed.then(() => resolve(reason));
       },
     });

@@ -20,11 +20,11 @@ import {
   type IsolationSettings,
   nodeArguments,
   type OpenEgress,
+  type PrepareOptions,
   prepareEgress,
   STDIO,
-  type Started,
+  type StartedProcess,
   type StartOptions,
-  type ToPrepare,
   userFor,
 } from './isolation.ts';
 
@@ -53,11 +53,11 @@ export class PlainProcesses implements Isolation {
     return userFor(this.#settings, ownerId);
   }
 
-  prepare(options: ToPrepare): Promise<{ close(): void }> {
+  prepare(options: PrepareOptions): Promise<{ close(): void }> {
     return prepareEgress(this.#settings, this.#openEgress, options);
   }
 
-  start(options: StartOptions): Started {
+  start(options: StartOptions): StartedProcess {
     const inside = this.inside(options.dir);
     const limits = limitsOf(this.#settings, options.isOurs);
     const confinement = {

@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from '../child/frames.ts';
 import type { InitMessage, RunMessage, ToChild } from '../child/protocol.ts';
-import type { Isolation, Started } from '../isolation/isolation.ts';
+import type { Isolation, StartedProcess } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
 import { isOverMemory, usedMemoryMb } from '../pool/memory.ts';
 import type { Priorities } from '../pool/priority.ts';
@@ -71,7 +71,7 @@ export class ChildLink {
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
   readonly #writer: FrameWriter;
-  #started: Started | null = null;
+  #started: StartedProcess | null = null;
   #dir: string | null = null;
   #prepared: { close(): void } | null = null;
   /** Frames wait here until the code is written and the first message is sent. */

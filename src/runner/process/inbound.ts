@@ -221,9 +221,9 @@ export function readShape(given: unknown): ComponentShape {
 
 /** Reads the answer to a query from its JSON text. */
 export function readQueryResult(given: Uint8Array): Readonly<Record<string, unknown>> {
-  const told = text(Buffer.from(given).toString(), LIMITS.resultBytes);
-  checkJson(told, { values: LIMITS.componentQueryValues });
-  const answer = record(JSON.parse(told));
+  const answerText = text(Buffer.from(given).toString(), LIMITS.resultBytes);
+  checkJson(answerText, { values: LIMITS.componentQueryValues });
+  const answer = record(JSON.parse(answerText));
   return answer.props === undefined ? answer : { ...answer, props: readDefinitions(answer.props) };
 }
 

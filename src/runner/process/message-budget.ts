@@ -17,7 +17,7 @@ export class MessageBudget {
       if (this.#isLoaded) throw new TypeError('it has loaded its code before');
       this.#isLoaded = true;
     } else if (kind === 'stray') {
-      if (--this.#strayExceptions < 0) throw new RangeError('more stray exceptions than are told');
+      if (--this.#strayExceptions < 0) throw new RangeError('more stray exceptions than a process reports');
     } else if (!isKnown && --this.#unknown < 0) throw new RangeError('more messages of no run than there may be');
   }
 }

@@ -34,17 +34,26 @@ export function confine(): Confinement {
   const { close, user } = confinement;
   process.argv.length = 2;
   for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete process.env[name]; // of the jail's or a shell's making
-  for (const descriptor of close) {
+  closeAll(close);
+  if (user !== null) switchTo(user);
+  return confinement;
+}
+
+/** Closes descriptors that were inherited; one that is closed already is skipped. */
+export function closeAll(descriptors: readonly number[]): void {
+  for (const descriptor of descriptors) {
     try {
       closeSync(descriptor);
     } catch {
       // it is closed already
     }
   }
-  if (user === null) return confinement;
+}
+
+/** Switches to a user for good. Throws where that fails. */
+export function switchTo({ uid, gid }: { readonly uid: number; readonly gid: number }): void {
   process.setgroups?.([]);
-  process.setgid?.(user.gid);
-  process.setuid?.(user.uid);
-  if (process.getuid?.() !== user.uid || process.geteuid?.() !== user.uid) throw new Error('still the old user');
-  return confinement;
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+  if (process.getuid?.() !== uid || process.geteuid?.() !== uid) throw new Error('still the old user');
 }
