@@ -34,7 +34,7 @@ program
     await import('./main.ts');
   });
 
-/** Only what the user of a terminal should know. */
+/** What the user of a terminal needs to know. */
 const complain = (fields: object, name: string): void => {
   const { err } = fields as { err?: unknown };
   process.stderr.write(`errand: ${name}${err instanceof Error ? `: ${err.message}` : ''}\n`);
@@ -48,7 +48,7 @@ const deps = {
     process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   },
 };
-/** Of a log that is larger than memory, no more is read than the reader at the other end takes. */
+/** A log may be larger than memory: no more is read than the reader takes. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -95,7 +95,7 @@ addExplainUrl(program, () => {
   return { allowTargets: config.allowTargets, own: createOwn({ services: () => services }) };
 });
 
-// `errand config | head` closes the pipe early: that is no error.
+// `errand config | head` closes the pipe early: not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

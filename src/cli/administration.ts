@@ -1,4 +1,4 @@
-// What the commands for owners, keys and the audit log need.
+// What the commands for owners, keys and the audit log share.
 
 import type { KeyInput } from '../domain/keys.ts';
 
@@ -10,16 +10,16 @@ export interface AuditOptions {
   readonly until?: string;
 }
 
-/** What these commands do, over the running server's API or, when none runs, on its store. */
+/** What these commands do: over the running server's API, or on its store when no server runs. */
 export interface Administration {
   createOwner(input: { name: string; email: string | null }): Promise<object>;
   listOwners(): Promise<readonly object[]>;
-  /** Sets what is named, by the names of the interface, and answers what holds; null lifts a quota. */
+  /** Sets the quotas given, by their API names, and returns all of them; null lifts a quota. */
   quotas(ownerId: string, change: QuotaChange): Promise<object>;
   createKey(ownerId: string | null, input: KeyInput): Promise<object>;
   listKeys(ownerId: string | null): Promise<readonly object[]>;
   revokeKey(ownerId: string | null, keyId: string): Promise<object>;
-  /** The newest records behind that one; empty: there are no more. */
+  /** Returns the newest records after that one; empty: there are no more. */
   auditPage(ownerId: string | null, of: AuditOptions, after: string | null): Promise<readonly { id: string }[]>;
 }
 

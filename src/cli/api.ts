@@ -9,11 +9,11 @@ export class CliError extends Error {
 }
 
 export interface Api {
-  /** The answer's `data`. Throws `CliError` with the server's own words. */
+  /** Returns the answer's `data`. Throws `CliError` with the server's message. */
   call(method: string, path: string, body?: object): Promise<unknown>;
 }
 
-/** The server that runs on this data dir, or null when none answers. */
+/** Returns the server that runs on this data dir; null when none answers. */
 export async function findServer(config: Config): Promise<Api | null> {
   const paths = dataPaths(config.dataDir);
   const running = await readRunning(paths.running);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { AdministrationDeps, AuditOptions } from './administration.ts';
 
-/** As `GET /v1/audit` takes them. */
+/** Filters, as `GET /v1/audit` takes them. */
 export interface AuditCommandDeps extends AdministrationDeps {
   /** Resolves when there is room for more. */
   readonly write: (text: string) => Promise<void>;

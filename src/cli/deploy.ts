@@ -1,5 +1,5 @@
-// errand deploy PATH: bundles a workflow file or a source component, or a folder of them, on this machine, and sends them
-// to a server.
+// errand deploy PATH: bundles a workflow file, a source component or a folder of them on this machine, and sends them to a
+// server.
 
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,9 +13,9 @@ export type Bundled =
   | { readonly kind: 'broken'; readonly problems: readonly string[] };
 
 export interface DeployDeps {
-  /** The server that is meant. Throws `CliError` when there is none. */
+  /** Returns the server to deploy to. Throws `CliError` when there is none. */
   readonly api: (url: string | null) => Promise<Api>;
-  /** Paths of the files in a folder that may be workflows, with slashes. */
+  /** Returns the paths, with slashes, of files in a folder that may be workflows. */
   readonly list: (dir: string) => Promise<readonly string[]>;
   readonly bundle: (file: { dir: string; path: string }) => Promise<Bundled>;
   readonly print: (value: unknown) => void;
@@ -27,15 +27,15 @@ interface DeployedSource {
   readonly source?: { readonly id: string; readonly endpoint_url?: string };
 }
 
-/** What was asked for on the command line. */
-interface Asked {
+/** Options of the command line. */
+interface DeployOptions {
   readonly dir: string;
   readonly path: string;
   readonly isAlone: boolean;
   readonly props: object | undefined;
 }
 
-interface Deployed {
+interface DeployedWorkflow {
   readonly result: string;
   readonly workflow: { readonly id: string; readonly triggers: readonly { readonly endpoint_url?: string }[] };
 }
@@ -83,12 +83,12 @@ async function readProps(text: string): Promise<object> {
     const props: unknown = JSON.parse(json);
     if (typeof props === 'object' && props !== null && !Array.isArray(props)) return props;
   } catch {
-    // told below
+    // reported below
   }
   throw new CliError('--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it');
 }
 
-async function deploy(deps: DeployDeps, api: Api, asked: Asked): Promise<void> {
+async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise<void> {
   const { dir, path } = asked;
   const bundled = await deps.bundle({ dir, path });
   if (bundled.kind === 'module') return;
@@ -99,12 +99,12 @@ async function deploy(deps: DeployDeps, api: Api, asked: Asked): Promise<void> {
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => ''));
   const body = { path, source, bundle, source_map: sourceMap, env };
-  const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as Deployed;
+  const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as DeployedWorkflow;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
   deps.print({ path, result, workflow_id: workflow.id, endpoints });
 }
 
-interface Component extends Asked {
+interface Component extends DeployOptions {
   readonly source: string;
   readonly bundle: string;
   readonly sourceMap: string;

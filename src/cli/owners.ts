@@ -25,7 +25,7 @@ export function addOwners(program: Command, { administer, print }: Administratio
   addQuota(owners, { administer, print });
 }
 
-/** Option → the name that the interface has for it. */
+/** Option → its name in the API. */
 const QUOTAS = {
   processes: ['processes', 'processes of user code at each node', LIMITS.maxQuotaProcesses],
   cpu: ['cpu_seconds_per_minute', 'seconds of CPU of user code in a minute; 60 is one core', LIMITS.maxQuotaCpuSeconds],
@@ -94,7 +94,7 @@ function readScopes(list: string): Scope[] {
 
 const IN_MS = { d: DAY_MS, h: HOUR_MS } as const;
 
-/** Without its offset, a time would be that of whichever machine reads it. */
+/** Without an offset, a time would depend on the machine that reads it. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 export function readExpiry(text: string, nowMs: number): number {

@@ -1,4 +1,4 @@
-// The app as its parts see it: Fastify, with TypeBox's schemas as the types of requests.
+// The type of the app: Fastify, with TypeBox's schemas as the types of requests.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';

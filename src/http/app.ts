@@ -1,7 +1,7 @@
-// Everything but the ingress: Fastify with a schema on every route. The parts that all routes share stand here, in the
-// order in which a request meets them: its id, its key, its parameters, its answer.
+// Everything but the ingress: Fastify with a schema on every route. This file adds what all routes share, in the order in
+// which a request passes it: its id, its key, its parameters, its answer.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import swagger from '@fastify/swagger';
 import { type FastifyReply, fastify } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
@@ -14,14 +14,13 @@ import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
 import { openApiOptions } from './openapi/openapi-options.ts';
 import { problemOf, sendProblem } from './problem.ts';
+import type { RequestHandler } from './response.ts';
 import { addRoutes } from './routes.ts';
 import { addNotFound } from './server/allow.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => void;
-
 export interface AppOptions {
-  /** Makes the server around Fastify's own request handler. */
-  readonly serverFactory: (handler: Handler) => Server;
+  /** Creates the server around Fastify's request handler. */
+  readonly serverFactory: (handler: RequestHandler) => Server;
   readonly clientErrorHandler: (error: NodeJS.ErrnoException, socket: import('node:net').Socket) => void;
   readonly nextRequestId: () => string;
   readonly bodyMemory: BodyMemory;
@@ -64,7 +63,7 @@ function addRequestParts(app: App, deps: HttpDeps): void {
 }
 
 function addAnswers(app: App, deps: HttpDeps): void {
-  // The schemas of answers are for the document and the tests; nothing is dropped or converted on the way out.
+  // Answers' schemas serve the document and the tests; nothing is dropped or converted on the way out.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setReplySerializer((payload) => encodeJson(payload) as string);
   app.setErrorHandler((error, request, reply) => {

@@ -1,4 +1,4 @@
-// What does not exist or belongs to another owner: the same answer for both.
+// The same 404 for what does not exist and for what belongs to another owner.
 
 import { Refusal } from '../domain/fault.ts';
 
@@ -9,7 +9,7 @@ export function notFound(noun: string, id: string): Refusal {
   );
 }
 
-/** `thing`, or the 404 that says what was asked for. */
+/** Returns `thing`. Throws a 404 that names the id when it is undefined. */
 export function found<T>(thing: T | undefined, noun: string, id: string): T {
   if (thing === undefined) throw notFound(noun, id);
   return thing;

@@ -1,4 +1,4 @@
-// Lists: newest first, exclusive cursors that are ids of records, and the same frame around every one.
+// Lists: newest first, exclusive cursors that are record ids, and the same frame for all of them.
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
@@ -22,7 +22,7 @@ export const LIST_QUERY = {
   ...CURSORS,
 };
 
-/** Query parameters of lists of emissions: a larger limit is taken as the largest, for callers of old. */
+/** Query parameters of lists of emissions: a limit that is too large counts as the largest, as older callers expect. */
 export const EMISSION_LIST_QUERY = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Records to return; 100 when not given, and never more than 100.' }),
@@ -57,7 +57,7 @@ export function listOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record) });
 }
 
-/** The store's page query; a cursor that `read` does not understand is refused. */
+/** Returns the store's page query. Refuses a cursor that `read` does not understand. */
 export function pageOf<Cursor>(query: ListQuery, read: (cursor: string) => Cursor | undefined): PageQuery<Cursor> {
   const limit = Math.min(query.limit ?? LIMITS.pageRecords, LIMITS.pageRecords);
   const after = cursorOf('after', query.after, read);
@@ -94,7 +94,7 @@ export interface ListAnswer {
   readonly data: readonly object[];
 }
 
-/** The answer of a list, with the fields that `include` and `exclude` leave. */
+/** Returns a list's answer, with the fields that `include` and `exclude` select. */
 export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, query: ListQuery): ListAnswer {
   const records = page.items.map(toWire);
   return {
@@ -108,7 +108,7 @@ export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, qu
   };
 }
 
-/** `include` and `exclude`: names by commas; of the outermost members alone. */
+/** Applies `include` and `exclude`: names separated by commas, of the outermost members only. */
 export function selectFields(records: readonly object[], query: ListQuery): readonly object[] {
   const include = namesOf(query.include);
   const exclude = namesOf(query.exclude);
@@ -122,7 +122,7 @@ function namesOf(list: string | undefined): Set<string> | undefined {
   return list === undefined ? undefined : new Set(list.split(',').map((name) => name.trim()));
 }
 
-/** A page of what is all in memory, newest first (by id). */
+/** Returns a page of records that are all in memory, newest first (by id). */
 export function pageOfAll<T extends WireRecord>(all: readonly T[], page: PageQuery): Page<T> {
   const sorted = [...all].sort((a, b) => (a.id < b.id ? 1 : -1));
   const { after, before, limit } = page;

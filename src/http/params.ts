@@ -1,7 +1,7 @@
-// Parameters of POST, PUT and DELETE come from the query string or a JSON object body; the query wins. Unknown query
-// parameters are ignored, unknown members of the body are refused by name.
+// Parameters of POST, PUT and DELETE come from the query string or from a JSON object in the body; the query wins. Unknown
+// query parameters are ignored, unknown members of the body are refused by name.
 //
-// Names are looked up in the schema and read with hasOwn, so that `__proto__` and the like are unknown names as any other.
+// Names are looked up in the schema with hasOwn, so that `__proto__` is an unknown name like any other.
 
 import { isUtf8 } from 'node:buffer';
 import type { TSchema } from 'typebox';
@@ -12,18 +12,18 @@ import { isRecord } from './body/json.ts';
 import { hasMoreValues } from './body/json-count.ts';
 import { checkDepth, depthOf } from './body/nesting.ts';
 
-/** Members nest no deeper than this, the member `event` apart: for that see `eventOf`. */
+/** Nesting limit of members; `event` has its own (see `eventOf`). */
 const MAX_NESTING = 100;
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
 type Properties = Readonly<Record<string, TSchema>>;
 
-/** Of an object's schema; of any other, none. */
+/** Returns the properties of an object's schema; none for any other schema. */
 export function propertiesOf(schema: TSchema | undefined): Properties {
   return (schema as { properties?: Properties } | undefined)?.properties ?? {};
 }
 
-/** How large the body of a route may be: beside an event there is nothing large. */
+/** Returns how large the body of a route may be: beside its event, nothing in it is large. */
 export function maxBytesOf(schema: TSchema | undefined, maxEventBytes: number): number {
   const hasEvent = Object.hasOwn(propertiesOf(schema), 'event');
   return hasEvent ? Math.min(LIMITS.apiBodyBytes, maxEventBytes + LIMITS.besideEventBytes) : LIMITS.apiBodyBytes;
@@ -31,11 +31,11 @@ export function maxBytesOf(schema: TSchema | undefined, maxEventBytes: number): 
 
 interface BodyShape {
   readonly contentType: string | undefined;
-  /** Of the route. Its members that may be any JSON are taken as bytes (`jsonOf`), and count as one value each. */
+  /** The route's. Members that may be any JSON are read as bytes (`jsonOf`), and count as one value each. */
   readonly schema: TSchema | undefined;
 }
 
-/** The JSON object of a request's body; an empty body is an empty object, whatever its content type says. */
+/** Returns the JSON object of a request's body; an empty body is an empty object, whatever its content type. */
 export function parseBody(raw: Buffer | undefined, { contentType, schema }: BodyShape): Record<string, unknown> {
   if (!raw || raw.length === 0) return {};
   if (contentType !== undefined && !/^(application|text)\/([^;\s]*\+)?json\s*(;|$)/i.test(contentType)) {
@@ -55,17 +55,17 @@ export function parseBody(raw: Buffer | undefined, { contentType, schema }: Body
 }
 
 /**
- * A body of very many values, with null in place of what the server itself does not read: an event, a record's value. Throws
- * `Refusal` (413) when there are still too many. They would be parsed, checked and copied one by one while all else waits.
+ * Replaces by null what the server itself does not read (an event, a record's value) in a body of very many values. Throws
+ * `Refusal` (413) when too many are left: they would be parsed, checked and copied one by one while everything else waits.
  */
 function withoutVerbatim(raw: Buffer, schema: TSchema | undefined): Buffer {
-  // Before anything else walks over it to its end.
+  // First: everything below walks to the end of the body.
   if (hasMoreValues(raw, LIMITS.verbatimValues)) {
     throw new Refusal('too_large', `The body holds more than ${LIMITS.verbatimValues} values (verbatimValues)`);
   }
   const names = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => (isAnyJson(property) ? [name] : []));
   let rest = raw;
-  // Cutting trusts what it walks over.
+  // Cutting needs valid JSON.
   if (names.length > 0 && depthOf(raw) !== null) {
     for (const name of names) {
       const value = memberOf(rest, name);
@@ -86,12 +86,12 @@ function isAnyJson(schema: TSchema): boolean {
   return type === undefined && anyOf === undefined && words === undefined && !Object.hasOwn(schema, 'const');
 }
 
-/** V8 quotes the text around the fault, and that may be a secret. */
+/** V8's message quotes the text around the fault, which may be a secret. */
 function withoutSnippet(message: string): string {
   return message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '').slice(0, 200);
 }
 
-/** What a route's schema will judge: known query parameters over known body members. */
+/** Merges known query parameters over known members of the body, for the route's schema to check. */
 export function mergeParams(
   schema: TSchema | undefined,
   query: Record<string, unknown>,
@@ -115,7 +115,7 @@ export function mergeParams(
   return merged;
 }
 
-/** Query parameters as the schema wants them; what cannot be converted stays text, and the schema refuses it. */
+/** Converts query parameters to the types of the schema; what cannot be converted stays text, and the schema refuses it. */
 export function convertQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
   const converted: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
@@ -170,16 +170,16 @@ interface JsonRequest {
   readonly rawBody: Buffer | null;
 }
 
-/** The exact bytes of the parameter `event`; undefined when there is none. Throws for one that is nested too deep. */
+/** Returns the exact bytes of the parameter `event`; undefined when there is none. Throws when it is nested too deep. */
 export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
   const event = jsonOf(request, { name: 'event', maxBytes });
-  // It was parsed before, so it is JSON. A closing byte for each opening one: what is shorter than that is not walked.
+  // Parsed before, so it is valid JSON with a closing byte for each opening one: shorter text cannot be too deep.
   if (event && event.byteLength > 2 * LIMITS.nestingDepth) checkDepth(depthOf(event) ?? 0);
   return event;
 }
 
 /**
- * The exact bytes of a parameter that may be any JSON: the member of the body as it was sent, or the query parameter,
+ * Returns the exact bytes of a parameter that may be any JSON: the member of the body as sent, or the query parameter,
  * which must be JSON text. Undefined when there is none.
  */
 export function jsonOf(request: JsonRequest, of: { name: string; maxBytes: number }): Uint8Array | undefined {

@@ -1,5 +1,5 @@
-// Every refusal goes out as RFC 9457 `application/problem+json`. What is thrown and is not known here is `internal`:
-// the caller learns nothing of it, and the log gets all of it with the request's id.
+// Every refusal is sent as RFC 9457 `application/problem+json`. An unknown error is sent as `internal`, without its details,
+// and logged whole with the request's id.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -9,24 +9,24 @@ import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';
 import type { HttpDeps } from './deps.ts';
 
-/** An answer as it goes out; `body` is JSON text, or a page. */
+/** A refusal as sent; `body` is JSON text, or a page. */
 export interface Problem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Seconds after which a caller may try again when nothing better is known. */
+/** Seconds after which a caller may try again when no better time is known. */
 const RETRY_AFTER_S = 1;
-const INTERNAL = 'Something went wrong here. The log has it under the x-request-id of this answer.';
+const INTERNAL = 'An internal error. The log has its details under the x-request-id of this answer.';
 
-/** Fastify's own refusals that have a code of ours; its other 4xx are `malformed`. */
+/** Codes for Fastify's own refusals; its other 4xx are `malformed`. */
 const FASTIFY_FAULTS: Readonly<Record<string, FaultCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media',
 };
 
-/** The refusal behind anything that was thrown; null when it is a bug or broken infrastructure of ours. */
+/** Returns the refusal for a thrown value; null when that is a bug or broken infrastructure. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) {
@@ -46,7 +46,7 @@ export function refusalOf(error: unknown): Refusal | null {
   return isCallersFault ? new Refusal('malformed', error.message) : null;
 }
 
-/** The answer to `error`, counted. Unknown errors are logged whole, under the request's id. */
+/** Returns the answer to `error` and counts it. Logs unknown errors whole, under the request's id. */
 export function problemOf(error: unknown, requestId: string, deps: Pick<HttpDeps, 'log' | 'metrics'>): Problem {
   const refusal = refusalOf(error);
   if (refusal) return refused(refusal, requestId, deps);
@@ -54,13 +54,13 @@ export function problemOf(error: unknown, requestId: string, deps: Pick<HttpDeps
   return refused(new Refusal('internal', INTERNAL), requestId, deps);
 }
 
-/** The answer that refuses a request, counted. */
+/** Returns the answer that refuses a request, and counts it. */
 export function refused(refusal: Refusal, requestId: string, { metrics }: Pick<HttpDeps, 'metrics'>): Problem {
   metrics.refused(refusal.code);
   return problemFrom(refusal, requestId);
 }
 
-/** The answer alone. */
+/** Returns the answer that refuses a request, uncounted. */
 export function problemFrom(refusal: Refusal, requestId: string): Problem {
   const { status, title } = FAULTS[refusal.code];
   const headers: Record<string, string> = {
@@ -82,7 +82,7 @@ export function problemFrom(refusal: Refusal, requestId: string): Problem {
   return { status, headers, body };
 }
 
-/** As `writeProblem`, of a request that Fastify answers. */
+/** Like `writeProblem`, for a request that Fastify answers. */
 export function sendProblem(reply: FastifyReply, problem: Problem): void {
   const { raw } = reply.request;
   if (keepsConnection(raw)) {
@@ -94,7 +94,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): void {
 }
 
 /**
- * Answers on a bare response. When much of the request is still to arrive, some of it is read and thrown away before the
+ * Answers on a bare response. When much of the request is still to arrive, some of it is read and discarded before the
  * connection closes: closing at once would reset it, and the caller would never see the answer.
  */
 export function writeProblem(req: IncomingMessage, res: ServerResponse, problem: Problem): void {

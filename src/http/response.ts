@@ -1,34 +1,43 @@
-// What every answer carries, whichever part writes it and by whichever way: set where Node writes the head, so that no
-// route can leave it out. Set beforehand, with `setHeader`, it would take the flat lists of the ingress off Node's fast path.
+// The header that every answer carries, set where Node writes the head, so that no route can leave it out. With
+// `setHeader`, the ingress's flat header lists would leave Node's fast path.
 
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** A request, the response to it, and the id of both. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+}
+
+export type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
+
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** A browser that guesses at a type finds scripts in events and errors. */
+/** A browser that guesses a content type may find scripts in events and errors. */
 const NAME = 'x-content-type-options';
 const VALUE = 'nosniff';
 
-/** Answers of one connection that wait for those before them, counted on the socket. */
+/** Answers of one connection that wait for earlier ones, counted on the socket. */
 const QUEUED = Symbol('queued');
 
-interface Counted extends Socket {
+interface PipelinedSocket extends Socket {
   [QUEUED]?: number;
 }
 
 export class GuardedResponse extends ServerResponse<IncomingMessage> {
   #isQueued = false;
 
-  /** How many answers wait on the connection, this one included: none but where a caller sends requests ahead. */
-  queued(socket: Counted): number {
+  /** Returns how many answers wait on the connection, this one included; more than 0 only for pipelined requests. */
+  queued(socket: PipelinedSocket): number {
     if (this.socket !== null) return 0;
     this.#isQueued = true;
     socket[QUEUED] = (socket[QUEUED] ?? 0) + 1;
     return socket[QUEUED];
   }
 
-  override assignSocket(socket: Counted): void {
+  override assignSocket(socket: PipelinedSocket): void {
     if (this.#isQueued) socket[QUEUED] = (socket[QUEUED] ?? 1) - 1;
     super.assignSocket(socket);
   }
@@ -41,7 +50,7 @@ export class GuardedResponse extends ServerResponse<IncomingMessage> {
   }
 }
 
-/** Flat lists are added to, since those who write them make one for each answer. */
+/** Adds to flat lists in place: their writers make one per answer. */
 function guarded(headers: Headers | undefined): Headers {
   if (Array.isArray(headers)) {
     headers.push(NAME, VALUE);

@@ -1,4 +1,4 @@
-// All routes, in the order in which the document shows them.
+// All routes, in the order of the document.
 
 import type { AuditLog } from './access/audit-log.ts';
 import type { App } from './app-type.ts';

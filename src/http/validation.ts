@@ -1,5 +1,5 @@
-// The schema of a route is its validation. TypeBox's compiled check decides; only when it says no, the value is walked
-// again to say in words what was wrong, with which value, and what would be right.
+// A route's schema is its validation. TypeBox's compiled check decides; only when it fails, the value is walked again to say
+// which member is wrong, with which value, and what would be right.
 
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
@@ -11,10 +11,10 @@ const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
 
 /**
- * The JSON Schema keywords that our schemas use. `x-expected` says in words what a pattern or union wants; what is
- * `x-secret` is not told back, since answers end in logs.
+ * The JSON Schema keywords that the routes' schemas use. `x-expected` describes what a pattern or union accepts; the value of
+ * an `x-secret` member is not repeated, since answers end up in logs.
  */
-interface Shape {
+interface JsonSchema {
   readonly type?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -36,8 +36,8 @@ interface Shape {
 }
 
 /**
- * A check of `schema` that returns nothing, or the refusal that names every fault. Compiled with its first use: all of them
- * at once would be 50 ms of a start (of CPU, half of what a start takes once the code is loaded).
+ * Returns a check of `schema`: undefined, or the refusal that names every fault. Compiled at its first use: compiling all
+ * at once would add 50 ms of CPU to a start, half of what a start takes once the code is loaded.
  */
 export function validatorOf(schema: TSchema): (value: unknown) => Refusal | undefined {
   let check: Validator | undefined;
@@ -51,32 +51,32 @@ export function validatorOf(schema: TSchema): (value: unknown) => Refusal | unde
   };
 }
 
-interface Place {
+interface FaultLocation {
   readonly path: string;
   readonly errors: ParameterFault[];
   readonly isSecret: boolean;
 }
 
-function explain(schema: TSchema, value: unknown, place: Place): void {
+function explain(schema: TSchema, value: unknown, place: FaultLocation): void {
   if (place.errors.length >= MAX_FAULTS) return;
-  // What is far too long is not walked: this check is slow, other than the compiled one.
-  if (isOversized(schema as Shape, value)) fault(place, `must be ${expectation(schema)}, but was ${sized(value)}`);
+  // Much too long values are not walked: this check is slow, unlike the compiled one.
+  if (isOversized(schema as JsonSchema, value)) fault(place, `must be ${expectation(schema)}, but was ${sized(value)}`);
   else if (!Check(schema, value)) describe(schema, value, place);
 }
 
-function isOversized(shape: Shape, value: unknown): boolean {
+function isOversized(shape: JsonSchema, value: unknown): boolean {
   if (shape.anyOf) {
     const member = onlyOfKind(shape.anyOf, value);
-    return member !== undefined && isOversized(member as Shape, value);
+    return member !== undefined && isOversized(member as JsonSchema, value);
   }
   const { type, maxItems = Infinity, maxProperties = Infinity } = shape;
   if (type === 'array') return Array.isArray(value) && value.length > maxItems;
   return type === 'object' && isRecord(value) && Object.keys(value).length > maxProperties;
 }
 
-/** What is wrong with a value that the schema refuses. */
-function describe(schema: TSchema, value: unknown, outer: Place): void {
-  const shape = schema as Shape;
+/** Records what is wrong with a value that the schema refuses. */
+function describe(schema: TSchema, value: unknown, outer: FaultLocation): void {
+  const shape = schema as JsonSchema;
   const place = isSecret(shape) ? { ...outer, isSecret: true } : outer;
   if (shape.anyOf) {
     explainUnion(shape.anyOf, schema, { value, place });
@@ -92,17 +92,17 @@ function describe(schema: TSchema, value: unknown, outer: Place): void {
   }
 }
 
-function isSecret(shape: Shape): boolean {
-  return shape['x-secret'] === true || (shape.anyOf ?? []).some((member) => isSecret(member as Shape));
+function isSecret(shape: JsonSchema): boolean {
+  return shape['x-secret'] === true || (shape.anyOf ?? []).some((member) => isSecret(member as JsonSchema));
 }
 
-/** Otherwise there are too many or too few. */
-function hasItemFaults({ items, minItems = 0, maxItems = Infinity }: Shape, given: readonly unknown[]): boolean {
+/** Returns whether items are wrong; otherwise there are too many or too few of them. */
+function hasItemFaults({ items, minItems = 0, maxItems = Infinity }: JsonSchema, given: readonly unknown[]): boolean {
   if (items === undefined || given.length < minItems || given.length > maxItems) return false;
   return given.some((item) => !Check(items, item));
 }
 
-function explainObject(shape: Shape, value: Record<string, unknown>, place: Place): void {
+function explainObject(shape: JsonSchema, value: Record<string, unknown>, place: FaultLocation): void {
   const properties = shape.properties ?? {};
   const within = (name: string): string => (place.path === '' ? name : `${place.path}.${name}`);
   for (const name of shape.required ?? []) {
@@ -123,16 +123,16 @@ function explainObject(shape: Shape, value: Record<string, unknown>, place: Plac
   }
 }
 
-function patternOf(shape: Shape, name: string): TSchema | undefined {
+function patternOf(shape: JsonSchema, name: string): TSchema | undefined {
   const found = Object.entries(shape.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, 'u').test(name));
   return found?.[1];
 }
 
-/** A union of objects is told apart by `type`; any other is explained as a whole. */
-function explainUnion(members: readonly TSchema[], union: TSchema, at: { value: unknown; place: Place }): void {
+/** Explains a union of objects by their `type`; any other union as a whole. */
+function explainUnion(members: readonly TSchema[], union: TSchema, at: { value: unknown; place: FaultLocation }): void {
   const { value, place } = at;
   const type = (value as { type?: unknown } | null)?.type;
-  const literals = members.map((member) => ((member as Shape).properties?.type as Shape | undefined)?.const);
+  const literals = members.map((member) => ((member as JsonSchema).properties?.type as JsonSchema | undefined)?.const);
   const chosen = literals.findIndex((literal) => literal !== undefined && literal === type);
   const known = literals.filter((literal) => literal !== undefined);
   const ofKind = onlyOfKind(members, value);
@@ -148,18 +148,18 @@ function explainUnion(members: readonly TSchema[], union: TSchema, at: { value: 
   }
 }
 
-/** `value` is an object or array, and so is one member alone: what is wrong is said of its parts. */
+/** Returns the only member of the same kind as `value`, object or array, so that its parts are explained. */
 function onlyOfKind(members: readonly TSchema[], value: unknown): TSchema | undefined {
   const kind = Array.isArray(value) ? 'array' : isRecord(value) ? 'object' : undefined;
-  const fitting = members.filter((member) => kind !== undefined && (member as Shape).type === kind);
+  const fitting = members.filter((member) => kind !== undefined && (member as JsonSchema).type === kind);
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-function fault(place: Place, message: string): void {
+function fault(place: FaultLocation, message: string): void {
   place.errors.push({ parameter: place.path, message });
 }
 
-function shownAt(place: Place, value: unknown): string {
+function shownAt(place: FaultLocation, value: unknown): string {
   return place.isSecret && value !== undefined && typeof value !== 'object' ? `a ${typeof value}` : shown(value);
 }
 
@@ -175,9 +175,9 @@ function shown(value: unknown): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}… (${text.length} characters)` : text;
 }
 
-/** What a schema wants, in words. */
+/** Describes what a schema accepts. */
 function expectation(schema: TSchema): string {
-  const shape = schema as Shape;
+  const shape = schema as JsonSchema;
   if (shape['x-expected'] !== undefined) return shape['x-expected'];
   if (shape.const !== undefined) return shown(shape.const);
   if (shape.enum) return `one of ${shape.enum.map(shown).join(', ')}`;

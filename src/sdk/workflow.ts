@@ -1,12 +1,12 @@
-// Workflows as code: a file that says `export default defineWorkflow({…})`. It becomes part of users' bundles, so it
-// imports nothing.
+// Workflows as code: a file with `export default defineWorkflow({…})`. It becomes part of users' bundles, so it imports
+// nothing.
 //
-// Steps are a chain, `(flow) => flow.step('one', …).step('two', …)`, since only then plain TypeScript knows in each step
-// what those before it returned. (Rejected: one object literal of functions. TypeScript fixes the type of an object's
-// members before it looks into functions that read them, so that `steps.one` would be unknown in `two`. It is taken too,
-// for what is short or JavaScript.)
+// Steps are a chain, `(flow) => flow.step('one', …).step('two', …)`: only then plain TypeScript knows in each step what the
+// steps before it returned. (Rejected: one object literal of functions. TypeScript fixes the type of an object's members
+// before it checks functions that read them, so that `steps.one` would be unknown in `two`. It is accepted, too, for short
+// workflows and for JavaScript.)
 
-/** As JSON keeps it: what later steps see of what a step returned. */
+/** As JSON keeps it: what later steps see of a step's return value. */
 export type Json<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null
@@ -29,7 +29,7 @@ export interface HttpTrigger<Body = unknown> {
   /** The caller waits for what the run passes to `$.respond`. */
   readonly custom_response?: boolean;
   readonly auth?: { readonly type: 'none' } | { readonly type: 'bearer'; readonly token: string };
-  /** Never there; it carries the body's type. */
+  /** Never set; it carries the body's type. */
   readonly [BODY]?: Body;
 }
 
@@ -63,7 +63,7 @@ export interface EmitterTrigger {
 
 export type Trigger = HttpTrigger | CronTrigger | IntervalTrigger | SourceTrigger | EmitterTrigger;
 
-/** An HTTP trigger whose callers send this body. The type is a claim: what arrives is not checked. */
+/** An HTTP trigger whose callers send this body. The type is a claim: the server does not check it. */
 export function http<Body = unknown>(options: Omit<HttpTrigger, 'type' | typeof BODY> = {}): HttpTrigger<Body> {
   return { type: 'http', ...options };
 }
@@ -102,7 +102,7 @@ export interface IntervalEvent {
   readonly missed_ticks: number;
 }
 
-/** What a workflow hears that listens to `$errors`. */
+/** The event of a workflow that listens to `$errors`. */
 export interface ErrorEvent {
   readonly error: {
     readonly code: string;
@@ -151,11 +151,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
   /** A string, bytes, a `Blob`, a stream of Node's or the web's; everything else goes out as JSON. */
   readonly body?: unknown;
-  /** Goes out at once, and not when the run has ended. */
+  /** Sent at once, not when the run has ended. */
   readonly immediate?: boolean;
 }
 
-/** What `$.context` knows besides the trigger's context. */
+/** What `$.context` has in addition to the trigger's context. */
 export interface RunContext {
   /** The time at which this part of the run must have ended, epoch milliseconds. */
   readonly deadline: number;
@@ -171,7 +171,7 @@ export interface RunContext {
   };
 }
 
-/** A request that the server makes when the run has ended, or begins to wait. What comes back is not seen by the run. */
+/** A request that the server makes when the run has ended, or starts to wait. The run does not see its answer. */
 export interface SentRequest {
   /** GET; POST when there is data. */
   readonly method?: string;
@@ -185,23 +185,23 @@ export interface SentRequest {
   readonly auth?: { readonly username: string; readonly password?: string };
 }
 
-/** Addresses that end a wait. A request to `resume_url` lets the run go on, one to `cancel_url` cancels it. */
+/** Addresses that end a wait. A request to `resume_url` resumes the run, one to `cancel_url` cancels it. */
 export interface WaitAddresses {
   readonly resume_url: string;
   readonly cancel_url: string;
 }
 
-/** What comes behind a step. It acts when the step has ended; the last wait that was asked for counts, and `exit` before all. */
+/** What happens after a step. It takes effect when the step has ended; the last wait counts, and `exit` comes before all. */
 export interface Flow {
   /** The run ends as succeeded. */
   exit(reason?: string): void;
-  /** The run goes on with the next step after so many milliseconds, at most 366 days. */
+  /** The run continues with the next step after that many milliseconds, at most 366 days. */
   delay(ms: number | string): WaitAddresses;
-  /** The run goes on when it is resumed, and is cancelled when it was not after so many milliseconds: 24 hours. */
+  /** The run continues when it is resumed, and is cancelled when it is not resumed within that many milliseconds: 24 hours. */
   suspend(ms?: number | string): WaitAddresses;
-  /** This step is executed again after so many milliseconds, with `context` in `$.context.run`; fails when that happened `max` times: 10. */
+  /** This step is executed again after that many milliseconds, with `context` in `$.context.run`; fails after `max` times: 10. */
   rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
-  /** Runs another workflow (`p_…`) with this event, when this run has ended or begins to wait. */
+  /** Runs another workflow (`p_…`) with this event, when this run has ended or starts to wait. */
   trigger(workflowId: string, event?: unknown): void;
 }
 
@@ -218,15 +218,15 @@ export interface StepApi {
   readonly flow: Flow;
 }
 
-/** What a step left for those behind it: its exports by their names, and what it returned. */
+/** What a step leaves for later ones: its exports by name, and its return value. */
 export interface StepResult<Returned> {
   readonly $return_value: Json<Returned>;
-  /** The body of the request that ended the wait behind this step; undefined when time did, or it did not wait. */
+  /** The body of the request that ended the wait after this step; undefined when time ended it, or there was none. */
   readonly $resume_data?: unknown;
   readonly [exported: string]: unknown;
 }
 
-/** What a step is given. `Done`: the results of those before it, by their names. */
+/** The argument of a step. `Done`: the results of earlier steps, by name. */
 export interface Given<Event, Done> {
   readonly steps: {
     readonly trigger: { readonly event: Event; readonly raw: string; readonly context: Context };
@@ -249,19 +249,19 @@ export interface StepList {
   readonly list: readonly NamedStep[];
 }
 
-type Free<Name, Taken> = Name extends Taken | 'trigger' ? never : unknown;
+type UnusedName<Name, Taken> = Name extends Taken | 'trigger' ? never : unknown;
 
-/** A chain of steps: each call answers the chain with one more at its end. */
+/** A chain of steps: each call returns the chain with one more step at its end. */
 export interface Steps<Event, Done> extends StepList {
   step<Name extends string, Returned>(
-    namespace: Name & Free<Name, keyof Done>,
+    namespace: Name & UnusedName<Name, keyof Done>,
     code: StepCode<Given<Event, Done>, Returned>,
   ): Steps<Event, Done & { readonly [K in Name]: StepResult<Awaited<Returned>> }>;
 }
 
-type Untyped = Readonly<Record<string, StepResult<unknown>>>;
+type UntypedSteps = Readonly<Record<string, StepResult<unknown>>>;
 
-/** What is left out has its default. */
+/** Members that are left out have their defaults. */
 export interface WorkflowSettings {
   readonly timeout_ms?: number | null;
   readonly memory_mb?: number;
@@ -269,18 +269,18 @@ export interface WorkflowSettings {
   readonly queue_limit?: number;
   /** At most `limit` runs begin within any `interval_ms`. */
   readonly throttle?: { readonly limit: number; readonly interval_ms: number } | null;
-  /** A run that fails is tried again from the step that failed. */
+  /** A failed run is tried again from the step that failed. */
   readonly retry?: {
     /** In all, the first one included. */
     readonly attempts: number;
-    /** Before the second attempt; doubled for each one more. 1,000 when left out. */
+    /** Before the second attempt; doubled for each later one. 1,000 when left out. */
     readonly base_ms?: number;
     readonly max_ms?: number;
     readonly also?: readonly ('Timeout' | 'OutOfMemory')[];
     readonly report_first?: boolean;
   } | null;
   readonly notify?: boolean;
-  /** Left out: what was set over the API stays, so that secrets need not stand in the file. */
+  /** Left out: values set over the API stay, so that secrets need not be in the file. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -292,10 +292,10 @@ export interface WorkflowDefinition<T extends readonly Trigger[]> {
   /** A chain, or an object in which later steps see what earlier ones returned as unknown. */
   readonly steps:
     | ((flow: Steps<EventOf<T[number]>, Record<never, never>>) => StepList)
-    | Readonly<Record<string, StepCode<Given<EventOf<T[number]>, Untyped>, unknown>>>;
+    | Readonly<Record<string, StepCode<Given<EventOf<T[number]>, UntypedSteps>, unknown>>>;
 }
 
-/** What the server reads. Its shape may change; do not make one by hand. */
+/** Read by the server. Its shape may change; do not build one by hand. */
 export interface Workflow {
   readonly kind: 'errand.workflow';
   readonly name: string;
@@ -316,7 +316,7 @@ class Chain implements StepList {
   }
 }
 
-/** A workflow, to be the default export of its file. Names and settings are checked when it is deployed. */
+/** A workflow, to be its file's default export. Names and settings are checked when it is deployed. */
 export function defineWorkflow<const T extends readonly Trigger[] = readonly []>(
   definition: WorkflowDefinition<T>,
 ): Workflow {

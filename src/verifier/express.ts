@@ -1,4 +1,4 @@
-// For receivers, `errand/webhooks/express`: middleware for express, connect, and whatever else has their shape.
+// For receivers, `errand/webhooks/express`: middleware for express, connect and others of their shape.
 //
 //   app.post('/hook', webhookMiddleware({ secrets: process.env.WEBHOOK_SECRET }), (request, response) => {
 //     const event = JSON.parse(request.webhook.body.toString());
@@ -10,7 +10,7 @@ import { createReceiver, type Received, type ReceivedWebhook, type ReceiverOptio
 declare global {
   namespace Express {
     interface Request {
-      /** Set behind `webhookMiddleware`. */
+      /** Set after `webhookMiddleware`. */
       webhook?: ReceivedWebhook;
     }
   }
@@ -26,7 +26,7 @@ type Middleware = (request: Request, response: ServerResponse, next: (error?: un
 
 /**
  * Passes genuine requests on, with `request.webhook` and the bytes in `request.body`; answers 400, 401 or 413 to others.
- * Reads the body itself, or takes what express.raw() has read. Behind express.json() it fails with an error that says so.
+ * Reads the body itself, or takes what express.raw() has read. After express.json() it fails with an error that says so.
  */
 export function webhookMiddleware(options: ReceiverOptions): Middleware {
   const receiver = createReceiver(options);
@@ -40,7 +40,7 @@ export function webhookMiddleware(options: ReceiverOptions): Middleware {
           "put it before express.json(), or express.raw({ type: '*/*' }) in its place",
       );
     }
-    // Not destroyed when it is too long: the answer goes out over the same connection.
+    // Not destroyed when it is too long: the answer uses the same connection.
     const stream = request.iterator({ destroyOnReturn: false });
     return receiver.receive(request.headers, stream, Number(request.headers['content-length'] ?? 0));
   }
@@ -55,7 +55,7 @@ export function webhookMiddleware(options: ReceiverOptions): Middleware {
   };
 }
 
-/** What was read before and is still the bytes; undefined when it was not read, or is not the bytes any more. */
+/** Returns what was read before, if it is still the bytes; undefined otherwise. */
 function bytesOf({ body, rawBody }: Request): Buffer | undefined {
   for (const read of [rawBody, body]) {
     if (read instanceof Uint8Array) return Buffer.from(read.buffer, read.byteOffset, read.byteLength);
@@ -66,7 +66,7 @@ function bytesOf({ body, rawBody }: Request): Buffer | undefined {
 
 function refuse(response: ServerResponse, status: number, reason: string): void {
   if (status === 413) {
-    // The rest is thrown away until the answer is out: closing on unread bytes could take the answer along.
+    // The rest is discarded until the answer is sent: closing with unread bytes could lose the answer.
     response.setHeader('connection', 'close');
     response.req.resume();
   }

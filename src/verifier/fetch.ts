@@ -2,7 +2,7 @@
 
 import { createReceiver, type Received, type ReceiverOptions } from './receiver.ts';
 
-/** What is read of a Request. */
+/** The members of a Request that are used. */
 export interface FetchRequest {
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
@@ -10,8 +10,8 @@ export interface FetchRequest {
 }
 
 /**
- * Reads the request and says whether it is genuine: a value with the event's bytes, or with the status to answer. Rejects
- * when the body was read before, when it breaks off, and for bad secrets.
+ * Reads the request and returns whether it is genuine, with the event's bytes or the status to answer. Rejects when the body
+ * was read before, when the stream breaks, and for invalid secrets.
  */
 export async function verifyRequest(request: FetchRequest, options: ReceiverOptions): Promise<Received> {
   const receiver = createReceiver(options);

@@ -1,4 +1,4 @@
-// What a receiver is given to check signatures with: shared secrets (`v1`, HMAC-SHA256) and public keys (`v1a`, ed25519).
+// The keys that a receiver checks signatures with: shared secrets (`v1`, HMAC-SHA256), public keys (`v1a`, ed25519).
 
 import { Buffer } from 'node:buffer';
 import { createHmac, createPublicKey, timingSafeEqual, verify as verifyEd25519 } from 'node:crypto';
@@ -9,10 +9,10 @@ export interface Signed {
   readonly body: Uint8Array;
 }
 
-/** Whether one entry of `webhook-signature` is this key's. */
+/** Returns whether one entry of `webhook-signature` is this key's. */
 export type Check = (version: string, signature: string) => boolean;
 
-/** Makes the check of one request: what is expected is computed once, however many entries there are. */
+/** Makes the check of one request: the expected signature is computed once, however many entries there are. */
 export type Key = (signed: Signed) => Check;
 
 const SECRET_PREFIX = 'whsec_';
@@ -25,7 +25,7 @@ export function keysOf(secrets: string | readonly string[]): Key[] {
   const given = typeof secrets === 'string' ? [secrets] : secrets;
   if (!given?.length) throw new Error('the signing secret is empty');
   return given.map((secret) => {
-    // Taken for base64 it would be a key that nothing was signed with, and every request would be refused.
+    // As base64 it would be a key that signed nothing, and every request would be refused.
     if (secret.startsWith(PRIVATE_PREFIX)) {
       throw new Error(`a ${PRIVATE_PREFIX} key is the sender's secret: receivers check with the ${PUBLIC_PREFIX} key`);
     }

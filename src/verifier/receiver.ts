@@ -1,4 +1,4 @@
-// What the helpers for express, fastify and fetch have in common: the keys made once, and the body read within a limit.
+// Shared by the helpers for express, fastify and fetch: keys made once, and a body read within a limit.
 
 import { Buffer } from 'node:buffer';
 import { keysOf } from './keys.ts';
@@ -11,9 +11,9 @@ export interface ReceiverOptions {
   readonly toleranceS?: number;
   /** The present by default. */
   readonly nowMs?: () => number;
-  /** 8 MiB by default. A sender is unverified until the whole body was read. */
+  /** 8 MiB by default. A sender is unverified until its whole body was read. */
   readonly maxBodyBytes?: number;
-  /** Whether the same request came before (replay.ts); none by default: the timestamp alone bounds replays. */
+  /** Returns whether the same request came before (replay.ts); none by default: the timestamp alone limits replays. */
   readonly isReplay?: (genuine: Genuine) => boolean;
 }
 
@@ -34,14 +34,14 @@ export type Received = ReceivedWebhook | RefusedWebhook;
 export type ByteStream = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 export interface Receiver {
-  /** Reads the body, unless its declared length is too large already. Rejects when the stream breaks off. */
+  /** Reads the body, unless its declared length is too large. Rejects when the stream breaks. */
   receive(headers: WebhookHeaders, stream: ByteStream, declaredBytes: number): Promise<Received>;
   judge(headers: WebhookHeaders, body: Buffer): Received;
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Throws for bad secrets, so that a forgotten setting shows when the receiver starts and not with the first request. */
+/** Throws for invalid secrets, so that a missing setting shows at the start and not with the first request. */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { toleranceS, nowMs = Date.now, maxBodyBytes = MAX_BODY_BYTES, isReplay = () => false } = options;
   const keys = keysOf(options.secrets);

@@ -9,12 +9,12 @@ export interface ReplayGuardOptions {
 }
 
 /**
- * Tells of each genuine request whether this process has seen it, and remembers it for as long as it would pass. Not a way
- * to handle each event once: the retry of a delivery has the id of the first attempt and a timestamp of its own, so it is no
- * replay. Attempts within one second are taken for one; the sender tries again.
+ * Returns whether this process has seen a genuine request before, and remembers it while its timestamp is accepted. Not a
+ * way to process each event once: a retry has the id of the first attempt and its own timestamp, so it is not a replay.
+ * Attempts within one second count as one; the sender tries again.
  */
 export function createReplayGuard({ toleranceS = TOLERANCE_S, nowMs = Date.now }: ReplayGuardOptions = {}) {
-  // The timestamp may lie behind and ahead of now. Two generations: no timer, and no time to keep with each entry.
+  // Timestamps may be earlier or later than now. Two generations: no timer, and no time stored per entry.
   const spanMs = (2 * toleranceS + 1) * 1000;
   let [young, old] = [new Set<string>(), new Set<string>()];
   let turnedMs = nowMs();

@@ -1,5 +1,5 @@
-// For receivers, `errand/webhooks`: is this request from who holds the secret, and recent? This folder is used without the
-// server, in other people's programs, so it imports nothing but Node's own modules.
+// For receivers, `errand/webhooks`: was this request sent recently by the holder of the secret? This folder is used without
+// the server, in other programs, so it imports only Node's own modules.
 
 import { Buffer } from 'node:buffer';
 import { type Key, keysOf } from './keys.ts';
@@ -12,7 +12,7 @@ export interface VerifyOptions {
   /** `whsec_…` (or its bare base64) for `v1`, `whpk_…` for `v1a`; several while secrets are being rotated. */
   readonly secrets: string | readonly string[];
   readonly headers: WebhookHeaders;
-  /** As it came over the wire, before any parsing. A string stands for its UTF-8 bytes. */
+  /** As received, before any parsing. A string stands for its UTF-8 bytes. */
   readonly body: Uint8Array | string;
   /** The present by default. */
   readonly nowMs?: number;
@@ -29,7 +29,7 @@ export interface Genuine {
 
 export interface NotGenuine {
   readonly ok: false;
-  /** What to answer: 400 for a request that is none of a webhook, 401 for one that proves nothing. */
+  /** The status to answer: 400 for a request that is not a webhook's, 401 for one whose signature is not valid. */
   readonly status: 400 | 401;
   /** May be shown to the sender. */
   readonly reason: string;
@@ -39,7 +39,7 @@ export type Verified = Genuine | NotGenuine;
 
 export const TOLERANCE_S = 300;
 
-/** Whether a request is genuine: a value. Throws only for a secret that is empty or malformed, which is the caller's mistake. */
+/** Returns whether a request is genuine. Throws only for a secret that is empty or malformed, the receiver's own mistake. */
 export function verifyWebhook({ secrets, headers, body, nowMs, toleranceS }: VerifyOptions): Verified {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('the body must be the bytes as they came, not what was parsed from them');
@@ -48,7 +48,7 @@ export function verifyWebhook({ secrets, headers, body, nowMs, toleranceS }: Ver
   return verifyWith({ keys: keysOf(secrets), headers, body: bytes, nowMs: nowMs ?? Date.now(), toleranceS });
 }
 
-interface Given {
+interface VerifyInput {
   readonly keys: readonly Key[];
   readonly headers: WebhookHeaders;
   readonly body: Uint8Array;
@@ -56,7 +56,7 @@ interface Given {
   readonly toleranceS: number | undefined;
 }
 
-export function verifyWith({ keys, headers, body, nowMs, toleranceS = TOLERANCE_S }: Given): Verified {
+export function verifyWith({ keys, headers, body, nowMs, toleranceS = TOLERANCE_S }: VerifyInput): Verified {
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature');
@@ -76,9 +76,9 @@ export function verifyWith({ keys, headers, body, nowMs, toleranceS = TOLERANCE_
   return isGenuine ? { ok: true, id, timestampS } : no(401, 'no signature matches');
 }
 
-/** The header's value in any case of its name; empty when it is absent or given twice. */
+/** Returns the header's value, in any case of its name; empty when it is absent or given twice. */
 function headerOf(headers: WebhookHeaders, name: string): string {
-  // Not `instanceof Headers`: other libraries and realms have a class of their own.
+  // Not `instanceof Headers`: other libraries and realms have their own class.
   if (isHeaders(headers)) return headers.get(name) ?? '';
   const values = Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
   return values.length === 1 ? (values[0] as string) : '';

@@ -1,6 +1,6 @@
-// Who may call a route, and when it answers. A route says both in its own definition (operation.ts), the one that the
-// router has matched decides, and nothing here looks at an address: what one parser takes for another path than the next
-// one cannot open a route. A route that says nothing stops the start.
+// Who may call a route, and when it answers. A route's own definition (operation.ts) says both, and the route that the
+// router matched decides. Nothing here reads the address: two parsers that disagree about a path cannot open a route. A
+// route that declares no access stops the start.
 
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/fault.ts';
@@ -13,22 +13,22 @@ import { pathOf } from '../server/target.ts';
 import { authenticate, authorize } from './auth.ts';
 import { KeyUses } from './key-uses.ts';
 
-/** The scope that a caller's key needs. `public`: no key is needed, and there is no `caller`. */
+/** The scope that the caller's key needs. `public`: no key is needed, and there is no `caller`. */
 export type Access = Scope | 'public';
 
-/** When almost all routes answer 503: the process stops, or it has not the role `api`. */
+/** When almost all routes answer 503: the process is stopping, or does not have the role `api`. */
 export type Outage = 'stopping' | 'no_api';
 
-/** What each route's definition says of it. */
+/** What a route's definition declares. */
 export interface RouteAccess {
   readonly access: Access;
-  /** Where this route answers although others do not. */
+  /** Outages in which this route still answers. */
   readonly answersWhile?: readonly Outage[];
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that this request came with; set before the handler of every route that needs a scope. */
+    /** The key of this request; set before the handler of every route that needs a scope. */
     caller: ApiKey;
   }
   interface FastifySchema {
@@ -40,10 +40,10 @@ declare module 'fastify' {
   }
 }
 
-/** A page for people, which is not in the document. */
+/** A page for people, left out of the OpenAPI document. */
 export const PUBLIC_PAGE = { hide: true, access: 'public' } as const;
 
-/** To be called before any route is added: it watches them being added. */
+/** Must be called before any route is added: it checks each route as it is added. */
 export function addAccess(app: App, deps: HttpDeps): void {
   app.decorateRequest('caller');
   const uses = new KeyUses(deps.store);
@@ -64,7 +64,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
   app.addHook('onRequest', async (request) => {
     const { access } = accessOf(request);
     if (access === 'public') return;
-    // Node would take the first of them, and what stands before it may have looked at another one.
+    // Node would take the first one, and a proxy in front of it may have checked another one.
     if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;
     request.caller = await authenticate(deps.store, request.headers.authorization);
     uses.used(request.caller, deps.store.clock.nowMs());
@@ -77,7 +77,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
   });
 }
 
-/** Of the route that was matched. What no route matches has nothing to protect: a key is asked for where all else needs one. */
+/** Returns the access of the matched route. An unknown path under `/v1` or `/sse` needs a key, as all routes there do. */
 function accessOf(request: FastifyRequest): RouteAccess {
   if (request.is404) return { access: isUnderKey(pathOf(request.url)) ? 'read' : 'public' };
   return request.routeOptions.config.access ?? { access: 'admin' };
@@ -91,13 +91,13 @@ const STORING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 const TWO_KEYS = new Refusal('malformed', 'The request has more than one Authorization header; send one');
 const STOPPING = new Refusal('unavailable', 'This process is stopping; try again');
-/** Not 404: an event that was sent to the wrong process must be sent again, and most senders give up at a 404. */
+/** Not 404: an event sent to the wrong process must be sent again, and most senders give up at a 404. */
 const NO_API = new Refusal(
   'unavailable',
   'This process does not have the role "api" (ERRAND_ROLES): it answers only /healthz, /readyz and /metrics. Send the request to a process that has it.',
 );
 
-/** Why nothing is answered now, but by routes that say so; null: everything is. */
+/** Returns why the route does not answer now; null: it does. */
 export function outageOf(
   { draining, isApi }: Pick<HttpDeps, 'draining' | 'isApi'>,
   { answersWhile = [] }: Pick<RouteAccess, 'answersWhile'>,

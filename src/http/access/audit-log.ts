@@ -1,20 +1,19 @@
-// Writes the audit log's records. Those that come while others are being written go together with the next write, so that
-// many requests at once cost few of them.
+// Writes the audit log's records. Records that arrive during a write go together into the next one, so that many requests
+// cost few writes.
 //
-// What a key is refused could be asked for without end, and would fill the disk. So of one key, in one minute, the first
-// refusals have a record each, and one record counts all others: those that were written before their handlers ran are
-// deleted again.
+// Refused requests cost their caller nothing and would fill the disk. So per key and minute the first refusals have a record
+// each, and one record counts all others: their records, where written before the handler ran, are deleted again.
 
 import type { AuditRecord } from '../../domain/audit.ts';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Log } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
-/** Written at once. */
+/** In one transaction. */
 const RECORDS_PER_WRITE = 500;
-/** How often a record that counts is written while it grows. */
+/** How often the record that counts refusals is written while its count grows. */
 const COUNTED_MS = 5 * SECOND_MS;
-/** Keys whose refusals are counted at a time: beyond that, the count of the key refused first starts again. */
+/** Keys whose refusals are counted at a time; beyond that, the oldest count is written and starts again. */
 const KEYS = 1000;
 
 const FIRST_REFUSAL = 400;
@@ -23,7 +22,7 @@ const FIRST_FAILURE = 500;
 interface Refusals {
   readonly sinceMs: number;
   recorded: number;
-  /** The record that counts. */
+  /** The record that counts refusals. */
   counting: AuditRecord | null;
   writtenCount: number;
   writtenAtMs: number;
@@ -46,7 +45,7 @@ export class AuditLog {
     this.#deps = deps;
   }
 
-  /** Resolves when the records are on disk. One that waits with the same id is replaced. */
+  /** Resolves when the records are on disk. A waiting record with the same id is replaced. */
   put(records: readonly AuditRecord[]): Promise<void> {
     for (const record of records) this.#waiting.set(record.id, record);
     this.#next ??= Promise.withResolvers();
@@ -55,7 +54,7 @@ export class AuditLog {
     return promise;
   }
 
-  /** The same for what has happened already, and is not undone because it cannot be written down. */
+  /** Like `put`, for what has happened already: a failed write is logged. */
   putLater(records: readonly AuditRecord[]): void {
     this.put(records).catch((error: unknown) => {
       const ids = records.map(({ id }) => id).join(' ');
@@ -63,7 +62,7 @@ export class AuditLog {
     });
   }
 
-  /** Of a request that was answered; `written`: that it was put before. */
+  /** Records an answered request; `written`: its records were put before. */
   ended(records: readonly AuditRecord[], { written }: { written: boolean }): void {
     const [record] = records;
     if (!record) return;
@@ -116,7 +115,7 @@ export class AuditLog {
     this.putLater([counting]);
   }
 
-  /** Waits until all that was put is written, or has failed. */
+  /** Waits until all records are written, or have failed. */
   async flush(): Promise<void> {
     for (const refusals of this.#refusals.values()) this.#writeCount(refusals, refusals.writtenAtMs);
     await this.#working;
@@ -130,7 +129,7 @@ export class AuditLog {
       this.#waiting.clear();
       this.#dropped.clear();
       try {
-        // Dropped with the first: what is dropped waits for nothing.
+        // Deletions go with the first part: they wait for none of the records.
         for (let at = 0; at === 0 || at < records.length; at += RECORDS_PER_WRITE) {
           await this.#deps.store.writeAudit(records.slice(at, at + RECORDS_PER_WRITE), at === 0 ? dropped : []);
         }

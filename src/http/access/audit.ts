@@ -1,10 +1,10 @@
-// The audit log's part in every request that may change something: one that needs a scope, and is no GET or HEAD.
+// Audit records of every request that may change something: one that needs a scope, and is not GET or HEAD.
 //
-// A change is made by one transaction or by several, with hooks of code between them, so its record cannot be in the same
-// one. It is written before the handler runs, and completed with what was answered. So no change is without a record: when
-// the process dies in the middle, the record stands there without a status, and when the record cannot be written, nothing
-// is done, and the answer is 503. What is refused before the handler (403, 400) is recorded as it is answered; and beyond a
-// few, refusals are counted (audit-log.ts). What comes without a good key (401) has no owner to be recorded for.
+// A change is one transaction or several with hooks of code between them, so its record cannot be in the same transaction.
+// The record is written before the handler runs, and completed with the status of the answer. No change is without a record:
+// when the process dies in between, the record has no status; when the record cannot be written, nothing is changed, and the
+// answer is 503. A request that is refused before its handler (403, 400) is recorded with its answer; refusals beyond a few
+// are counted (audit-log.ts). A request without a good key (401) has no owner to record it for.
 
 import type { FastifyRequest } from 'fastify';
 import type { AuditRecord } from '../../domain/audit.ts';
@@ -19,13 +19,13 @@ import { AuditLog } from './audit-log.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Written before the handler ran: in the log of the key's owner, and in that of the owner whom it is about. */
+    /** Written before the handler ran: in the log of the key's owner, and in that of the owner that the request is about. */
     auditRecords: readonly AuditRecord[] | null;
     /** The records are complete. */
     isAudited: boolean;
   }
   interface FastifySchema {
-    /** The path parameter that names what is changed; `answer`: what was made. */
+    /** The path parameter that names what is changed; `answer`: the id of the created record. */
     auditTarget?: string;
   }
 }
@@ -94,14 +94,14 @@ function recordOf({ ids, store }: HttpDeps, request: FastifyRequest): AuditRecor
   };
 }
 
-/** Of the record in an answer, or of the first one. */
+/** Returns the id of the record in an answer, or of the first one; null when there is none. */
 function idIn(payload: unknown): string | null {
   const data = isRecord(payload) ? payload.data : null;
   const made: unknown = Array.isArray(data) ? data[0] : data;
   return isRecord(made) && typeof made.id === 'string' ? made.id : null;
 }
 
-/** Once for each request; what was answered is known when its first byte is to be sent. */
+/** Records the status, once per request: it is known when the first byte of the answer is to be sent. */
 function end(deps: HttpDeps, log: AuditLog, { request, status }: { request: FastifyRequest; status: number }): void {
   if (!isAudited(request)) return;
   request.isAudited = true;

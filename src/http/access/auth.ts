@@ -1,4 +1,4 @@
-// Who calls, and what the key allows. The owner comes from the key alone, never from a parameter.
+// Authentication and scopes. The owner comes from the key alone, never from a parameter.
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../domain/fault.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../../store/contract/store.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
-/** The token of `Authorization: Bearer …`; undefined when the header is missing or something else. */
+/** Returns the token of `Authorization: Bearer …`; undefined when the header is missing or something else. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
 }
@@ -16,7 +16,7 @@ export function sha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The caller's key, or the 401 that says what is wrong. */
+/** Returns the caller's key. Throws `Refusal` (401) that says what is wrong with the header. */
 export async function authenticate(store: Store, authorization: string | undefined): Promise<ApiKey> {
   const token = bearerOf(authorization);
   if (token === undefined) {
@@ -39,7 +39,7 @@ export function authorize(key: ApiKey, scope: Scope): void {
   throw new Refusal('forbidden', `This needs the scope "${scope}", but the key "${key.label}" has ${has}`);
 }
 
-/** Whether what was sent may be shown with the credentials in it. */
+/** Returns whether the caller may see the credentials in what was sent. */
 export function maySeeSecrets({ scopes }: ApiKey): boolean {
   return scopes.includes('write');
 }

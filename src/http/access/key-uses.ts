@@ -1,4 +1,4 @@
-// When keys were used last: written once in a while for each key, and no request waits for the write.
+// When keys were last used: written now and then for each key; no request waits for the write.
 
 import type { ApiKey } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -9,20 +9,20 @@ const REMEMBERED = 10_000;
 
 export class KeyUses {
   readonly #store: Pick<Store, 'touchKey'>;
-  /** When this process wrote it last, or tried to. */
+  /** When this process last wrote it, or tried to. */
   readonly #writtenAtMs = new Map<string, number>();
 
   constructor(store: Pick<Store, 'touchKey'>) {
     this.#store = store;
   }
 
-  /** The key as it was just looked up, which has what other processes wrote. */
+  /** Records a use. `key`: as just read, with what other processes wrote. */
   used({ id, lastUsedAtMs }: Pick<ApiKey, 'id' | 'lastUsedAtMs'>, nowMs: number): void {
     const lastMs = Math.max(lastUsedAtMs ?? 0, this.#writtenAtMs.get(id) ?? 0);
     if (nowMs - lastMs < LIMITS.keyUsedMs) return;
     if (this.#writtenAtMs.size >= REMEMBERED) this.#writtenAtMs.clear();
     this.#writtenAtMs.set(id, nowMs);
-    // Storage that fails is told by everything else.
+    // A failing store is reported by every other request.
     this.#store.touchKey(id, nowMs).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// How the body of an API request becomes the parameters of its route. Bodies stay bytes until then: an event is cut out of
+// Turns the body of an API request into the parameters of its route. Bodies stay bytes until then: an event is cut out of
 // them as it came.
 
 import type { IncomingMessage } from 'node:http';
@@ -18,15 +18,15 @@ declare module 'fastify' {
   }
 }
 
-/** Counted with the requests of no owner: those of public routes, which take no body that matters. */
+/** The owner of bodies of public routes, which are small. */
 const NO_OWNER = '';
 
-/** To be called behind whatever refuses callers: a body is read only once its caller may use the route. */
+/** Must be called after every hook that refuses callers: a body is read only once its caller may use the route. */
 export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
-    // What no route takes is refused with its body unread.
+    // A request that no route matches is refused with its body unread.
     if (request.is404) return null;
     const ownerId = request.caller?.ownerId ?? NO_OWNER;
     const maxBytes = maxBytesOf(request.routeOptions.schema?.body as TSchema | undefined, maxEventBytes);
@@ -34,7 +34,7 @@ export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): 
     if (body === null) throw new Refusal('malformed', 'The body was cut short');
     return body;
   });
-  // Not where bodies are read: Fastify closes the connection of what fails there.
+  // Not in the content type parser: Fastify closes the connection when that fails.
   app.addHook('preParsing', async (request) => {
     const encoding = request.headers['content-encoding'];
     if (encoding === undefined || encoding === 'identity' || request.is404) return;

@@ -1,10 +1,10 @@
-// How much memory bodies hold that are still arriving, all together: thousands that are sent by halves must not fill it.
+// Limits the memory of all bodies that are still arriving: thousands of half-sent ones must not fill it.
 //
-// A body that arrives whole in one piece is never counted, so that small requests are answered whatever else goes on. Of
-// all others each owner gets a share, so that one whose callers send by halves leaves room to the others.
+// A body that arrives in one piece is never counted, so that small requests are always answered. Of the rest each owner
+// gets a share, so that half-sent bodies of one owner leave room for the others.
 
 export interface BodyMemory {
-  /** False: there is no room for so many bytes more, and nothing was taken. */
+  /** False: there is no room for that many bytes, and nothing was taken. */
   take(ownerId: string, bytes: number): boolean;
   release(ownerId: string, bytes: number): void;
   readonly heldBytes: number;

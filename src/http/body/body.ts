@@ -1,11 +1,11 @@
-// Reading a request's body as the bytes that came, never more than the limit, and never before its caller is known.
+// Reads a request's body as bytes, never more than the limit, and never before its caller is known.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
 import { KIB } from '../../domain/limits.ts';
 import type { BodyMemory } from './body-memory.ts';
 
-/** A body as it came. `release` gives its memory back, and is to be called once its bytes are no longer needed. */
+/** A body as it came. `release` returns its memory; call it when the bytes are no longer needed. */
 export interface Body {
   readonly bytes: Buffer;
   readonly release: () => void;
@@ -14,39 +14,39 @@ export interface Body {
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly memory: BodyMemory;
-  /** Whose share of the memory the body is counted in. */
+  /** Whose share of the memory the body uses. */
   readonly ownerId: string;
 }
 
 type BodyRead =
   | { readonly kind: 'whole'; readonly body: Body }
   | { readonly kind: 'too_large' }
-  /** All memory for bodies is taken. */
+  /** All memory for bodies is in use. */
   | { readonly kind: 'full' }
-  /** The caller went away before the end; no caller is left to answer. */
+  /** The caller disconnected before the end; there is no one to answer. */
   | { readonly kind: 'aborted' };
 
 const EMPTY: BodyRead = { kind: 'whole', body: { bytes: Buffer.alloc(0), release: ignore } };
 
-/** What is still read of a refused request before its connection closes. */
+/** How much of a refused request is read before its connection closes. */
 const DISCARD_BYTES = 4 * 1024 * KIB;
 const DISCARD_MS = 1000;
-/** A body of so many bytes is read and thrown away for every sender, for the sake of the connection's next request. */
+/** Bodies up to this size are read and discarded, so that the connection can be used for the next request. */
 const SMALL_BYTES = 64 * KIB;
 
-/** On requests whose sender waits to be told to go on. */
+/** Set on requests whose sender waits for 100 Continue. */
 const CONTINUE = Symbol('continue');
 
-interface Tracked extends IncomingMessage {
+interface ExpectingRequest extends IncomingMessage {
   [CONTINUE]?: () => void;
 }
 
-/** To be told of each request with `Expect: 100-continue`: its sender is told to go on when its body is wanted. */
+/** Must be called for each request with `Expect: 100-continue`: 100 is sent when the body is read. */
 export function awaitContinue(req: IncomingMessage, res: ServerResponse): void {
-  (req as Tracked)[CONTINUE] = () => res.writeContinue();
+  (req as ExpectingRequest)[CONTINUE] = () => res.writeContinue();
 }
 
-/** The body; null when the caller went away before its end. Throws `Refusal`: 413 beyond `maxBytes`, 503 when memory is short. */
+/** Returns the body; null when the caller disconnected before its end. Throws `Refusal`: 413 beyond `maxBytes`, 503 when memory is short. */
 export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Body | null> {
   const reading = begin(req, limits);
   const read = reading instanceof Promise ? await reading : reading;
@@ -61,7 +61,7 @@ function begin(req: IncomingMessage, limits: BodyLimits): Promise<BodyRead> | Bo
   const length = req.headers['content-length'];
   if (length === undefined ? req.headers['transfer-encoding'] === undefined : length === '0') return EMPTY;
   if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };
-  (req as Tracked)[CONTINUE]?.();
+  (req as ExpectingRequest)[CONTINUE]?.();
   return new Promise((resolve) => collect(req, limits, resolve));
 }
 
@@ -80,7 +80,7 @@ function collect(
     memory.release(ownerId, counted);
     counted = 0;
   };
-  // The listeners stay: they go with the request, and taking each off again is a good part of reading a small body.
+  // The listeners stay until the request is collected: removing each would be a good part of reading a small body.
   const settle = (read: BodyRead): void => {
     isDone = true;
     if (read.kind !== 'whole' && counted > 0) release();
@@ -94,7 +94,7 @@ function collect(
       req.pause();
       return settle({ kind: 'too_large' });
     }
-    // What ends here does not wait, and is not counted.
+    // A body that ends here does not wait, and is not counted.
     if (bytes !== length) {
       if (!memory.take(ownerId, chunk.length)) {
         req.pause();
@@ -122,16 +122,16 @@ function collect(
 function ignore(): void {}
 
 /**
- * Whether the connection stays good although `req` is refused: Node reads and throws away what is still to come of it. Not
- * when that is much, or of unknown length; nor when the sender was never told to send it, and may send something else.
+ * Returns whether the connection stays usable although `req` is refused: Node reads and discards the rest of it. Not when
+ * the rest is large or of unknown length, nor when the sender got no 100 Continue and may send something else.
  */
 export function keepsConnection(req: IncomingMessage): boolean {
   if (req.complete) return true;
-  if ((req as Tracked)[CONTINUE] !== undefined) return false;
+  if ((req as ExpectingRequest)[CONTINUE] !== undefined) return false;
   return Number(req.headers['content-length'] ?? Infinity) <= SMALL_BYTES;
 }
 
-/** Reads on and throws away, within bounds, then calls `done` once. */
+/** Reads on and discards, within bounds, then calls `done` once. */
 export function discard(req: IncomingMessage, done: () => void): void {
   let left = DISCARD_BYTES;
   const timer = setTimeout(finish, DISCARD_MS);

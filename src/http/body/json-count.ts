@@ -1,4 +1,4 @@
-// How many values JSON text holds, found out before it is parsed.
+// Counts the values of JSON text before it is parsed.
 
 import { afterString } from '../../domain/json-member.ts';
 
@@ -8,13 +8,12 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 /**
- * Whether JSON text holds more than `limit` values: a scalar, an array and an object are one each, and those within them
- * more. Each value but the first follows a comma or an opening byte. The text need not be valid: what a parser would make
- * of it up to its fault is counted all the same.
+ * Returns whether JSON text holds more than `limit` values: each scalar, array and object is one, nested ones included. Each
+ * value but the first follows a comma or an opening byte. The text need not be valid: values before the fault are counted.
  */
 export function hasMoreValues(json: Uint8Array, limit: number): boolean {
   const end = json.length;
-  // No text is shorter than its values and what parts them.
+  // A text is at least as long as the number of its values.
   if (end <= limit) return false;
   let values = 1;
   for (let at = 0; at < end; at++) {

@@ -1,6 +1,6 @@
-// Answers as JSON text. Bytes that the store keeps (events, original events, errors) are put in as they are.
+// Writes answers as JSON text. Bytes that the store keeps (events, original events, errors) go in unchanged.
 
-/** JSON text in UTF-8 that goes into an answer as it stands. */
+/** JSON text in UTF-8 that goes into an answer unchanged. */
 export class Verbatim {
   readonly bytes: Uint8Array;
 
@@ -9,7 +9,7 @@ export class Verbatim {
   }
 }
 
-/** JSON text of `value`, with every Verbatim in it spliced in. Only our own records are walked, so the depth is ours. */
+/** Returns the JSON text of `value`, with every Verbatim in it spliced in. Walks the server's own records only, so depth is bounded. */
 export function encodeJson(value: unknown): string | Buffer {
   const parts: (string | Uint8Array)[] = [''];
   write(value, parts);

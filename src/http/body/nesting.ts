@@ -1,16 +1,16 @@
-// The depth of events is judged before they are accepted: what code could not send on is not taken in either.
+// Checks the depth of events before they are accepted: code could not send on a deeper one.
 
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../domain/fault.ts';
 import { jsonDepth } from '../../domain/json-text.ts';
 import { LIMITS } from '../../domain/limits.ts';
 
-/** Returns how many arrays and objects are within each other; null when the bytes are no JSON text in UTF-8. */
+/** Returns how deep arrays and objects are nested; null when the bytes are not JSON text in UTF-8. */
 export function depthOf(json: Uint8Array): number | null {
   return isUtf8(json) ? jsonDepth(json) : null;
 }
 
-/** Throws for JSON with so many levels, as `depthOf` counts them. */
+/** Throws for JSON of so many levels, as `depthOf` counts them. */
 export function checkDepth(levels: number): void {
   if (levels <= LIMITS.nestingDepth) return;
   throw new Refusal('malformed', `The event is nested deeper than ${LIMITS.nestingDepth} levels`);

@@ -1,6 +1,6 @@
 import { escapeHtml } from './html.ts';
 
-/** The first workflow, by curl: made, called, broken, and its error read and replayed. */
+/** The first workflow with curl: deploy it, call it, break it, read its error and replay it. */
 export function gettingStarted(publicUrl: string): string {
   const steps = [
     {

@@ -1,5 +1,5 @@
-// The frame of every HTML page: one style sheet inline, named by its hash in the Content-Security-Policy, no script and
-// no request to anywhere.
+// The frame of every HTML page: one inline style sheet, named by its hash in the Content-Security-Policy, no script and no
+// outside requests.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
@@ -7,7 +7,7 @@ import { STYLE } from './style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** What a browser may do with a page of ours: show it. */
+/** What a browser may do with the server's own pages: show them. */
 export const HTML_HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',

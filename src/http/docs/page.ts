@@ -6,7 +6,7 @@ import { gettingStarted } from './getting-started.ts';
 import { escapeHtml, htmlPage, inlineHtml, proseHtml } from './html.ts';
 import { parametersOf, parameterTable } from './parameters.ts';
 
-interface Listed {
+interface OperationEntry {
   readonly method: string;
   readonly path: string;
   readonly operation: ApiOperation;
@@ -38,7 +38,7 @@ ${faultTable()}
   return htmlPage('Errand: documentation', body);
 }
 
-function operationsOf(document: ApiDocument, tag: string): Listed[] {
+function operationsOf(document: ApiDocument, tag: string): OperationEntry[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     METHODS.flatMap((method) => {
       const operation = methods[method];
@@ -52,7 +52,7 @@ function words(tag: string): string {
   return tag.replaceAll('_', ' ');
 }
 
-function navigation(groups: readonly { name: string; operations: readonly Listed[] }[]): string {
+function navigation(groups: readonly { name: string; operations: readonly OperationEntry[] }[]): string {
   const links = groups.map(
     ({ name, operations }) => `<a class="group" href="#tag-${name}">${words(name)}</a>
 ${operations.map(({ operation }) => `<a class="item" href="#${operation.operationId}">${escapeHtml(operation.summary)}</a>`).join('\n')}`,
@@ -62,8 +62,8 @@ ${links.join('\n')}
 <a class="group" href="#errors">Error codes</a></nav>`;
 }
 
-/** The id is inside: a browser opens what is closed around the place that an address names. */
-function operationHtml(listed: Listed, document: ApiDocument): string {
+/** The id is inside the element: a browser opens closed elements around the target of an address. */
+function operationHtml(listed: OperationEntry, document: ApiDocument): string {
   const { method, path, operation } = listed;
   const parameters = parametersOf(operation, document);
   const answer = Object.entries(operation.responses).find(([status]) => status !== 'default');
@@ -90,8 +90,8 @@ function shown(example: unknown): string {
   return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
 }
 
-/** The request as a command. Path parameters have the values of their examples. */
-function curlOf({ method, path, operation }: Listed, document: ApiDocument): string {
+/** Returns the request as a command. Path parameters have their example values. */
+function curlOf({ method, path, operation }: OperationEntry, document: ApiDocument): string {
   const examples = new Map((operation.parameters ?? []).map((parameter) => [parameter.name, parameter.example]));
   const filled = path.replace(/\{(\w+)\}/g, (whole, name: string) => String(examples.get(name) ?? whole));
   const lines = [

@@ -4,7 +4,7 @@ import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'no
 import { Refusal } from '../../domain/fault.ts';
 import type { HttpAnswer } from '../../domain/run/run.ts';
 
-/** Of one connection only, made by us, or in force for all that this address serves: a workflow cannot set them. */
+/** Headers of one connection, set by the server, or in force for the whole origin: a workflow cannot set them. */
 const DROPPED = new Set([
   'connection',
   'content-length',
@@ -18,8 +18,8 @@ const DROPPED = new Set([
   'upgrade',
   'x-content-type-options',
   'x-request-id',
-  // A browser keeps these for the whole origin, other owners' pages and the documentation included: where to go instead,
-  // what to forget, whom to tell of every request (whose path is a secret), and for how long.
+  // A browser keeps these for the whole origin, including other owners' pages and the documentation: redirects, data to
+  // delete, where to report requests (whose paths are secrets), and for how long.
   'alt-svc',
   'clear-site-data',
   'expect-ct',
@@ -29,15 +29,14 @@ const DROPPED = new Set([
   'service-worker-allowed',
   'strict-transport-security',
 ]);
-/** Each part brings headers of its own, and browsers have taken those for the whole answer's. */
+/** Each part has its own headers, and browsers have applied those to the whole answer. */
 const MULTIPART_PAGE = /multipart\s*\/\s*x-mixed-replace/i;
 const MIN_STATUS = 200;
 const MAX_STATUS = 599;
 
 /**
- * A page that a workflow answers with comes from the address that the service itself has; sandboxed, its scripts cannot
- * act there as its reader. A policy of the workflow's own comes on top: of several, a browser keeps to all of them, so
- * none that is added can lift this one.
+ * A workflow's page has the same origin as the service itself; sandboxed, its scripts cannot act there as its reader. A
+ * policy of the workflow comes on top: a browser enforces all policies it gets, so an additional one cannot lift this one.
  */
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
@@ -56,7 +55,7 @@ export function writeEmitId(res: ServerResponse, emitId: string, requestId: stri
   res.end(body, 'latin1');
 }
 
-/** What a workflow answered. Refuses (500) what is no valid HTTP, before anything was written. */
+/** Sends what a workflow answered. Refuses (500) invalid HTTP before anything is written. */
 export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: string): void {
   const { status, body } = answer;
   if (!Number.isInteger(status) || status < MIN_STATUS || status > MAX_STATUS) {

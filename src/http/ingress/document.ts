@@ -1,4 +1,4 @@
-// The ingress in the OpenAPI document: it is no route of Fastify's, so it says by hand what it takes.
+// The ingress in the OpenAPI document: not a Fastify route, so it is described by hand.
 
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { LIMITS } from '../../domain/limits.ts';
@@ -52,7 +52,7 @@ The answer means that the event is on disk. With \`custom_response\` it is what 
       },
     },
     default: {
-      description: 'Why not (RFC 9457). The codes are at /docs/errors.',
+      description: 'The refusal (RFC 9457). The codes are at /docs/errors.',
       content: { 'application/problem+json': { schema: { type: 'object' } } },
     },
   },
@@ -63,7 +63,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
   tags: ['runs'],
   summary: 'Resume or cancel a waiting run',
   description:
-    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. a caller who asks for `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
+    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A caller who asks for `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
   security: [],
   parameters: [
     {
@@ -115,7 +115,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
       },
     },
     default: {
-      description: 'Why not (RFC 9457). The codes are at /docs/errors.',
+      description: 'The refusal (RFC 9457). The codes are at /docs/errors.',
       content: { 'application/problem+json': { schema: { type: 'object' } } },
     },
   },

@@ -1,4 +1,4 @@
-// The event that an HTTP request becomes: JSON text, written by hand around the body's own bytes.
+// The event of an HTTP request: JSON text, written by hand around the body's own bytes.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -7,22 +7,22 @@ import { clientIp } from '../server/client-ip.ts';
 import { formJson } from './form.ts';
 
 export interface EventOptions {
-  /** Where the path after the key begins in the request's URL. */
+  /** Where the path after the key starts in the request's URL. */
   readonly pathStart: number;
   readonly publicUrl: string;
-  /** The token was checked: it has served its purpose and must not reach the code or the log. */
+  /** The token was checked: it must not reach the code or the log. */
   readonly isVerified: boolean;
-  /** Also the body's exact text, for code that checks a signature over it. */
+  /** Adds the body's exact text, for code that checks a signature over it. */
   readonly withRaw: boolean;
 }
 
-/** `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. Throws `Refusal` for a body nested too deep. */
+/** Returns `{"method":…,"path":…,"query":…,"client_ip":…,"url":…,"headers":…,"body":…}` in UTF-8. Throws `Refusal` for a body nested too deep. */
 export function eventBytes(req: IncomingMessage, body: Buffer, options: EventOptions): Buffer {
   const head = headOf(req, options);
   const shown = bodyJson(body, req.headers['content-type']);
   const tail = options.withRaw ? `,"bodyRaw":${rawJson(body)}}` : '}';
   if (typeof shown === 'string') return Buffer.from(head + shown + tail);
-  // From the shared pool: a small event with memory of its own costs 1.2 µs to make, one from the pool 0.4.
+  // From the shared pool: a small event takes 1.2 µs with its own memory, 0.4 µs from the pool.
   const headBytes = Buffer.byteLength(head);
   const whole = Buffer.allocUnsafe(headBytes + shown.length + Buffer.byteLength(tail));
   whole.write(head, 0);
@@ -40,7 +40,7 @@ function headOf(req: IncomingMessage, { pathStart, publicUrl, isVerified }: Even
   return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(publicUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
 }
 
-/** The member `body`: the bytes themselves when they are JSON and say so, else JSON text made of them. Throws for JSON nested too deep. */
+/** Returns the member `body`: the bytes themselves when they are JSON by type and content, else JSON text made of them. Throws for JSON nested too deep. */
 function bodyJson(body: Buffer, contentType: string | undefined): Buffer | string {
   if (body.length === 0) return 'null';
   const type = mediaTypeOf(contentType);

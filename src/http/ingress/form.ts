@@ -4,8 +4,8 @@ import { LIMITS } from '../../domain/limits.ts';
 const AMPERSAND = 0x26;
 
 /**
- * `a=1&b=2&b=3` as the JSON text `{"a":"1","b":["2","3"]}`: of a query string or a form. Written from a map, so that
- * order is kept and `__proto__` is a name like any other. Throws `Refusal` (400) for more fields than an event may have.
+ * Returns `a=1&b=2&b=3` as the JSON text `{"a":"1","b":["2","3"]}`, for query strings and forms. Written from a map, so
+ * that order is kept and `__proto__` is a name like any other. Throws `Refusal` (400) for too many fields.
  */
 export function formJson(form: string): string {
   checkFields(form);
@@ -22,7 +22,7 @@ export function formJson(form: string): string {
   return `{${members.join(',')}}`;
 }
 
-/** Before any field is decoded: each is a string or two of its own, and hundreds of thousands take a second. */
+/** Counts before decoding: each field costs a string or two, and hundreds of thousands take a second. */
 function checkFields(form: string): void {
   let fields = 1;
   for (let at = 0; at < form.length; at++) {

@@ -1,16 +1,16 @@
-// Compressed bodies, inflated within the same limit as all others: a bomb stops at the limit, not at its end.
+// Inflates compressed bodies within the limit of all bodies: a decompression bomb stops at the limit.
 
 import { inflateRaw, unzip } from 'node:zlib';
 import { Refusal } from '../../domain/fault.ts';
 
 const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate']);
-/** Low bits of the first byte of a zlib stream; some callers send bare deflate under the name of `deflate`. */
+/** Low bits of the first byte of a zlib stream; some callers send raw deflate as `deflate`. */
 const ZLIB_METHOD = 0x08;
 const METHOD_MASK = 0x0f;
 
 const PLAIN = new Set(['identity', '']);
 
-/** Throws `Refusal` (415) for an encoding that is not taken. `encoding`: of the header, one or none. */
+/** Throws `Refusal` (415) for an unsupported encoding. `encoding`: the header, if any. */
 export function checkEncoding(encoding: string | undefined): void {
   if (encoding === undefined) return;
   const name = nameOf(encoding);
@@ -25,7 +25,7 @@ function nameOf(encoding: string): string {
   return encoding.trim().toLowerCase();
 }
 
-/** `encoding`: one that `checkEncoding` takes. Throws `Refusal`: 413 beyond `maxBytes` of what comes out, 400 when it is broken. */
+/** `encoding`: one that `checkEncoding` accepts. Throws `Refusal`: 413 beyond `maxBytes` of output, 400 for corrupt input. */
 export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = nameOf(encoding);
   if (PLAIN.has(name)) return bytes;

@@ -1,8 +1,8 @@
-// `/e/{key}…`: where events come in. The hot path: bare node:http, the body's bytes copied once into the event, parsed
-// only to see that they are JSON.
+// `/e/{key}…`: accepts events. The hot path: bare node:http; the body's bytes are copied once into the event, and parsed
+// only to check that they are JSON.
 //
-// The order is: find the trigger, check the caller, read the body, accept. Who has no business here is refused by the head
-// alone: a body that no endpoint asked for is not kept.
+// The order is: find the trigger, check the caller, read the body, accept. A request that its head alone shows to be wrong
+// is refused before its body is read.
 
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,13 +16,12 @@ import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
+import type { Exchange, RequestHandler } from '../response.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { eventBytes } from './event.ts';
 import { checkEncoding, inflate } from './inflate.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => void;
-
-/** Where the key begins in `/e/{key}`. */
+/** Where the key starts in `/e/{key}`. */
 const KEY_START = 3;
 
 /** What the ingress needs. */
@@ -30,19 +29,13 @@ export interface IngressDeps extends HttpDeps {
   readonly bodyMemory: BodyMemory;
 }
 
-export function createIngress(deps: IngressDeps, nextRequestId: () => string): Handler {
+export function createIngress(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
   return (req, res) => {
     const requestId = nextRequestId();
     take(deps, { req, res, requestId }).catch((error: unknown) => {
       writeProblem(req, res, problemOf(error, requestId, deps));
     });
   };
-}
-
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly requestId: string;
 }
 
 async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
@@ -73,14 +66,14 @@ function endOfKey(url: string): number {
 const NO_ANSWER_OF_SOURCE =
   'The run of the source ended without respond(), which an http prop with customResponse asks for';
 
-/** When a caller may try again whose workflow had no room. */
+/** When a caller whose workflow had no room may try again. */
 const QUEUE_FULL_RETRY_S = 5;
 
-interface Incoming {
+interface TriggerCall {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly trigger: Trigger;
-  /** Where the path after the key begins in the request's URL. */
+  /** Where the path after the key starts in the request's URL. */
   readonly pathStart: number;
 }
 
@@ -93,8 +86,8 @@ function checkCaller({ headers }: IncomingMessage, { tokenHash }: Trigger): void
   checkEncoding(headers['content-encoding']);
 }
 
-/** Null when the caller went away before the body's end. */
-async function acceptBody(deps: IngressDeps, incoming: Incoming): Promise<Accepted | null> {
+/** Returns null when the caller disconnected before the body's end. */
+async function acceptBody(deps: IngressDeps, incoming: TriggerCall): Promise<Accepted | null> {
   const { req, trigger } = incoming;
   const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
   const read = await readBody(req, { maxBytes, memory, ownerId: trigger.ownerId });
@@ -110,7 +103,7 @@ async function acceptBody(deps: IngressDeps, incoming: Incoming): Promise<Accept
 
 function accept(
   deps: HttpDeps,
-  { req, res, trigger, body, pathStart }: Incoming & { readonly body: Buffer },
+  { req, res, trigger, body, pathStart }: TriggerCall & { readonly body: Buffer },
 ): Promise<Accepted> {
   const verified = trigger.tokenHash !== null;
   deps.quotas.takeStored(trigger.ownerId, body.length);
@@ -137,7 +130,7 @@ function isOfSource({ runnableId }: Trigger): boolean {
   return runnableId.startsWith('dc_');
 }
 
-/** Its caller has closed the connection, or was answered. What was accepted goes on. */
+/** Aborts when the caller has closed the connection or was answered. The accepted event is processed all the same. */
 function goneOf(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (res.destroyed) gone.abort();
@@ -145,14 +138,14 @@ function goneOf(res: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-interface Hashed {
+interface HashedRequest {
   readonly triggerId: string;
   readonly pathStart: number;
   readonly body: Buffer;
 }
 
-/** A request is another one with another method, path behind the trigger's key, query or body, compressed or not. */
-function idempotencyOf(req: IncomingMessage, { triggerId, pathStart, body }: Hashed): Idempotency | undefined {
+/** Hashes what makes two requests different: method, path after the trigger's key, query, inflated body. */
+function idempotencyOf(req: IncomingMessage, { triggerId, pathStart, body }: HashedRequest): Idempotency | undefined {
   const key = req.headers['idempotency-key'] as string | undefined;
   if (key === undefined) return undefined;
   const line = `${req.method} ${(req.url as string).slice(pathStart)}\n`;
@@ -168,8 +161,8 @@ function checkIdempotencyKey(key: string | undefined): void {
 }
 
 /**
- * What the workflow answers; null when there is only the emit id to give. A repeat gets the answer that is kept, or
- * waits with the first call for the one that is to come.
+ * Returns what the workflow answers; null when there is only the emit id to give. A repeated request gets the stored
+ * answer, or waits with the first call for it.
  */
 async function answerOf(accepted: Accepted, isSource: boolean) {
   const { repeated } = accepted.appended;
@@ -185,7 +178,7 @@ async function answerOf(accepted: Accepted, isSource: boolean) {
   throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
 }
 
-/** Whether the header carries the token with this SHA-256 (hex). Takes the same time wherever they differ. */
+/** Returns whether the header carries the token with this SHA-256 (hex), in constant time. */
 function isBearer(authorization: string | undefined, tokenHash: string): boolean {
   const token = bearerOf(authorization);
   if (token === undefined) return false;

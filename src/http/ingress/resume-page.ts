@@ -1,4 +1,4 @@
-// What people see who follow the link of a run that waits: one sentence.
+// The page for people who follow the link of a waiting run: one sentence.
 
 import type { RunState } from '../../domain/run/run.ts';
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../docs/html.ts';
@@ -7,7 +7,7 @@ import type { Problem } from '../problem.ts';
 const HTML = 'text/html';
 const JSON_TYPES = ['application/json', 'application/problem+json'];
 
-/** Whether the caller would rather be answered with a page than with JSON. A request without an Accept header gets JSON. */
+/** Returns whether the caller prefers a page to JSON. A request without an Accept header gets JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false;
   const quality = new Map(accept.split(',').map(readRange));
@@ -22,14 +22,14 @@ function readRange(range: string): [type: string, quality: number] {
   return [type, q === undefined ? 1 : Number(q.slice(2)) || 0];
 }
 
-interface Ended {
+interface EndedWait {
   readonly run: string;
   readonly order: 'resume' | 'cancel';
   readonly state: RunState;
 }
 
-/** For people: what their request has done. */
-export function endedPage({ run, order, state }: Ended): Pick<Problem, 'headers' | 'body'> {
+/** Returns a page that says what the request has done. */
+export function endedPage({ run, order, state }: EndedWait): Pick<Problem, 'headers' | 'body'> {
   const isCancel = order === 'cancel';
   const title = isCancel ? 'Cancelled' : 'Thank you';
   const done = state === 'cancelled' ? 'has been cancelled' : 'will be cancelled';
@@ -37,10 +37,10 @@ export function endedPage({ run, order, state }: Ended): Pick<Problem, 'headers'
   return { headers: PAGE_HEADERS, body: pageOf(title, `${said} You can close this page.`, run) };
 }
 
-/** For people: what 404 and 409 mean here. */
+/** What 404 and 409 mean here, for people. */
 const TITLES: Readonly<Record<number, string>> = { 404: 'Nothing waits here', 409: 'No longer needed' };
 
-/** The same refusal, to be read by people. */
+/** Returns the same refusal as a page. */
 export function problemPage({ status, headers, body }: Problem): Problem {
   const { title, detail } = JSON.parse(body) as { title: string; detail: string };
   const said = detail.endsWith('.') ? detail : `${detail}.`;

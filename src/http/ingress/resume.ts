@@ -1,6 +1,6 @@
-// `/r/{run id}/{waits}.{token}/resume` and `…/cancel`: where a caller with the address ends a run's wait. Any
-// method does it, also GET, since people follow such links in mails; but not HEAD and OPTIONS, with which programs look at
-// links that no person has followed, nor what a browser asks for ahead of its user.
+// `/r/{run id}/{waits}.{token}/resume` and `…/cancel`: a caller with the address ends a run's wait. Any method works,
+// also GET, since people follow such links in mails; but not HEAD and OPTIONS, with which programs check links, nor a
+// browser's prefetch.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
@@ -9,17 +9,16 @@ import type { WaitAddress } from '../../domain/requests.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { readBody } from '../body/body.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
+import type { Exchange, RequestHandler } from '../response.ts';
 import { eventBytes } from './event.ts';
 import { checkEncoding, inflate } from './inflate.ts';
 import type { IngressDeps } from './ingress.ts';
 import { endedPage, prefersHtml, problemPage } from './resume-page.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => void;
-
 const ADDRESS = /^\/r\/([^/?]{1,32})\/([1-9]\d{0,8})\.([A-Za-z0-9_-]{1,64})\/(resume|cancel)(?=\/?(?:\?|$))/;
 const METHODS = 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
-export function createResuming(deps: IngressDeps, nextRequestId: () => string): Handler {
+export function createResuming(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
   return (req, res) => {
     const requestId = nextRequestId();
     if (req.method === 'HEAD' || req.method === 'OPTIONS') {
@@ -41,12 +40,6 @@ export function createResuming(deps: IngressDeps, nextRequestId: () => string): 
 function isPrefetch({ headers }: IncomingMessage): boolean {
   const said = [headers['sec-purpose'], headers.purpose, headers['x-moz']];
   return said.some((purpose) => typeof purpose === 'string' && purpose.startsWith('prefetch'));
-}
-
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly requestId: string;
 }
 
 async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
@@ -76,7 +69,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   }
 }
 
-/** What an address asks for, and where the path behind it begins; null when it is none. */
+/** Returns what an address asks for, and where the path after it starts; null when it is not such an address. */
 function addressOf(url: string): { wait: WaitAddress; pathStart: number } | null {
   const match = ADDRESS.exec(url);
   const [address = '', id = '', waits, token = '', order] = match ?? [];

@@ -1,4 +1,4 @@
-// The OpenAPI document of the app, with schemas that have a title put under components, where clients are generated from.
+// The OpenAPI document of the app. Schemas with a title go under components, from which clients are generated.
 
 import type { App } from '../app-type.ts';
 
@@ -27,7 +27,7 @@ export interface ApiOperation {
   readonly security?: readonly { readonly key?: readonly string[] }[];
 }
 
-/** The parts of an OpenAPI document that we read. */
+/** The parts of an OpenAPI document that this program reads. */
 export interface ApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -48,12 +48,12 @@ export function documentOf(app: App, publicUrl: string): ApiDocument {
   return { ...plain, servers: [{ url: publicUrl }], paths, components: { ...plain.components, schemas: sorted } };
 }
 
-/** The query string may hold all of a body that has no required members, or only scalar ones: it can be left out. */
+/** Returns whether a body can be left out: the query string can hold it, since its required members are scalars or none. */
 function softenBody(operation: ApiOperation): void {
   if (operation.requestBody) Object.assign(operation.requestBody, { required: false });
 }
 
-/** Replaces each schema that has a title by a reference, and collects it. Examples are data, and left alone. */
+/** Replaces each schema that has a title by a reference, and collects it. Examples are data and stay. */
 function hoistTitled(node: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(node)) return node.map((item) => hoistTitled(item, schemas));
   if (typeof node !== 'object' || node === null) return node;

@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox';
 
-interface Shape {
+interface ExampleSchema {
   readonly type?: string;
   readonly const?: unknown;
   readonly examples?: readonly unknown[];
@@ -12,7 +12,7 @@ interface Shape {
 }
 
 export function exampleOf(schema: TSchema): unknown {
-  const { examples, const: literal, anyOf, properties, items, type } = schema as Shape;
+  const { examples, const: literal, anyOf, properties, items, type } = schema as ExampleSchema;
   if (examples && examples.length > 0) return examples[0];
   if (literal !== undefined) return literal;
   if (anyOf?.[0]) return exampleOf(anyOf[0]);
@@ -33,7 +33,7 @@ export function exampleOf(schema: TSchema): unknown {
   }
 }
 
-/** A run is of a workflow or of a source: an example that shows both would show what cannot be. */
+/** A run belongs to a workflow or to a source: an example with both would be wrong. */
 function membersOf(properties: Readonly<Record<string, TSchema>>): [string, unknown][] {
   const names = Object.keys(properties).filter((name) => !(name === 'source_id' && 'workflow_id' in properties));
   return names.map((name) => [name, exampleOf(properties[name] as TSchema)]);

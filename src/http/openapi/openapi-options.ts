@@ -1,5 +1,5 @@
-// How the routes' schemas become the OpenAPI document: parameters that a body may also give in the query string are
-// listed there, every operation gets its examples and the problem that it may answer with.
+// Turns the routes' schemas into the OpenAPI document: body parameters that the query string may hold are listed there, and
+// every operation gets examples and its problem.
 
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
@@ -17,7 +17,7 @@ const DESCRIPTION = `Workflows, event sources, webhooks, and every error of thei
 
 Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT and DELETE may come in the query string or as a JSON object; the query wins. Lists are newest first, with \`limit\`, \`after\` and \`before\`. Every answer carries \`x-request-id\`.`;
 
-const WHY_NOT = 'Why not (RFC 9457). The codes are at /docs/errors.';
+const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 
 const PROBLEM = Type.Object(
   {
@@ -93,13 +93,13 @@ function documented(schema: FastifySchema): FastifySchema {
   };
 }
 
-/** A copy without the schema kinds that Fastify's document builder does not need, and with one whole example. */
+/** Returns a copy without the schema kinds that Fastify's document builder does not need, and with one whole example. */
 function withExample(schema: TSchema, description?: string): object {
   const example = withTrueCursors(exampleOf(schema));
   return { ...schema, examples: [example], ...(description === undefined ? {} : { description }) };
 }
 
-/** The cursors of a list's example are those of its record. */
+/** Sets the cursors of a list's example to those of its record. */
 function withTrueCursors(example: unknown): unknown {
   if (!isRecord(example) || !isRecord(example.page_info) || !Array.isArray(example.data)) return example;
   const { id, run_id: runId, key } = example.data[0] as { id?: string; run_id?: string; key?: string };
@@ -107,7 +107,7 @@ function withTrueCursors(example: unknown): unknown {
   return { ...example, page_info: { ...example.page_info, start_cursor: cursor, end_cursor: cursor } };
 }
 
-/** Members of a body that a query string can hold; all optional there, since the body may have them. */
+/** Returns the members of a body that a query string can hold; all optional there, since the body may have them. */
 function scalarsOf(body: TSchema): TProperties {
   const scalars = Object.entries(propertiesOf(body)).filter(([, member]) => isScalar(member));
   return Object.fromEntries(scalars.map(([name, member]) => [name, Type.Optional({ ...member } as TSchema)]));

@@ -11,7 +11,7 @@ import { type ApiDocument, documentOf } from './document.ts';
 const FILE = fileURLToPath(new URL('../../../docs/openapi.json', import.meta.url));
 const PUBLIC_URL = 'http://127.0.0.1:4400';
 
-/** The document, without a service behind it: no route touches its dependencies before a request comes. */
+/** Builds the document without a service: routes use their dependencies only when a request comes. */
 export async function buildDocument(): Promise<ApiDocument> {
   const app = await createApp({} as HttpDeps, {
     serverFactory: (handler) => createServer(handler),

@@ -1,4 +1,4 @@
-// What a route says of itself: its schemas (checked and typed by Fastify) and its place in the OpenAPI document.
+// A route's definition: its schemas (checked and typed by Fastify) and its place in the OpenAPI document.
 
 import type { FastifySchema } from 'fastify';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
@@ -7,18 +7,18 @@ import { exampleOf } from './example.ts';
 
 export const TAGS = {
   workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
-  endpoints: 'Where events come in: the address of an HTTP trigger.',
-  errors: 'What failed, with the original event, who was told, and how to run it again.',
+  endpoints: 'The address of an HTTP trigger, which accepts events.',
+  errors: 'What failed, with the original event, its receipts, and how to run it again.',
   runs: 'One execution of a workflow or source for one event.',
-  streams: 'What is emitted, sent to you as it comes (server-sent events).',
+  streams: 'Events, sent as they are emitted (server-sent events).',
   sources: 'Components that take events from somewhere else and emit them.',
   components: 'Code with props, to be configured before it becomes a source or a step.',
   accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
   data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
-  operations: 'Sending again what a webhook was sent: work on many deliveries that goes on in the background.',
-  subscriptions: 'Who hears whom: an emitter, a listener, and the name of the events.',
+  operations: 'Sending many deliveries of a webhook again, in the background.',
+  subscriptions: 'Links an emitter to a listener, for events of one name.',
   account: 'You, your API keys, and the counts of everything that was accepted.',
   service: 'Health, metrics and this document.',
 } as const;
@@ -35,17 +35,17 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly query?: Q;
   /** Members of the body, each also taken from the query string (see params.ts). */
   readonly body?: B;
-  /** An example of the body, when the one made from its members would mislead. */
+  /** An example of the body, when one made from its members would mislead. */
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
-  /** What the audit log names: a path parameter, `id` when not given, or `answer`: what was made. */
+  /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
   readonly auditTarget?: string;
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
 }
 
-type None = Record<never, never>;
+type NoMembers = Record<never, never>;
 
 export interface Operation<P extends TProperties, Q extends TProperties, B extends TProperties> {
   readonly params: TObject<P>;
@@ -53,10 +53,12 @@ export interface Operation<P extends TProperties, Q extends TProperties, B exten
   readonly body: TObject<B>;
 }
 
-/** The `schema` of a route. The answer's schema is for the document and the tests: answers are encoded by json.ts. */
-export function operation<P extends TProperties = None, Q extends TProperties = None, B extends TProperties = None>(
-  doc: OperationDoc<P, Q, B>,
-): Operation<P, Q, B> {
+/** Returns the `schema` of a route. The answer's schema is for the document and the tests: json.ts encodes answers. */
+export function operation<
+  P extends TProperties = NoMembers,
+  Q extends TProperties = NoMembers,
+  B extends TProperties = NoMembers,
+>(doc: OperationDoc<P, Q, B>): Operation<P, Q, B> {
   const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
   const schema: FastifySchema = {
     operationId: doc.id,
@@ -72,11 +74,11 @@ export function operation<P extends TProperties = None, Q extends TProperties = 
     ...securityOf(doc.access),
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
   };
-  // Members that a route does not have are never read by its handler; Fastify checks those that it has.
+  // Handlers never read members that their route does not have; Fastify checks those that it has.
   return schema as unknown as Operation<P, Q, B>;
 }
 
-/** As the document says it: no key, or a key with that scope. */
+/** Returns the security requirement of the document: no key, or a key with that scope. */
 function securityOf(access: Access): { security?: { [scheme: string]: string[] }[] } {
   return { security: access === 'public' ? [] : [{ key: [access] }] };
 }

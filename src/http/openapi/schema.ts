@@ -22,7 +22,7 @@ export function text({ example, expected, ...options }: TextOptions = {}): TStri
   });
 }
 
-/** An id of a resource, in answers and paths. Paths take any text: what has another shape does not exist. */
+/** The id of a resource, in answers and paths. Paths accept any text: an id of another shape is a 404. */
 export function id(prefix: string, description?: string): TString {
   const tail = /^(r|dl)_$/.test(prefix) ? 'g4w9zl7uo0' : '0Vj3aBc9dEfGhIjK';
   return text({ example: `${prefix}${tail}`, ...(description === undefined ? {} : { description }) });
@@ -32,7 +32,7 @@ export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()], annotationsOf(schema));
 }
 
-/** A whole number that is mostly not there: null is the example. */
+/** A whole number that is usually absent: null is the example. */
 export function mostlyNull(description: string): TUnion<[TInteger, TNull]> {
   return Type.Union([Type.Integer(), Type.Null()], { description, examples: [null] });
 }

@@ -21,8 +21,8 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
     id: 'getComponent',
     tag: 'components',
     access: 'read',
-    summary: 'Read one of our own components',
-    description: 'What it does, and what can be configured.',
+    summary: 'Read a component that comes with Errand',
+    description: 'What it does, and its props.',
     params: { key: Type.String({ description: 'Its key.', examples: ['rss'] }) },
     answer: dataOf(COMPONENT),
   });

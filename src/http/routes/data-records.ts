@@ -94,7 +94,7 @@ function addWrites(app: App, { actions }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Write a record',
-    description: `Makes it or replaces it. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records.`,
+    description: `Creates or replaces the record. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records.`,
     params: RECORD_PARAMS,
     body: DATA_RECORD_INPUT,
     example: { value: { total: 12.5 } },
@@ -102,7 +102,7 @@ function addWrites(app: App, { actions }: HttpDeps): void {
   });
   app.put('/v1/data_stores/:id/records/:key', { schema: put }, async (request) => {
     const { params, body, caller } = request;
-    // The schema has seen that it is there.
+    // The schema requires it.
     const value = jsonOf(request, { name: 'value', maxBytes: LIMITS.recordBytes }) as Uint8Array;
     const place = { ownerId: caller.ownerId, storeId: params.id };
     return { data: recordToWire(await actions.setRecord(place, recordInput(params.key, value, body.ttl))) };

@@ -17,8 +17,8 @@ export function addDocsRoutes(app: App, { publicUrl }: HttpDeps): void {
     description: 'OpenAPI 3.1. Needs no key.',
     answer: Type.Object({ openapi: Type.String({ examples: ['3.1.0'] }) }, { additionalProperties: true }),
   });
-  // Made once per address, since they cannot change while the process runs: these routes need no key, and a caller that asks
-  // for them a thousand times in one packet must not have them made, or held in memory, a thousand times.
+  // Built once per address, since they cannot change while the process runs: these routes need no key, and a thousand requests
+  // in one packet must not build them, or hold them in memory, a thousand times.
   let made: { url: string; document: Buffer; page: Buffer } | null = null;
   const current = () => {
     const url = publicUrl();

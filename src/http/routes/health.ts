@@ -35,10 +35,10 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
   });
   app.get('/readyz', { schema: readyz }, async () => {
     if (draining()) throw new Refusal('unavailable', 'This process is stopping');
-    // A check that fails is an answer here, not an error of this route.
+    // A failed check is an answer here, not an error of this route.
     const isReady = await store.check().catch(() => false);
     if (!isReady) throw new Refusal('unavailable', 'Storage does not answer or takes no writes');
-    // Not 503: a load balancer would take away the events, too, which this process takes as ever.
+    // Not 503: a load balancer would also take away the events, which this process still accepts.
     return canBundle() ? { status: 'ok' } : { status: 'degraded', bundling: 'failing' };
   });
 

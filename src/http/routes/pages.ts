@@ -3,7 +3,7 @@ import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app-type.ts';
 import { htmlPage, sendHtml } from '../docs/html.ts';
 
-/** A small page where people look first: the root, and the address that a workflow's `editor_url` names. */
+/** A small page where people look first: the root, and the address in a workflow's `editor_url`. */
 export function addPageRoutes(app: App): void {
   const send = (reply: FastifyReply): FastifyReply => sendHtml(reply, PAGE);
   app.get('/', { schema: PUBLIC_PAGE }, async (_request, reply) => send(reply));

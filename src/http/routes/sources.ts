@@ -24,7 +24,7 @@ export function addSourceRoutes(app: App, deps: HttpDeps): void {
   addSourceLogRoute(app, deps);
 }
 
-interface Asked {
+interface SourceParameters {
   readonly name?: string;
   readonly active?: boolean;
   readonly component_code?: string;
@@ -33,7 +33,7 @@ interface Asked {
   readonly configured_props?: Record<string, unknown>;
 }
 
-function sourceInput(asked: Asked): SourceInput {
+function sourceInput(asked: SourceParameters): SourceInput {
   const given = WAYS.filter((way) => asked[way] !== undefined);
   if (given.length > 1) throw malformed(given[1] as string, `is one too many beside ${given[0]}: ${ONE_WAY}`);
   const { name, active, component_code: componentCode, configured_props: configuredProps } = asked;

@@ -11,7 +11,7 @@ import { text } from '../openapi/schema.ts';
 import { ROTATE } from '../wire/webhook-input.ts';
 import { keyCursor, WEBHOOK_KEY, webhookKeysOf } from '../wire/webhook-keys.ts';
 import { NEW_WEBHOOK, newWebhookToWire } from '../wire/webhooks.ts';
-import { sightOf } from './webhooks.ts';
+import { viewOf } from './webhooks.ts';
 
 export function addWebhookSecretRoutes(app: App, deps: HttpDeps): void {
   addRotate(app, deps);
@@ -33,7 +33,7 @@ function addRotate(app: App, deps: HttpDeps): void {
   app.post('/v1/webhooks/:id/rotate_secret', { schema }, async ({ params, body, caller }) => {
     const overlapMs = body.overlap_s === undefined ? LIMITS.secretOverlapMs : body.overlap_s * SECOND_MS;
     const webhook = await deps.actions.rotateSecret(caller.ownerId, params.id, overlapMs);
-    return { data: newWebhookToWire(webhook, await sightOf(deps, caller, webhook)) };
+    return { data: newWebhookToWire(webhook, await viewOf(deps, caller, webhook)) };
   });
 }
 
@@ -60,7 +60,7 @@ function addKeys(app: App, { store, clock }: HttpDeps): void {
   });
 }
 
-/** All of the owner's, or the one that is asked for. */
+/** Returns all webhooks of the owner, or the one asked for. */
 async function webhooksOf(store: Store, ownerId: string, id: string | undefined): Promise<readonly Webhook[]> {
   if (id !== undefined) {
     const webhook = await store.getWebhook(ownerId, id);

@@ -19,7 +19,7 @@ export function addWebhookTestRoutes(app: App, { actions, store, maxBodyBytes }:
     body: {
       event: Type.Optional(
         Type.Unknown({
-          description: 'Any JSON value, sent as it stands here; one of Errand’s when not given.',
+          description: 'Any JSON value, sent unchanged; a default event when not given.',
           'x-expected': 'any JSON value',
         }),
       ),

@@ -8,7 +8,7 @@ import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { WEBHOOK_CREATE, WEBHOOK_UPDATE, webhookInput } from '../wire/webhook-input.ts';
-import { NEW_WEBHOOK, newWebhookToWire, type Sight, WEBHOOK, webhookToWire } from '../wire/webhooks.ts';
+import { NEW_WEBHOOK, newWebhookToWire, WEBHOOK, type WebhookView, webhookToWire } from '../wire/webhooks.ts';
 
 const PARAMS = idIn(PREFIX.webhook, 'The webhook.');
 
@@ -26,8 +26,8 @@ export function addWebhookRoutes(app: App, deps: HttpDeps): void {
   addOne(app, deps);
 }
 
-/** What is shown with one webhook, to this caller. */
-export async function sightOf({ store, clock }: HttpDeps, caller: ApiKey, webhook: Webhook): Promise<Sight> {
+/** Returns what one webhook is shown with to this caller. */
+export async function viewOf({ store, clock }: HttpDeps, caller: ApiKey, webhook: Webhook): Promise<WebhookView> {
   const healths = await store.webhookHealth(caller.ownerId, [webhook.id]);
   return { health: healths.get(webhook.id) ?? HEALTHY, nowMs: clock.nowMs(), scopes: caller.scopes };
 }
@@ -47,7 +47,7 @@ function addCreate(app: App, deps: HttpDeps): void {
   app.post('/v1/webhooks', { schema }, async ({ body, caller }) => {
     const input = { ...webhookInput(body), url: body.url };
     const webhook = await deps.actions.createWebhook(caller.ownerId, input);
-    return { data: newWebhookToWire(webhook, await sightOf(deps, caller, webhook)) };
+    return { data: newWebhookToWire(webhook, await viewOf(deps, caller, webhook)) };
   });
 }
 
@@ -82,7 +82,7 @@ function addOne(app: App, deps: HttpDeps): void {
   const { actions, store } = deps;
   const answer = dataOf(WEBHOOK);
   const shown = async (caller: ApiKey, webhook: Webhook) => ({
-    data: webhookToWire(webhook, await sightOf(deps, caller, webhook)),
+    data: webhookToWire(webhook, await viewOf(deps, caller, webhook)),
   });
   const get = operation({
     id: 'getWebhook',

@@ -58,7 +58,7 @@ function addList(app: App, { store, publicUrl }: HttpDeps): void {
     summary: 'List workflows',
     description: 'Newest first, without steps and triggers.',
     query: {
-      active: Type.Optional(Type.Boolean({ description: 'Only those that are (not) active.' })),
+      active: Type.Optional(Type.Boolean({ description: 'True: only active ones; false: only inactive ones.' })),
       name: Type.Optional(text({ description: 'Only those with exactly this name.' })),
       ...LIST_QUERY,
     },

@@ -1,4 +1,4 @@
-// What no route answers: 405 with the methods that the path has, or 404.
+// Answers requests that no route matches: 405 with the path's methods, or 404.
 
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../../domain/fault.ts';
@@ -11,7 +11,7 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** To be called before the routes are added: it watches them being added. */
+/** Must be called before the routes are added: it collects them as they are added. */
 export function addNotFound(
   app: Pick<FastifyInstance, 'addHook' | 'setNotFoundHandler'>,
   deps: Pick<HttpDeps, 'metrics'>,

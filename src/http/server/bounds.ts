@@ -1,19 +1,19 @@
-// What callers may take of a server before it knows them: connections, time and memory.
+// Limits on unauthenticated callers: connections, time and memory.
 
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 
 export interface HttpBounds {
   readonly maxConnections: number;
-  /** From one IPv4 address or one IPv6 network of 64 bits. Those from this machine count in all only: a proxy may be there. */
+  /** Per IPv4 address or IPv6 network of 64 bits. Connections from this machine count only in all: a proxy may run there. */
   readonly maxConnectionsPerAddress: number;
-  /** How long a caller may leave an answer unread before its connection is closed. */
+  /** How long an answer may stay unread before its connection is closed. */
   readonly unreadAnswerMs: number;
   readonly headersMs: number;
   /** Headers and body together. */
   readonly requestMs: number;
-  /** How often the two are looked at. */
+  /** How often these two times are checked. */
   readonly checkMs: number;
-  /** Longer than the idle timeout of the usual load balancers, so that it is they who close first. */
+  /** Longer than the idle timeout of common load balancers, so that they close first. */
   readonly keepAliveMs: number;
   readonly bodyMemoryBytes: number;
   readonly ownerBodyMemoryBytes: number;

@@ -1,8 +1,8 @@
-// What never became a request: malformed HTTP, headers too large, a body that ended early or came too slowly. Node hands
-// over the bare socket, so the answer is written by hand.
+// Answers what never became a request: malformed HTTP, oversized headers, a body that ended early or came too slowly. Node
+// hands over the bare socket, so the answer is written by hand.
 //
-// A pipelined request may be broken while the one before it is still being answered: then that answer goes out first,
-// since a 400 in its place would say of an accepted event that it was refused.
+// A pipelined request may be broken while an earlier one is still being answered. That answer is sent first: a 400 in its
+// place would report an accepted event as refused.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,23 +10,23 @@ import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Problem } from '../problem.ts';
 
-/** The newest answer of a socket, kept on the socket itself: a WeakMap would be written to with every request. */
+/** The newest answer of a socket, stored on the socket: a WeakMap would be written to with every request. */
 const LAST = Symbol('last answer');
 
-/** On sockets whose answer to a broken request waits for the one before it: every later packet is broken, too. */
+/** Set on sockets whose answer to a broken request waits for an earlier answer: later packets are broken, too. */
 const BROKEN = Symbol('broken');
 
-interface Tracked extends Socket {
+interface AnsweringSocket extends Socket {
   [LAST]?: ServerResponse;
   [BROKEN]?: boolean;
 }
 
 /** Answers to requests that node:http could not read. */
 export interface ClientErrors {
-  /** To be told of each request, so that a broken one is told from the one before it. */
+  /** Must be called for each request, so that a broken request is not mistaken for the one before it. */
   begin(req: IncomingMessage, res: ServerResponse): void;
   handle(error: NodeJS.ErrnoException, socket: Socket): void;
-  /** Whether all that came over `socket` has been answered. */
+  /** Returns whether all requests of `socket` have been answered. */
   isIdle(socket: Socket): boolean;
 }
 
@@ -40,14 +40,14 @@ function refusalOf(code: string): Refusal {
   return new Refusal('malformed', DETAILS[code] ?? 'This is not a valid HTTP request');
 }
 
-/** A whole answer, after which the connection closes. */
+/** Returns the bytes of a whole answer, after which the connection closes. */
 export function rawProblem({ status, headers, body }: Problem): string {
   const ours = { 'content-length': Buffer.byteLength(body), 'x-content-type-options': 'nosniff', connection: 'close' };
   const lines = Object.entries({ ...headers, ...ours }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** `problemTo`: the answer that refuses, counted. */
+/** `problemTo`: returns the answer that refuses, and counts it. */
 export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientErrors {
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable) return void socket.destroy();
@@ -56,12 +56,12 @@ export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientEr
 
   return {
     begin: (req, res) => {
-      (req.socket as Tracked)[LAST] = res;
+      (req.socket as AnsweringSocket)[LAST] = res;
     },
-    handle: (error, socket: Tracked) => {
+    handle: (error, socket: AnsweringSocket) => {
       const res = socket[LAST];
       if (error.code === 'ECONNRESET') socket.destroy();
-      // Its request was refused by the head, and is still arriving: a second answer would be taken for the next one's.
+      // The request was refused by its head and is still arriving: a second answer would be taken for the next request's.
       else if (res?.writableFinished && !res.req.complete) socket.destroy();
       else if (!res || res.writableFinished) refuse(error, socket);
       else if (res.req.complete) {
@@ -70,6 +70,6 @@ export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientEr
       } else if (res.headersSent) socket.destroy();
       else refuse(error, socket);
     },
-    isIdle: (socket) => (socket as Tracked)[LAST]?.writableFinished ?? true,
+    isIdle: (socket) => (socket as AnsweringSocket)[LAST]?.writableFinished ?? true,
   };
 }

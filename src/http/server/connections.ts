@@ -1,5 +1,5 @@
-// How many connections a server has, in all and from one address. What is too much is told so in a few bytes and closed at
-// once: no request of it is read.
+// Limits the connections of a server, in all and per address. A connection beyond a limit gets a short refusal and is closed
+// before any request is read.
 
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,17 +12,17 @@ const MAPPED_IPV4 = '::ffff:';
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-interface Around {
+interface ConnectionDeps {
   readonly bounds: HttpBounds;
   readonly errors: Pick<ClientErrors, 'isIdle'>;
-  /** The answer that refuses, counted. */
+  /** Returns the answer that refuses, and counts it. */
   readonly problemTo: (refusal: Refusal) => Problem;
 }
 
-export function boundConnections(server: Server, { bounds, errors, problemTo }: Around): void {
+export function boundConnections(server: Server, { bounds, errors, problemTo }: ConnectionDeps): void {
   const counts = new Map<string, number>();
   let all = 0;
-  // Before Node's own listener, which would begin to read.
+  // Before Node's own listener, which starts to read.
   server.prependListener('connection', (socket: Socket) => {
     const network = networkOf(socket.remoteAddress ?? '');
     const count = (counts.get(network) ?? 0) + 1;
@@ -37,7 +37,7 @@ export function boundConnections(server: Server, { bounds, errors, problemTo }: 
       else counts.delete(network);
     });
   });
-  // Where there is a listener, Node closes nothing by itself: a caller may wait for its answer in silence.
+  // With a listener, Node closes nothing by itself: a caller may wait for its answer without sending anything.
   server.setTimeout(bounds.unreadAnswerMs, (socket: Socket) => {
     if (socket.writableLength > 0 || errors.isIdle(socket)) socket.destroy();
   });
@@ -51,12 +51,12 @@ function turnAway(socket: Socket, problem: Problem): void {
   socket.destroySoon();
 }
 
-/** Whether nothing can be answered any more: the connection was turned away, or an answer before this request was its last. */
+/** Returns whether nothing more can be answered: the connection was refused, or an earlier answer was its last. */
 export function isClosing(req: IncomingMessage): boolean {
   return req.socket.writableEnded;
 }
 
-/** What one caller has at its disposal: an IPv4 address, or an IPv6 network of 64 bits. */
+/** Returns what one caller can have: an IPv4 address, or an IPv6 network of 64 bits. */
 export function networkOf(address: string): string {
   if (address.startsWith(MAPPED_IPV4) && address.includes('.')) return address.slice(MAPPED_IPV4.length);
   if (!address.includes(':') || address === '::1') return address;

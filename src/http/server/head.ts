@@ -1,6 +1,6 @@
-// What Node's parser takes and two readers may still read differently: the host that a request names, and where its body
-// ends. A request past a proxy that reads it another way is how requests are smuggled, so it is refused and its connection
-// closed. Node itself refuses two lengths, a length beside chunks, codings other than chunked, and malformed chunks.
+// What Node's parser accepts and two readers may still read differently: the host that a request names, and where its body
+// ends. Such differences between a proxy and this server allow request smuggling, so the request is refused and its
+// connection closed. Node itself refuses two lengths, a length with chunks, codings other than chunked, malformed chunks.
 
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
@@ -26,22 +26,22 @@ const OLD_CHUNKS = new Refusal('malformed', 'HTTP/1.0 has no Transfer-Encoding; 
 
 const EXPECTATION = new Refusal('malformed', 'The Expect header asks for something other than 100-continue');
 
-/** What is wrong with the head of `req`; null when nothing is. */
+/** Returns what is wrong with the head of `req`; null when nothing is. */
 export function headFault(req: IncomingMessage): Refusal | null {
   const { host } = req.headers;
   const isOld = req.httpVersion === '1.0';
   if (isOld && req.headers['transfer-encoding'] !== undefined) return OLD_CHUNKS;
   const { expect } = req.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return EXPECTATION;
-  // HTTP/1.0 knows no Host header.
+  // HTTP/1.0 has no Host header.
   if (host === undefined) return isOld ? authorityFault(req.url as string, null) : MISSING;
-  // Of several, `headers` has the first only.
+  // `headers` has only the first of several.
   if (countOf(req.rawHeaders, 'host') > 1) return DUPLICATE;
   if (!HOST.test(host)) return INVALID;
   return authorityFault(req.url as string, host);
 }
 
-/** A whole address in the request line must name the host that the header names. */
+/** Checks that an absolute address in the request line names the same host as the header. */
 function authorityFault(url: string, host: string | null): Refusal | null {
   if (url.startsWith('/') || url === '*') return null;
   const [, scheme, authority] = ABSOLUTE.exec(url) ?? [];
@@ -56,7 +56,7 @@ function withoutPort(host: string, port: string): string {
   return host.endsWith(port) ? host.slice(0, -port.length) : host;
 }
 
-/** `name`: in small letters. Compares lengths first: this is asked of every request. */
+/** Counts headers with this name (lower case). Compares lengths first: it runs for every request. */
 export function countOf(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,12 +1,12 @@
-// `/metrics` at an address of its own, without a key: who may reach that address may read them. They are of the whole
-// process and of all owners, so that at the service's own address they need a key with the scope `admin`.
+// Serves `/metrics` at a separate address, without a key: every caller that reaches that address may read them. They cover the
+// whole process and all owners, so that at the service's own address they need a key with the scope `admin`.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { Refusal } from '../../domain/fault.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import type { HttpDeps } from '../deps.ts';
 import { problemOf, refused, writeProblem } from '../problem.ts';
-import { GuardedResponse } from '../response.ts';
+import { type Exchange, GuardedResponse } from '../response.ts';
 import { headFault } from './head.ts';
 import { pathOf } from './target.ts';
 
@@ -33,12 +33,6 @@ export function createMetricsServer(deps: Pick<HttpDeps, 'metrics' | 'log'>, nex
   });
   server.maxConnections = MAX_CONNECTIONS;
   return server;
-}
-
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly requestId: string;
 }
 
 async function answer(deps: Pick<HttpDeps, 'metrics'>, { req, res, requestId }: Exchange): Promise<void> {

@@ -1,6 +1,6 @@
 // One node:http server, two ways through it: `/e/…` and `/r/…` go to the ingress on the bare request, everything else to
-// Fastify. The ingress is the hot path and needs the raw bytes; on two cores, bare node:http answers 66k POST/s of 1 KB, and
-// Fastify with a handler that does nothing 38k.
+// Fastify. The ingress is the hot path and needs the raw bytes; on two cores, bare node:http answers 66k POST/s of 1 KB,
+// Fastify with an empty handler 38k.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import type { HttpDeps } from '../deps.ts';
 import { createIngress } from '../ingress/ingress.ts';
 import { createResuming } from '../ingress/resume.ts';
 import { type Problem, refused, writeProblem } from '../problem.ts';
-import { GuardedResponse } from '../response.ts';
+import { GuardedResponse, type RequestHandler } from '../response.ts';
 import { BOUNDS, type HttpBounds } from './bounds.ts';
 import { clientErrors } from './client-error.ts';
 import { boundConnections, isClosing } from './connections.ts';
@@ -23,21 +23,19 @@ import { createMetricsServer } from './metrics-server.ts';
 import { normalizeTarget } from './target.ts';
 
 export interface HttpServer {
-  /** Port 0 takes any free one; the answer says which. */
+  /** Port 0 takes any free port; the result names it. */
   listen(at: { host: string; port: number }): Promise<{ port: number }>;
-  /** Answers `/metrics`, and nothing else, without a key at an address of its own. */
+  /** Answers only `/metrics`, without a key, at a separate address. */
   listenForMetrics(at: { host: string; port: number }): Promise<{ port: number }>;
   /** Null while not listening. */
   address(): AddressInfo | null;
-  /** Takes no more connections, waits for answers under way, then closes. May be called twice, or before listening. */
+  /** Accepts no more connections, waits for answers in progress, then closes. May be called twice, or before listening. */
   stop(): Promise<void>;
 }
 
-/** How long `stop` waits for answers; callers that wait for a run are cut off after it, and may try again. */
+/** How long `stop` waits for answers; callers that still wait for a run are then cut off, and may try again. */
 const STOP_GRACE_MS = 10 * SECOND_MS;
 const SWEEP_MS = 50;
-
-type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds> = {}): Promise<HttpServer> {
   const bounds = { ...BOUNDS, ...given };
@@ -46,7 +44,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   const errors = clientErrors(problemTo);
   const { bodyMemoryBytes: maxBytes, ownerBodyMemoryBytes: maxOwnerBytes } = bounds;
   const bodyMemory = createBodyMemory({ maxBytes, maxOwnerBytes });
-  const unlessOut = (handle: Handler): Handler => {
+  const unlessOut = (handle: RequestHandler): RequestHandler => {
     return (req, res) => {
       const outage = outageOf(deps, {});
       if (outage) refuse(req, res, problemTo(outage));
@@ -55,7 +53,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   };
   const ingress = unlessOut(createIngress({ ...deps, bodyMemory }, nextRequestId));
   const resuming = unlessOut(createResuming({ ...deps, bodyMemory }, nextRequestId));
-  const handlerAround = (toFastify: Handler): Handler => {
+  const handlerAround = (toFastify: RequestHandler): RequestHandler => {
     return (req, res) => {
       if (isClosing(req)) return;
       errors.begin(req, res);
@@ -80,13 +78,13 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   return lifecycle({ server: app.server, metrics, closeApp: () => app.close() });
 }
 
-/** Each holds its answer in memory until those before it are sent, and one packet has room for a thousand. */
+/** Each answer is held in memory until earlier ones are sent, and one packet has room for a thousand requests. */
 const TOO_FAR = new Refusal(
   'unavailable',
   `More than ${LIMITS.requestsAhead} requests were sent ahead on this connection; wait for their answers`,
 );
 
-function serverWith(handler: Handler, bounds: HttpBounds): Server {
+function serverWith(handler: RequestHandler, bounds: HttpBounds): Server {
   const timeouts = {
     keepAliveTimeout: bounds.keepAliveMs,
     headersTimeout: bounds.headersMs,
@@ -96,7 +94,7 @@ function serverWith(handler: Handler, bounds: HttpBounds): Server {
   // Node would refuse a missing Host with an empty answer.
   const options = { ...timeouts, maxHeaderSize: LIMITS.requestHeaderBytes, requireHostHeader: false };
   const server = createServer({ ...options, ServerResponse: GuardedResponse }, handler);
-  // Without these listeners Node tells each sender to go on before its key is looked at, and answers 417 with nothing said.
+  // Without these listeners Node sends 100 Continue before the key is checked, and answers 417 with an empty body.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     awaitContinue(req, res);
     handler(req, res);
@@ -138,7 +136,7 @@ function lifecycle({ server, metrics, closeApp }: Closed): HttpServer {
 async function closed(server: Server): Promise<void> {
   if (!server.listening) return;
   const closing = new Promise((resolve) => server.close(resolve));
-  // A connection that falls idle after `close` would be kept for its next request.
+  // A connection that becomes idle after `close` would be kept for its next request.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const cutOff = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
   await closing;
@@ -156,7 +154,7 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
   });
 }
 
-/** Ids of requests: random per process, then counted. A random one for each would cost more than the rest of a header. */
+/** Returns a source of request ids: random per process, then counted. Random bytes per request would cost too much. */
 function requestIds({ ids }: Pick<HttpDeps, 'ids'>): () => string {
   const prefix = `req_${ids
     .secret()

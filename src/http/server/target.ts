@@ -1,15 +1,15 @@
-// The request's target in its one form, made before anything looks at it: both ways through the server, the router and what
-// refuses see the same text.
+// Normalizes the request's target before anything reads it: the ingress, the router and every check of access see the same
+// text.
 
 import type { IncomingMessage } from 'node:http';
 
-/** Characters that mean the same escaped or not (RFC 3986, 2.3), and the `$` of `$errors`, which callers escape or do not. */
+/** Characters that mean the same escaped or not (RFC 3986, 2.3), and the `$` of `$errors`. */
 const SAME_UNESCAPED = /^[A-Za-z0-9\-._~$]$/;
 const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 
 /**
- * Gives the request its target as path and query, with nothing escaped in the path that needs no escape. Of an address of
- * the ingress, that is the first part alone: the rest belongs to the event, which gets it as it came.
+ * Sets the target to path and query, with no unnecessary escapes in the path. In an ingress address this applies to the
+ * first segment only: the rest belongs to the event, which gets it as it came.
  */
 export function normalizeTarget(req: IncomingMessage): string {
   const url = originForm(req.url as string);
@@ -17,7 +17,7 @@ export function normalizeTarget(req: IncomingMessage): string {
   return req.url;
 }
 
-/** A client may also name the whole address, as it would to a proxy, and a server has to take that. */
+/** Clients may send an absolute address, as to a proxy; servers must accept it. */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
@@ -40,7 +40,7 @@ function withoutEscapes(path: string): string {
   });
 }
 
-/** The path alone. Like the router, it takes a `#` for an end, too. */
+/** Returns the path alone. Like the router, it also ends at a `#`. */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   return end < 0 ? url : url.slice(0, end);

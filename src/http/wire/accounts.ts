@@ -1,4 +1,4 @@
-// Accounts as they are shown and asked for. What is in their fields is never shown, and never told back.
+// Accounts: as shown, and their parameters. The values of their fields are never shown, nor repeated in refusals.
 
 import { type Static, Type } from 'typebox';
 import type { Account } from '../../domain/data.ts';

@@ -1,4 +1,4 @@
-// Records of the audit log as they are shown, and what may be asked of them.
+// Records of the audit log as shown, and the filters of their list.
 
 import { type Static, Type } from 'typebox';
 import type { AuditQuery, AuditRecord } from '../../domain/audit.ts';
@@ -11,14 +11,14 @@ export const AUDIT_RECORD = Type.Object(
     id: id('au_'),
     at_ms: MILLISECONDS,
     owner_id: id('u_', 'In whose log it stands.'),
-    key_id: nullable(id('key_', 'The key that asked for it; null: the command line, on the store itself.')),
+    key_id: nullable(id('key_', 'The key of the request; null: the command line, on the store itself.')),
     key_label: text({ example: 'deploy script' }),
-    by_owner_id: nullable(id('u_', 'Whose key that is: another owner’s, when an admin’s key did it.')),
+    by_owner_id: nullable(id('u_', 'The owner of that key: another owner, when an admin’s key was used.')),
     operation: text({ description: '`operationId` of this document.', example: 'updateWorkflow' }),
-    target_id: nullable(id('p_', 'What it was done to, or what it made.')),
+    target_id: nullable(id('p_', 'The id of what was changed or created.')),
     method: text({ example: 'PUT' }),
     path: text({ description: 'Without the query string.', example: '/v1/workflows/p_0Vj3aBc9dEfGhIjK' }),
-    client_ip: text({ description: 'From where: of a proxy, if there is one.', example: '192.0.2.7' }),
+    client_ip: text({ description: 'The caller’s address: a proxy’s, if there is one.', example: '192.0.2.7' }),
     request_id: text({ description: 'The `x-request-id` of the answer.', example: 'req_0Vj3aBc9dEfGhIjK' }),
     status: nullable(
       Type.Integer({
@@ -38,7 +38,7 @@ export const AUDIT_RECORD = Type.Object(
 export const AUDIT_QUERY = {
   key: Type.Optional(text({ description: 'Only by this key.', example: 'key_0Vj3aBc9dEfGhIjK' })),
   operation: Type.Optional(text({ description: 'Only this `operationId`.', example: 'updateWorkflow' })),
-  target: Type.Optional(text({ description: 'Only what was done to this.', example: 'p_0Vj3aBc9dEfGhIjK' })),
+  target: Type.Optional(text({ description: 'Only changes of this one.', example: 'p_0Vj3aBc9dEfGhIjK' })),
   since: Type.Optional(text({ description: `From then on: ${TIME_WANTED}.`, example: '2026-01-31T12:00:00Z' })),
   until: Type.Optional(text({ description: 'Before then.', example: '2026-02-01T00:00:00Z' })),
 };

@@ -1,4 +1,4 @@
-// Our own components, as they are shown.
+// Errand's own components, as shown.
 
 import { type Static, Type } from 'typebox';
 import { text } from '../openapi/schema.ts';

@@ -1,4 +1,4 @@
-// Components that are being configured: which one it is, the options of a prop, and which props there are.
+// Configuring a component: which component, the options of a prop, and its props.
 
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
@@ -25,7 +25,7 @@ const WHICH = {
   component_path: Type.Optional(
     text({ description: 'A file in the server’s folder of components.', example: 'shop/sources/new-order.mjs' }),
   ),
-  component: Type.Optional(text({ description: 'The key of one of our own.', example: 'rss' })),
+  component: Type.Optional(text({ description: 'The key of a component that comes with Errand.', example: 'rss' })),
   source_id: Type.Optional(text({ description: 'The component of a source, and what it is configured with.' })),
   workflow_id: Type.Optional(text({ description: 'The component of a workflow’s step, likewise.' })),
   namespace: Type.Optional(text({ description: 'With `workflow_id`: which step; the first when left out.' })),
@@ -84,7 +84,7 @@ export const CONFIGURABLE_PROPS = Type.Object(
   { title: 'ConfigurableProps' },
 );
 
-type Which = {
+type ComponentParameters = {
   readonly component_code?: string;
   readonly component_path?: string;
   readonly component?: string;
@@ -94,7 +94,7 @@ type Which = {
   readonly configured_props?: Record<string, unknown>;
 };
 
-type Asked = Which & {
+type OptionsParameters = ComponentParameters & {
   readonly prop_name: string;
   readonly page?: number;
   readonly prev_context?: Record<string, unknown> | null;
@@ -103,7 +103,7 @@ type Asked = Which & {
 
 const ONE_OF = ['component_code', 'component_path', 'component', 'source_id', 'workflow_id'] as const;
 
-export function componentInput(asked: Which): ComponentInput {
+export function componentInput(asked: ComponentParameters): ComponentInput {
   if (ONE_OF.filter((name) => asked[name] !== undefined).length !== 1) {
     const message = `exactly one of ${ONE_OF.join(', ')} says which component it is`;
     throw new Refusal('malformed', message, { errors: [{ parameter: 'component_code', message }] });
@@ -121,7 +121,7 @@ export function componentInput(asked: Which): ComponentInput {
   };
 }
 
-export function optionsInput(asked: Asked): OptionsInput {
+export function optionsInput(asked: OptionsParameters): OptionsInput {
   const { prop_name: propName, page = 0, prev_context: prevContext = null, query } = asked;
   return { ...componentInput(asked), propName, page, prevContext, query };
 }

@@ -1,4 +1,4 @@
-// Data stores and their records as they are shown and asked for. A record's value goes in and out as it was written.
+// Data stores and their records: as shown, and their parameters. A record's value goes in and out as written.
 
 import { type Static, Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
@@ -69,7 +69,7 @@ export function recordToWire(record: DataRecord): Static<typeof DATA_RECORD> {
   };
 }
 
-/** A key out of a path or a cursor. */
+/** Returns a key from a path or a cursor. */
 export function checkedKey(parameter: string, key: string): string {
   const isFine = key.length >= 1 && key.length <= LIMITS.recordKeyChars && key.isWellFormed();
   if (isFine) return key;

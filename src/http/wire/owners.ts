@@ -1,4 +1,4 @@
-// Owners and API keys as they are shown and asked for.
+// Owners and API keys: as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { type ApiKey, DEFAULT_SCOPES, type KeyInput, SCOPES } from '../../domain/keys.ts';
@@ -29,7 +29,7 @@ const KEY_FIELDS = {
   label: text({ example: 'deploy script' }),
   scopes: Type.Array(oneOf(SCOPES)),
   created_at: SECONDS,
-  created_by: nullable(id('key_', 'The key that made it; null: the service itself, or the command line.')),
+  created_by: nullable(id('key_', 'The key that created it; null: the service itself, or the command line.')),
   expires_at: mostlyNull('When it expires, in seconds since the Unix epoch; null: never.'),
   last_used_at: nullable(
     Type.Integer({

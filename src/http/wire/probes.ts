@@ -1,4 +1,4 @@
-// A test of a webhook as it is shown: what was sent, what came back, and what would follow from it.
+// A test of a webhook as shown: the request, the answer, and what would follow.
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-// Quotas of owners as they are shown and asked for.
+// Quotas of owners: as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
@@ -31,7 +31,7 @@ const FIELDS = {
   requests_per_second: limit({
     minimum: 1,
     maximum: LIMITS.maxQuotaRequests,
-    description: 'Calls of the interface and events, together, at each node. Beyond it they are refused with 429.',
+    description: 'API requests and events together, at each node. Beyond it they are refused with 429.',
     examples: [100],
   }),
   stored_bytes: limit({

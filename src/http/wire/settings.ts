@@ -1,4 +1,4 @@
-// Settings of a workflow as they are asked for and shown.
+// Settings of a workflow: parameters, and as shown.
 
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';

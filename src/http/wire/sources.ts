@@ -1,4 +1,4 @@
-// Sources as they are shown and asked for.
+// Sources: as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
@@ -79,7 +79,7 @@ export const SOURCE_WHOLE = Type.Object(
     component_path: Type.Optional(
       text({ description: 'When it was deployed by path.', example: 'shop/sources/new-order.mjs' }),
     ),
-    component: Type.Optional(text({ description: 'When it is one of our own.', example: 'rss' })),
+    component: Type.Optional(text({ description: 'When it comes with Errand.', example: 'rss' })),
   },
   { title: 'SourceWhole' },
 );
@@ -98,7 +98,7 @@ function plainToWire(source: Source) {
   };
 }
 
-/** Its own triggers count here, and not how they are listened to. */
+/** Only the source's own triggers, not their subscriptions. */
 interface ShownSource {
   readonly source: Source;
   readonly triggers: readonly { readonly trigger: Trigger | null }[];
@@ -127,7 +127,7 @@ export function sourceWholeToWire(
   };
 }
 
-/** Each http prop with its address, where callers of other services look for it. */
+/** Adds the address to each http prop, where users look for it. */
 function withEndpoints(
   props: Record<string, unknown>,
   { triggers }: ShownSource,

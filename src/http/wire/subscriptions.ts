@@ -1,4 +1,4 @@
-// Subscriptions as they are shown and asked for.
+// Subscriptions: as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';

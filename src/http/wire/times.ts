@@ -1,4 +1,4 @@
-// Times as callers give them.
+// Times as parameters.
 
 import { Refusal } from '../../domain/fault.ts';
 
@@ -9,19 +9,19 @@ const LAST_MS = 2 ** 43 - 1;
 const MILLIS = /^\d{1,16}$/;
 const ISO = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Epoch milliseconds. Refuses what is no time, with the parameter's name. */
+/** Returns epoch milliseconds. Refuses an invalid time with the parameter's name. */
 export function timeOf(parameter: string, value: number | string): number {
   const ms = typeof value === 'number' ? value : MILLIS.test(value) ? Number(value) : isoMs(value);
   if (!(ms >= 0)) throw wrong(parameter, `must be ${TIME_WANTED}`, value);
   return Math.min(ms, LAST_MS);
 }
 
-/** NaN for what is no instant; a time of day without its offset is none. */
+/** Returns NaN for what is not an instant; a time of day without an offset is not. */
 function isoMs(text: string): number {
   const day = ISO.exec(text)?.[1];
   if (day === undefined) return Number.NaN;
   const midnight = new Date(`${day}T00:00:00Z`);
-  // The 30th of February would be taken for a day in March.
+  // Date.parse takes the 30th of February for a day in March.
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return Number.NaN;
   return Date.parse(text);
 }

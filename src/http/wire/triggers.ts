@@ -1,4 +1,4 @@
-// Triggers of a workflow as they are asked for and shown.
+// Triggers of a workflow: parameters, and as shown.
 
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
@@ -28,7 +28,7 @@ const AUTH_INPUT = Type.Object(
   STRICT,
 );
 
-/** As they are shown: taken, so that what was read can be sent back, and passed over. */
+/** Members that answers have: accepted, so that an answer can be sent back, and ignored. */
 const SHOWN_ONLY = {
   id: Type.Optional(text({ description: 'Shown only.', maxLength: 64 })),
   endpoint_url: Type.Optional(text({ description: 'Shown only.', maxLength: LIMITS.urlChars })),
@@ -135,7 +135,7 @@ function refuse(parameter: string, message: string): never {
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
-/** The address at which a trigger with this key is called. */
+/** Returns the address of a trigger with this key. */
 export function endpointUrl(publicUrl: string, key: string): string {
   return `${publicUrl}/e/${key}`;
 }
@@ -164,7 +164,7 @@ export function triggerToWire(shown: ShownTrigger, publicUrl: string): Static<ty
 }
 
 export const TRIGGERS_INPUT = Type.Array(TRIGGER_INPUT, {
-  description: 'What starts it; none at all for a workflow that only listens.',
+  description: 'What starts it; empty for a workflow that only listens.',
   maxItems: LIMITS.triggersPerWorkflow,
   examples: [[{ type: 'http' }]],
 });

@@ -1,4 +1,4 @@
-// Webhooks as they are asked for.
+// Parameters of webhooks.
 
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
@@ -60,7 +60,7 @@ const UPDATE = Type.Object(WEBHOOK_UPDATE);
 
 type Parameters = Static<typeof UPDATE>;
 
-/** Whether the address may ever be reached is judged by the engine; this is its shape alone. */
+/** Checks the shape of the address alone; the engine decides whether it may be reached. */
 export function webhookInput(given: Parameters): WebhookInput {
   if (given.url !== undefined) checkUrl(given.url);
   const { url, name, description, active } = given;

@@ -30,7 +30,7 @@ export function keyCursor(cursor: string): string | undefined {
   return KEY_ID.test(cursor) ? cursor : undefined;
 }
 
-/** Those that still sign or are about to, newest first. */
+/** Returns the public keys that sign now or soon, newest first. */
 export function publicKeysOf({ secrets }: Webhook, nowMs: number): Static<typeof SHOWN_KEY>[] {
   return secrets.flatMap(({ publicKey, untilMs }) =>
     publicKey === null || (untilMs !== null && untilMs <= nowMs) ? [] : [{ public_key: publicKey, until_ms: untilMs }],

@@ -1,4 +1,4 @@
-// Settings of a webhook as they are asked for and shown. They stand among its other members.
+// Settings of a webhook: parameters, and as shown. They are members of the webhook itself.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { faultOfHeaders } from '../../domain/delivery/webhook-headers.ts';
@@ -13,7 +13,7 @@ import {
 import { nullable, oneOf } from '../openapi/schema.ts';
 
 const MIN_TIMEOUT_MS = 100;
-/** Stands for the values of headers where the caller's key may not change them. */
+/** Shown in place of header values to callers whose key may not change them. */
 export const HIDDEN = '(hidden)';
 
 const TIMEOUT = Type.Integer({
@@ -96,7 +96,7 @@ function settable<T extends TSchema>(schema: T) {
   return Type.Optional(nullable(schema));
 }
 
-/** Members that are left out stay; null resets. */
+/** Absent members keep their value; null resets. */
 export const WEBHOOK_SETTINGS_INPUT = {
   headers: settable(HEADERS),
   timeout_ms: settable(TIMEOUT),

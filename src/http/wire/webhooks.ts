@@ -1,4 +1,4 @@
-// Webhooks as they are shown.
+// Webhooks as shown.
 
 import { type Static, Type } from 'typebox';
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
@@ -48,14 +48,14 @@ export const NEW_WEBHOOK = Type.Object(
   { title: 'NewWebhook' },
 );
 
-/** What is shown with a webhook, and to whom. */
-export interface Sight {
+/** What a webhook is shown with, and to which caller. */
+export interface WebhookView {
   readonly health: WebhookHealth;
   readonly nowMs: number;
   readonly scopes: readonly Scope[];
 }
 
-export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: Sight): Static<typeof WEBHOOK> {
+export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: WebhookView): Static<typeof WEBHOOK> {
   return {
     id: webhook.id,
     user_id: webhook.ownerId,
@@ -63,7 +63,7 @@ export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: Sight
     name: webhook.name,
     description: webhook.description,
     active: webhook.active,
-    // Who may change the webhook could have its headers sent anywhere; who may not, learns no credentials.
+    // A caller who may change the webhook could send its headers anywhere; other callers see no credentials.
     ...webhookSettingsToWire(webhook.settings, !scopes.includes('write')),
     health: healthToWire(webhook.active, health, nowMs),
     public_keys: publicKeysOf(webhook, nowMs),
@@ -72,10 +72,10 @@ export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: Sight
   };
 }
 
-export function newWebhookToWire(webhook: Webhook, sight: Sight): Static<typeof NEW_WEBHOOK> {
+export function newWebhookToWire(webhook: Webhook, view: WebhookView): Static<typeof NEW_WEBHOOK> {
   const newest = webhook.secrets.find(({ publicKey }) => publicKey === null);
   if (!newest) throw new Error(`${webhook.id} has no secret`);
-  return { ...webhookToWire(webhook, sight), secret: newest.secret };
+  return { ...webhookToWire(webhook, view), secret: newest.secret };
 }
 
 function healthToWire(active: boolean, health: WebhookHealth, nowMs: number): Static<typeof HEALTH> {

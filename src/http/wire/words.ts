@@ -1,4 +1,4 @@
-// Times as they stand in sentences.
+// Times and durations in sentences.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 
@@ -7,12 +7,12 @@ export function instant(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** A length of time in its two largest units: `2 h 30 min`, `57 s`, `400 ms`. */
+/** Returns a duration in its two largest units: `2 h 30 min`, `57 s`, `400 ms`. */
 export function lengthOf(ms: number): string {
   if (ms < SECOND_MS) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < MINUTE_MS) return `${Math.round(ms / 100) / 10} s`;
   const parts: string[] = [];
-  // What is rounded must not become 60 of its unit.
+  // A rounded number must not become 60 of its unit.
   let rest = Math.round(ms / SECOND_MS) * SECOND_MS;
   for (const [unitMs, unit] of [
     [DAY_MS, 'd'],

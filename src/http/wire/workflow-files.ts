@@ -1,5 +1,5 @@
-// Workflow files as they are sent; and what one says of itself, as the same would be asked for over HTTP. That comes
-// from a process that runs user code, so it is checked as a request is.
+// Parameters of workflow files; and what a file declares about itself, in the form of the API's parameters. That comes from
+// a process that runs user code, so it is checked like a request.
 
 import { type Static, Type } from 'typebox';
 import type { WorkflowInput } from '../../domain/requests.ts';
@@ -21,7 +21,7 @@ export const FILE_INPUT = {
     example: "import { defineWorkflow } from 'errand/workflow';\n…",
   }),
   bundle: text({
-    description: 'An ES module that needs nothing but Node’s own modules; its exports are the bundler’s own affair.',
+    description: 'An ES module that needs nothing but Node’s own modules; the bundler decides what it exports.',
     minLength: 1,
     example: 'var Chain = class …',
   }),
@@ -41,7 +41,7 @@ const DESCRIBED = Type.Object(WORKFLOW_CREATE, { additionalProperties: false });
 
 const refusalOf = validatorOf(DESCRIBED);
 
-/** The steps' code is in the bundle, and only their names are here. Throws `Refusal`. */
+/** Returns what the file declares; its steps have names only, since their code is in the bundle. Throws `Refusal`. */
 export function fileInput(described: unknown): WorkflowInput {
   const { steps, ...others } = (described ?? {}) as Readonly<Record<string, unknown>>;
   const named = Array.isArray(steps) ? steps.map((namespace: unknown) => ({ namespace, code: '-' })) : steps;

@@ -1,4 +1,4 @@
-// Workflows and their deployments as they are shown and asked for.
+// Workflows and their deployments as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
@@ -61,7 +61,7 @@ export const WORKFLOW_CREATE = {
 
 export const WORKFLOW_UPDATE = {
   name: Type.Optional(NAME),
-  active: Type.Optional(Type.Boolean({ description: 'False: it hears nothing any more.', examples: [true] })),
+  active: Type.Optional(Type.Boolean({ description: 'False: it gets no more events.', examples: [true] })),
   steps: Type.Optional(STEPS),
   triggers: Type.Optional(TRIGGERS_INPUT),
   settings: Type.Optional(SETTINGS_INPUT),
@@ -107,7 +107,7 @@ export const DEPLOYMENT = Type.Object(
   { title: 'Deployment' },
 );
 
-type Asked = {
+type WorkflowParameters = {
   readonly name?: string;
   readonly active?: boolean;
   readonly steps?: readonly Static<typeof STEP_INPUT>[];
@@ -115,7 +115,7 @@ type Asked = {
   readonly settings?: Static<typeof SETTINGS_INPUT>;
 };
 
-export function workflowInput(asked: Asked): WorkflowInput {
+export function workflowInput(asked: WorkflowParameters): WorkflowInput {
   const { name, active, steps, triggers, settings } = asked;
   const inputs = steps?.map(stepInput);
   if (inputs) checkSteps(inputs);
@@ -149,7 +149,7 @@ function stepInput(
 }
 
 function checkSteps(steps: readonly StepInput[]): void {
-  // A step of that name would hide `steps.trigger`, the event, from the steps behind it.
+  // A step of that name would hide `steps.trigger`, the event, from later steps.
   const seen = new Set(['trigger']);
   steps.forEach(({ namespace, code }, i) => {
     if (seen.has(namespace)) {
@@ -185,7 +185,7 @@ function slugPrefix(name: string): string {
   return slug === '' ? '' : `${slug}-`;
 }
 
-/** Lower-case words joined by hyphens; empty when the name has neither Latin letters nor digits. */
+/** Returns lower-case words joined by hyphens; empty when the name has neither Latin letters nor digits. */
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')

@@ -21,7 +21,7 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
   app.get('/v1/audit', { schema: mine }, async ({ query, caller }) => {
     const of = auditQuery(caller.ownerId, query);
     const page = pageOf(query, resourceCursor(PREFIX.audit));
-    // What this process has answered is in the list.
+    // The list includes every request that this process has answered.
     await log.flush();
     return listAnswer(await store.listAudit(of, page), auditToWire, query);
   });

@@ -80,16 +80,20 @@ function addList(app: App, { store }: HttpDeps): void {
   });
 }
 
-interface Listed {
+interface ListedDeliveries {
   readonly listed: Page<DeliveryRecord>;
   readonly query: ListQuery;
 }
 
-async function deliveriesAnswer(store: Store, ownerId: string, { listed, query }: Listed): Promise<ListAnswer> {
+async function deliveriesAnswer(
+  store: Store,
+  ownerId: string,
+  { listed, query }: ListedDeliveries,
+): Promise<ListAnswer> {
   return listAnswer(listed, await shower(store, ownerId, listed.items), query);
 }
 
-/** The webhooks' pauses are read along, so that a due time is the same here as when the delivery is read by itself. */
+/** Reads the webhooks' pauses, too, so that a due time is the same here as in the delivery by itself. */
 async function shower(store: Store, ownerId: string, records: readonly DeliveryRecord[]) {
   const waiting = records.filter(({ kind, nextAttemptAtMs }) => kind === 'webhook' && nextAttemptAtMs !== null);
   const ids = [...new Set(waiting.map(({ listenerId }) => listenerId))];

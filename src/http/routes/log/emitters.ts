@@ -14,7 +14,7 @@ export function entryCursor(cursor: string): number | undefined {
   return entryOf(cursor);
 }
 
-/** Refuses an emitter that is not there, or is of another kind than its path says. */
+/** Refuses an emitter that does not exist, or is of another kind than its path says. */
 export async function exists(
   store: Store,
   ownerId: string,

@@ -1,4 +1,4 @@
-// The errors of workflows, sources and webhooks: the list, one with whom it was told, and its replay.
+// The errors of workflows, sources and webhooks: the list, one with its receipts, and its replay.
 
 import { Type } from 'typebox';
 import { ERRORS } from '../../../domain/emission.ts';

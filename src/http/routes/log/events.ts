@@ -1,4 +1,4 @@
-// What workflows and sources emitted. One shape with the error listing.
+// What workflows and sources emitted, in the shape of the error listing.
 
 import { Type } from 'typebox';
 import { WAITING } from '../../../domain/emission.ts';

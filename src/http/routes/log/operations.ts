@@ -15,12 +15,12 @@ const ORDERS: Readonly<Record<OperationOrder, { readonly summary: string; readon
   pause: {
     summary: 'Pause an operation',
     description:
-      'Nothing more is sent again until it goes on. What is due already, a few hundred at most, still goes out.',
+      'Nothing more is sent again until it is resumed. Deliveries already due, a few hundred at most, are still sent.',
   },
   resume: { summary: 'Let an operation go on', description: 'From where it was.' },
   cancel: {
     summary: 'Cancel an operation',
-    description: 'It ends where it is. What is due already, a few hundred at most, still goes out.',
+    description: 'Ends the operation. Deliveries already due, a few hundred at most, are still sent.',
   },
 };
 
@@ -37,7 +37,7 @@ function addResend(app: App, { actions, clock }: HttpDeps): void {
     access: 'write',
     summary: 'Send a webhook’s deliveries again',
     description:
-      'All that were accepted within a time and are in one of the states, oldest first. It goes on in the background, also after a restart: the answer is the operation, which tells how far it is.',
+      'All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress.',
     params: idIn(PREFIX.webhook, 'The webhook.'),
     body: RESEND,
     answer: dataOf(OPERATION),
@@ -73,7 +73,7 @@ function addReads(app: App, { store }: HttpDeps): void {
     tag: 'operations',
     access: 'read',
     summary: 'Read an operation',
-    description: 'How far it is, and why it stands still if it does.',
+    description: 'Its progress, and why it waits or ended early.',
     params: PARAMS,
     answer: dataOf(OPERATION),
   });

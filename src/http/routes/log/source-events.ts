@@ -1,4 +1,4 @@
-// Forgetting what a source emitted, and what it was to emit.
+// Deletes what a source emitted, and what it was to emit later.
 
 import { Type } from 'typebox';
 import { ERRORS, WAITING } from '../../../domain/emission.ts';

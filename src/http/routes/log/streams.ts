@@ -16,7 +16,7 @@ import { idIn, operation } from '../../openapi/operation.ts';
 import { text } from '../../openapi/schema.ts';
 
 const EMITTERS = /^(p|dc|wh)_/;
-/** In parts, so that it shows whether a reader takes any of it. */
+/** Written in parts, so that it shows whether a reader reads. */
 const WRITTEN_BYTES = 64 * KIB;
 
 const QUERY = {
@@ -69,14 +69,14 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
   }
 }
 
-interface Asked {
+interface StreamRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly id: string;
   readonly query: { readonly event_name?: string; readonly last_event_id?: string };
 }
 
-async function stream({ store, streams }: HttpDeps, { request, reply, id, query }: Asked): Promise<void> {
+async function stream({ store, streams }: HttpDeps, { request, reply, id, query }: StreamRequest): Promise<void> {
   const { ownerId } = request.caller;
   const name = query.event_name ?? '';
   if (name === '$in') throw waitingOnly();
@@ -96,7 +96,7 @@ async function stream({ store, streams }: HttpDeps, { request, reply, id, query 
   raw.on('drain', () => open.resume());
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    // A proxy that passes it on neither stores it nor waits for more of it.
+    // Keeps proxies from storing or buffering it.
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'x-request-id': request.id,

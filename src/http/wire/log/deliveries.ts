@@ -1,4 +1,4 @@
-// Deliveries and their attempts as they are shown.
+// Deliveries and their attempts as shown.
 
 import { type Static, Type } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
@@ -82,7 +82,7 @@ export const DELIVERY_WHOLE = Type.Object(
   { title: 'DeliveryWhole' },
 );
 
-/** `pausedUntilMs`: of its webhook. */
+/** `pausedUntilMs`: the webhook's. */
 export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
   const origin = originOfListener(delivery.listenerId);
   return {
@@ -103,7 +103,7 @@ export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number |
   };
 }
 
-/** Of a delivery of the kind `http`. */
+/** The request of a delivery of the kind `http`. */
 export interface ShownRequest {
   readonly body: Uint8Array;
   readonly withSecrets: boolean;

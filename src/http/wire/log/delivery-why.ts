@@ -1,16 +1,16 @@
-// Why a delivery is due when it is, in whole sentences: what made it wait, then everything that stands before it now.
+// Why a delivery is due when it is, in whole sentences: what set its due time, then everything that it waits for now.
 
 import { numberedId, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole, Standing } from '../../../store/contract/records.ts';
 import { countOf, instant, lengthOf } from '../words.ts';
 
-/** Between the end of an attempt and the reckoning of the next one. */
+/** Time between the end of an attempt and the computation of the next due time. */
 const RECKONING_MS = 2000;
 
 const HELD = 'The webhook is not active; this goes out when it is enabled again.';
 
-/** When the next attempt is due: not before the webhook's pause is over. */
+/** Returns when the next attempt is due: not before the webhook's pause is over. */
 export function nextAttemptAtMs(record: DeliveryRecord, pausedUntilMs: number | null): number | null {
   const { state, nextAttemptAtMs: atMs } = record;
   if (state !== 'pending' && state !== 'retrying') return null;
@@ -18,7 +18,7 @@ export function nextAttemptAtMs(record: DeliveryRecord, pausedUntilMs: number | 
   return Math.max(atMs, pausedUntilMs);
 }
 
-/** From the record alone, for lists. Null when it is over. */
+/** Returns the reason from the record alone, for lists. Null when the delivery is over. */
 export function shortWhy(record: DeliveryRecord): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
@@ -38,7 +38,7 @@ export function shortWhy(record: DeliveryRecord): string | null {
   }
 }
 
-/** From everything that is known of it. Null when it is over. */
+/** Returns the reason from everything known. Null when the delivery is over. */
 export function wholeWhy({ record, attempts, standing, pausedUntilMs }: DeliveryWhole, nowMs: number): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
@@ -67,7 +67,7 @@ function heldWhy({ attemptsMade }: DeliveryRecord): string {
   return HELD + made;
 }
 
-/** What its due time comes from. */
+/** Says what set the due time. */
 function causeOf(record: DeliveryRecord, attempts: readonly AttemptRecord[], standing: Standing | null): string {
   const { attemptsMade: made, dueBy } = record;
   const last = attempts.at(-1);
@@ -102,14 +102,14 @@ function bySchedule(record: DeliveryRecord, last: AttemptRecord, standing: Stand
   return `${failed} ${next} follows after ${lengthOf(waitMs)}${of}.`;
 }
 
-/** The delay of the schedule that came out as `waitMs`; undefined when the schedule has changed since. */
+/** Returns the delay of the schedule that became `waitMs`; undefined when the schedule has changed since. */
 function delayBehind(waitMs: number, delaysMs: readonly number[]): number | undefined {
   const off = (delayMs: number): number => Math.abs(waitMs - delayMs);
   const fitting = delaysMs.filter((delayMs) => off(delayMs) <= delayMs * LIMITS.retryJitter + RECKONING_MS);
   return fitting.sort((a, b) => off(a) - off(b))[0];
 }
 
-/** What stands before it now, the hardest first. */
+/** Says what the delivery waits for now, the strictest first. */
 function hindrances(record: DeliveryRecord, standing: Standing | null, nowMs: number): string[] {
   const dueAtMs = nextAttemptAtMs(record, standing?.pausedUntilMs ?? null);
   const isDue = dueAtMs === null || dueAtMs <= nowMs;

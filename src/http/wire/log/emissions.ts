@@ -1,4 +1,4 @@
-// Emissions as the event listings show them. The body goes out as the bytes that the store keeps.
+// Emissions as the event listings show them. The body goes out as the bytes in the store.
 
 import { Type } from 'typebox';
 import { hiddenBody } from '../../../domain/delivery/http-request.ts';
@@ -115,7 +115,7 @@ export interface EmissionWire {
   readonly metadata: object;
 }
 
-/** `withEvent`: the record's body is set and shall be shown; `withSecrets`: also what may be credentials of requests. */
+/** `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests. */
 export function emissionToWire(record: EmissionRecord, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
@@ -136,7 +136,7 @@ function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8A
   return name === HTTP && !withSecrets ? hiddenBody(body) : body;
 }
 
-/** One that waits: its own channel and time are what is still to come. */
+/** Returns an emission that waits, with the channel and time that it will have. */
 export function laterToWire(record: LaterRecord, withEvent: boolean): EmissionWire {
   const wire = emissionToWire({ ...record, name: WAITING }, withEvent);
   return { ...wire, metadata: { ...wire.metadata, event_name: record.name, delivery_ts: record.dueAtMs } };

@@ -1,4 +1,4 @@
-// Operations as they are shown, and what asks for one.
+// Operations as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
 import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../../domain/operation.ts';
@@ -27,13 +27,13 @@ export const OPERATION = Type.Object(
     resent: COUNT,
     passed_over: Type.Integer({
       minimum: 0,
-      description: 'How many were in another state when it was their turn. Told when it is done.',
+      description: 'How many were in another state when it was their turn. Set when the operation is done.',
       examples: [0],
     }),
     progress: nullable(
       Type.Number({ description: 'From 0 to 1; null while they are still being counted.', examples: [1] }),
     ),
-    reason: nullable(text({ description: 'Why it stands still, or ended early.', example: 'Paused.' })),
+    reason: nullable(text({ description: 'Why it waits, or ended early.', example: 'Paused.' })),
     created_at_ms: MILLISECONDS,
     updated_at_ms: MILLISECONDS,
     ended_at_ms: nullable(MILLISECONDS),

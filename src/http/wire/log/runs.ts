@@ -1,4 +1,4 @@
-// Runs and receipts as they are shown. Return values and exports are JSON text already and are put in as they are.
+// Runs and receipts as shown. Return values and exports are JSON text already and go in unchanged.
 
 import { type Static, Type } from 'typebox';
 import { utf8 } from '../../../domain/bytes.ts';
@@ -28,7 +28,7 @@ export const RECEIPT = Type.Object(
     state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
     reason: Type.Optional(text({ description: 'Why it was withheld.', example: 'notify is false on the workflow' })),
   },
-  { title: 'Receipt', description: 'Who was told of an emission, and what became of it.' },
+  { title: 'Receipt', description: 'A listener of an emission, and what became of its run, delivery or mail.' },
 );
 
 function listenerToWire(listenerId: string): string {
@@ -44,7 +44,7 @@ export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
     id: number === null ? null : numberedId(prefix, number),
     listener_id: listenerToWire(receipt.listenerId),
     subscription_id: receipt.subscriptionId,
-    // A run that was asked for by hand was triggered, too.
+    // A run started by hand has a trigger, too.
     via: receipt.via === 'direct' ? 'trigger' : receipt.via,
     state: receipt.state,
     ...(receipt.reason === null ? {} : { reason: receipt.reason }),
@@ -98,7 +98,7 @@ const STEP_RESULT = Type.Object(
     again: Type.Optional(Type.Boolean({ description: 'True: it waits to be executed again.', examples: [true] })),
     resume_data: Type.Optional(
       Type.Unknown({
-        description: 'Body of the request that ended the wait behind this step.',
+        description: 'Body of the request that ended the wait after this step.',
         examples: [{ approved: true }],
       }),
     ),

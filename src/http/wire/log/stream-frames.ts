@@ -1,5 +1,5 @@
-// Emissions as server-sent events (the event streams of the HTML standard): an id that a reader goes on from, the channel
-// as the event's name, and the record as the listings show it.
+// Emissions as server-sent events (HTML standard): an id to resume from, the channel as the event's name, and the record as
+// the listings show it.
 
 import { recordId } from '../../../domain/ids.ts';
 import { SECOND_MS } from '../../../domain/limits.ts';
@@ -18,7 +18,7 @@ export const STREAM_FRAMES = {
 
   of: (records: readonly EmissionRecord[]): Uint8Array => Buffer.from(records.map(frame).join('')),
 
-  /** Keeps proxies from closing what seems idle. */
+  /** Keeps proxies from closing an idle stream. */
   quiet: Buffer.from(':\n\n'),
 } as const;
 
@@ -32,14 +32,14 @@ function frame(record: EmissionRecord): string {
   return `id: ${recordId(record.entry)}\n${eventLine(record.name)}${dataLines(json)}\n`;
 }
 
-/** A name with a line break cannot be told here; the record has it. */
+/** The format has no name with a line break; the record has it. */
 function eventLine(name: string): string {
   return name === '' || LINE_BREAK.test(name) ? '' : `event: ${name}\n`;
 }
 
 /**
- * An event is kept as it was sent, and JSON may have line breaks between its tokens: the reader puts the lines together
- * again with line feeds. The format knows no carriage return, so one of those comes out as a line feed too.
+ * An event is kept as sent, and JSON may have line breaks between its tokens: the reader joins the lines with line feeds. The
+ * format has no carriage return, so it becomes a line feed, too.
  */
 function dataLines(json: string): string {
   return json
