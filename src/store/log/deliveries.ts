@@ -9,6 +9,7 @@ import { failureOfDelivery } from '../../domain/failure.ts';
 import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { AttemptEnd, Attempted } from '../contract/store.ts';
 import type { DeliveryPort, LeasedDelivery } from './delivery-port.ts';
+import { HANDED_OVER } from './round-robin.ts';
 import { writeEmission } from './write-emission.ts';
 
 /** Writes the end of an attempt: what it came to, what it says of the webhook, and what both cause. */
@@ -30,8 +31,19 @@ export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attemp
     writeEmission(port.log, failureOfDelivery(end.delivery, end.made, failed));
     port.log.count(ownerId, FURTHER_ERRORS, 1);
   }
-  port.handOver(queue);
+  handOver(port, queue);
   return { held: true, claims: port.log.claims, errorEntry, isDisabled };
+}
+
+/** Gives the slots that an attempt's end has freed to what is due next for the same listener, without a tick between. */
+function handOver<Q>(port: DeliveryPort<Q>, queue: Q): void {
+  for (let claimed = 0; claimed < HANDED_OVER; claimed++) {
+    const next = port.claimNext(queue);
+    if (next === 'claimed') continue;
+    // Beside a delivery that was claimed, that delivery's end goes on with the rest.
+    if (next === 'refused' && claimed === 0) port.log.claims.deliveriesWaiting = true;
+    return;
+  }
 }
 
 /** Hands deliveries back that were not sent; leases that are ours no longer are passed over. */

@@ -31,6 +31,9 @@ export interface DeliveryPort<Q> {
   /** Writes what became of a delivery, with its fence, and counts it in the ledger and in the queue of its listener. */
   moveDelivery(leased: LeasedDelivery<Q>, move: DeliveryMove): void;
   insertAttempt(delivery: number, attempt: { n: number; trigger: AttemptTrigger; made: string }): void;
-  /** The slots that an attempt's end has freed take what is due next for the same listener, without a tick between. */
-  handOver(queue: Q): void;
+  /** Claims the delivery of the queue that is due next, with a slot of this process. */
+  claimNext(queue: Q): NextClaim;
 }
+
+/** `refused`: no slot was free, or what is due is known only once the transaction is written. `none`: none may go now. */
+export type NextClaim = 'claimed' | 'refused' | 'none';

@@ -4,8 +4,7 @@ import { type AttemptTrigger, type DeliveryLease, isWebhook, MAIL } from '../../
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
-import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
-import { HANDED_OVER } from '../../log/round-robin.ts';
+import type { DeliveryPort, LeasedDelivery, NextClaim } from '../../log/delivery-port.ts';
 import { number, text } from '../../rows/cells.ts';
 import { toProgress } from '../../rows/delivery-rows.ts';
 import type { Row } from '../connection/values.ts';
@@ -71,30 +70,24 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     this.#planner.changes.attempts.push({ delivery, n, trigger, made });
   }
 
-  handOver(queue: ListenerQueue): void {
+  /** What is due is found when the plan is written (claims/claim.ts). */
+  claimNext(queue: ListenerQueue): NextClaim {
     const { log } = this;
     const planner = this.#planner;
-    if (queue.waiting === 0 || planner.isGone(queue) || queue.isPaused(planner.nowMs)) return;
-    if (!queue.isFor(planner.core.node.id, planner.nowMs)) return;
+    if (queue.waiting <= queue.granted || planner.isGone(queue) || queue.isPaused(planner.nowMs)) return 'none';
+    if (!queue.isFor(planner.core.node.id, planner.nowMs)) return 'none';
     const webhook = this.webhook(queue) ?? null;
-    if (isWebhook(queue.listenerId) && !webhook?.active) return;
+    if (isWebhook(queue.listenerId) && !webhook?.active) return 'none';
     // What a claim will tell with it is read by now.
     if (queue.listenerId === MAIL) planner.owner(queue.ownerId);
-    const isOrdered = webhook?.settings.ordered ?? false;
-    // What went back is the head again, and not yet in the rows that a claim would find.
-    if (isOrdered && planner.wentBack.has(queue)) {
-      log.claims.deliveriesWaiting = true;
-      return;
+    if (webhook?.settings.ordered) {
+      // What went back is the head again, and not yet in the rows that a claim would find.
+      if (planner.wentBack.has(queue)) return 'refused';
+      if (queue.taken + queue.granted > 0) return 'none';
     }
-    const most = isOrdered ? 1 - queue.taken - queue.granted : HANDED_OVER;
-    for (let taken = 0; taken < most && queue.waiting > queue.granted; taken++) {
-      if (!log.takeDelivery(queue.listenerId, webhook)) {
-        // What took a slot goes on with the rest by itself.
-        log.claims.deliveriesWaiting ||= taken === 0;
-        return;
-      }
-      planner.grant(queue, log, null);
-    }
+    if (!log.takeDelivery(queue.listenerId, webhook)) return 'refused';
+    planner.grant(queue, log, null);
+    return 'claimed';
   }
 
   /** For how long a queue stays with its node when nothing is on its way any more: as long as what began there counts. */

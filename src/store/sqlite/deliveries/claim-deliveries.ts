@@ -6,7 +6,8 @@ import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
-import { type ClaimSource, grantInTurn, HANDED_OVER, retriesOf } from '../../log/round-robin.ts';
+import type { NextClaim } from '../../log/delivery-port.ts';
+import { type ClaimSource, grantInTurn, retriesOf } from '../../log/round-robin.ts';
 import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
@@ -96,22 +97,8 @@ export function claimDeliveries(
   return { ...w.claims, nextDueAtMs };
 }
 
-/** The slots that an attempt's end has freed take the next due deliveries of the same listener, without a tick between. */
-export function handOver(core: Core, w: SqliteLogWriter, listenerId: string): void {
-  const line = core.turns.find(listenerId);
-  if (!line) return;
-  const taker = new Taker(core, w);
-  for (let taken = 0; taken < HANDED_OVER; taken++) {
-    if (!taker.take(line, 'pending') && !taker.take(line, 'retrying')) {
-      // What took a slot goes on with the rest by itself.
-      w.claims.deliveriesWaiting ||= taken === 0 && taker.refused.size > 0;
-      return;
-    }
-  }
-}
-
 /** Takes deliveries of one line after another, within one transaction. */
-class Taker implements ClaimSource<Line> {
+export class Taker implements ClaimSource<Line> {
   readonly served = new Set<Line>();
   readonly refused = new Set<Line>();
   inVain = 0;
@@ -140,6 +127,12 @@ class Taker implements ClaimSource<Line> {
   take(line: Line, phase: WaitingState): WaitingState | null {
     const taken = this.#take(line, phase);
     return taken === 'pending' || taken === 'retrying' ? taken : null;
+  }
+
+  /** A first attempt or else a retry, for the end of an attempt. */
+  takeNext(line: Line): NextClaim {
+    if (this.take(line, 'pending') || this.take(line, 'retrying')) return 'claimed';
+    return this.refused.has(line) ? 'refused' : 'none';
   }
 
   /** Listeners that may not have one go to the end, so that the others have their turn. */

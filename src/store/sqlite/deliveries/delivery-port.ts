@@ -5,13 +5,13 @@ import { isWebhook } from '../../../domain/delivery/delivery.ts';
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
-import type { DeliveryPort, LeasedDelivery } from '../../log/delivery-port.ts';
+import type { DeliveryPort, LeasedDelivery, NextClaim } from '../../log/delivery-port.ts';
 import { PROGRESS_COLUMNS, toProgress } from '../../rows/delivery-rows.ts';
 import { disableWebhook } from '../config/webhooks.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
-import { handOver } from './claim-deliveries.ts';
+import { Taker } from './claim-deliveries.ts';
 import { readHealth, writeHealth } from './health.ts';
 
 /** A queue is known by the id of its listener. */
@@ -23,6 +23,7 @@ const LEASED = `owner_id, listener_id, ${PROGRESS_COLUMNS}`;
 export class SqliteDeliveryPort implements DeliveryPort<string> {
   readonly log: SqliteLogWriter;
   readonly #core: Core;
+  #taker: Taker | undefined;
 
   constructor(log: SqliteLogWriter) {
     this.log = log;
@@ -96,8 +97,11 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
     );
   }
 
-  handOver(listenerId: string): void {
-    handOver(this.#core, this.log, listenerId);
+  claimNext(listenerId: string): NextClaim {
+    const line = this.#core.turns.find(listenerId);
+    if (!line) return 'none';
+    this.#taker ??= new Taker(this.#core, this.log);
+    return this.#taker.takeNext(line);
   }
 }
 
