@@ -1,5 +1,6 @@
 // What the configuration's verbs need of a database. Each backend implements it in `<backend>/config/config-database.ts`.
 
+import type { DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
 import type { MeasuredPart } from '../contract/quotas.ts';
@@ -22,14 +23,33 @@ export interface Writing {
   throttleChanged(of: Listener, hasThrottle: boolean): void;
   /** Cancels the runs that wait for a workflow or source, which is gone. */
   cancelRuns(of: Listener): void | Promise<void>;
-  /**
-   * A webhook has been made (`before` null), changed or deleted (`after` null): its deliveries are held, due or cancelled, and
-   * with a new address its health begins again.
-   */
-  webhookWritten(before: Webhook | null, after: Webhook | null): void | Promise<void>;
+  /** A webhook has been made, changed or deleted: routing reads it again. */
+  webhookWritten(id: string): void;
+  /** Locks the deliveries to a listener: none is claimed or queued until the transaction is over. Undefined: there is no queue. */
+  lockDeliveries(of: Listener): MaybeLater<LockedDeliveries | undefined>;
 }
 
-/** A workflow, source or webhook. */
+type MaybeLater<T> = T | Promise<T>;
+
+/** What a verb does to the open deliveries of one listener. Those under way end by themselves. */
+export interface LockedDeliveries {
+  /** Makes those of the deliveries due at once that are in one of the states. Returns how many. */
+  sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): MaybeLater<number>;
+  /** What waits is held until the webhook is enabled. */
+  hold(): MaybeLater<void>;
+  /** What is held is due. */
+  release(): MaybeLater<void>;
+  /** The webhook is gone: so is its health, and what waits or is held is cancelled. */
+  cancel(): MaybeLater<void>;
+  /** The webhook's health begins again. */
+  forgetHealth(): void;
+  /** What was put off because its receiver asked for it is due. */
+  endPause(): void;
+  /** Applies the webhook's new settings to what waits. Called last. */
+  settingsChanged(before: Webhook, after: Webhook): void;
+}
+
+/** A workflow, source or webhook, or another listener that deliveries go to. */
 export interface Listener {
   readonly ownerId: string;
   readonly id: string;
@@ -84,6 +104,8 @@ export interface ConfigDatabase {
   readonly moreMeasured: readonly MeasuredPart[];
   readonly openRuns: OpenRuns;
   webhookHealth: WebhookStore['webhookHealth'];
+  /** Until when requests to a place wait, where no row says it; null: a row does, or they do not wait. */
+  pauseInMemory(listenerId: string): number | null;
   hideEvents: SourceStore['deleteSourceEvents'];
   hookRuns: SourceChangeStore['hookRuns'];
 }
@@ -93,4 +115,6 @@ export interface ConfigCore {
   readonly database: ConfigDatabase;
   readonly seal: Seal;
   readonly clock: Pick<Clock, 'nowMs'>;
+  /** Begins every emit id of this store. */
+  readonly storeTag: string;
 }

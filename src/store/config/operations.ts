@@ -1,11 +1,11 @@
-// Operations: their records, and what their owners order. What a step of one does is each backend's own
-// (`<backend>/deliveries/operation-steps.ts`).
+// Operations: their records, and what their owners order.
 
 import { LIMITS } from '../../domain/limits.ts';
 import { cursorAt, ordered } from '../../domain/operation.ts';
 import type { OperationStore } from '../contract/operations.ts';
 import { toOperation } from '../rows/operation-rows.ts';
 import type { ConfigCore } from './config-database.ts';
+import { stepOperation } from './operation-steps.ts';
 import { readPage } from './pages.ts';
 import { differs, FOR_UPDATE, raw, type Sql, sql } from './sql.ts';
 import { get, send } from './steps.ts';
@@ -19,8 +19,10 @@ const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT ${COLUMNS} FROM ${FROM} WHERE o.id = ${id} AND o.owner_id = ${ownerId}`;
 
-export function operationVerbs({ database }: ConfigCore): Omit<OperationStore, 'stepOperation'> {
+export function operationVerbs({ database }: ConfigCore): OperationStore {
   return {
+    stepOperation: () => database.write(stepOperation),
+
     createOperation: (made) =>
       database.write(function* (w) {
         const { webhookId, ownerId, createdAtMs } = made;

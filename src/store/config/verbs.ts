@@ -15,10 +15,12 @@ import type {
   WorkflowStore,
 } from '../contract/resources.ts';
 import type { SourceChangeStore } from '../contract/source-changes.ts';
+import type { DeliveryStore } from '../contract/store.ts';
 import { accountVerbs } from './accounts.ts';
 import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
+import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
@@ -39,7 +41,8 @@ export type ConfigStore = OwnerStore &
   TriggerStore &
   WebhookStore &
   SubscriptionStore &
-  Omit<OperationStore, 'stepOperation'> &
+  OperationStore &
+  Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> &
   AccountStore &
   DataStoreStore &
   AuditStore &
@@ -56,6 +59,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...triggerVerbs(core),
     ...webhookVerbs(core),
     ...subscriptionVerbs(core),
+    ...deliveryVerbs(core),
     ...operationVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),

@@ -1,4 +1,4 @@
-// Webhooks. What becomes of their open deliveries is each backend's own (`<backend>/config/webhooks.ts`).
+// Webhooks, and what becomes of their open deliveries when they are disabled, enabled or deleted.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
@@ -6,10 +6,11 @@ import type { WebhookStore } from '../contract/resources.ts';
 import type { Row } from '../rows/rows.ts';
 import { sealedCells, toWebhook } from '../rows/webhook-rows.ts';
 import type { Seal } from '../seal/seal.ts';
-import type { ConfigCore } from './config-database.ts';
+import type { ConfigCore, Writing } from './config-database.ts';
+import { cancelOperations } from './operation-steps.ts';
 import { readPage } from './pages.ts';
 import { raw, type Sql, sql } from './sql.ts';
-import { get, send, work } from './steps.ts';
+import { get, type Steps, send, work } from './steps.ts';
 import { removeSubscriptions } from './subscriptions.ts';
 
 const one = (ownerId: string, id: string): Sql =>
@@ -21,7 +22,7 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
     createWebhook: (webhook) =>
       database.writeRouting(webhook.ownerId, function* (w) {
         yield* send(insert(webhook, seal));
-        yield* work(() => w.webhookWritten(null, webhook));
+        w.webhookWritten(webhook.id);
       }),
 
     updateWebhook: (ownerId, id, change) =>
@@ -31,7 +32,7 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
         const before = map(row);
         const webhook = { ...change(before), id, ownerId, createdAtMs: before.createdAtMs };
         yield* send(update(webhook, seal));
-        yield* work(() => w.webhookWritten(before, webhook));
+        yield* changed(w, before, webhook);
         return webhook;
       }),
 
@@ -59,11 +60,28 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
         if (!row) return undefined;
         const webhook = map(row);
         yield* removeSubscriptions(which);
-        yield* work(() => w.webhookWritten(webhook, null));
+        w.webhookWritten(id);
+        yield* cancelOperations(id, w.nowMs);
+        const deliveries = yield* work(() => w.lockDeliveries(which));
+        yield* work(() => deliveries?.cancel());
         return webhook;
       });
     },
   };
+}
+
+function* changed(w: Writing, before: Webhook, after: Webhook): Steps<void> {
+  w.webhookWritten(after.id);
+  const deliveries = yield* work(() => w.lockDeliveries(after));
+  if (!deliveries) throw new Error(`webhook ${after.id} has no queue`);
+  const isEnabled = after.active && !before.active;
+  const isElsewhere = after.url !== before.url;
+  if (isEnabled || isElsewhere) deliveries.forgetHealth();
+  // The address that asked for a pause is gone.
+  if (isElsewhere) deliveries.endPause();
+  if (isEnabled) yield* work(() => deliveries.release());
+  if (before.active && !after.active) yield* work(() => deliveries.hold());
+  yield* work(() => deliveries.settingsChanged(before, after));
 }
 
 /** `is_ordered` stands in a column too, since claims read it from there. */

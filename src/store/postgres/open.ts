@@ -23,7 +23,6 @@ import { Pool } from './connection/pool.ts';
 import { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
-import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch, type LogCore } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
 import { logVerbs } from './log/log.ts';
@@ -146,12 +145,11 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...runVerbs(core),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
-    stepOperation: () => stepOperation(core),
     ...timeVerbs(core),
     ...nodeVerbs(core),
     ...logReads(log),
     ...runReads(log),
-    ...configVerbs({ database, seal: core.seal, clock: core.clock }),
+    ...configVerbs({ ...core, database }),
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
     check: () =>

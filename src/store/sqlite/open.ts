@@ -16,7 +16,6 @@ import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
-import { stepOperation } from './deliveries/operation-steps.ts';
 import { Batch } from './log/batch.ts';
 import { timeVerbs } from './log/due-times.ts';
 import { logVerbs } from './log/log.ts';
@@ -106,12 +105,11 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...runVerbs(core),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
-    stepOperation: () => core.batch.write((tx) => stepOperation(core, tx)),
     ...counterVerbs(core),
     ...timeVerbs(core),
     ...logReads(log),
     ...runReads(log),
-    ...configVerbs({ database: opened, seal, clock }),
+    ...configVerbs({ ...core, database: opened }),
   };
   const store: Store = {
     ...showingWhatIsSynced(verbs, { batch, commits }),

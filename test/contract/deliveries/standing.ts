@@ -36,6 +36,13 @@ export function standingContract(harness: Harness): void {
       }
     });
 
+    it('counts first attempts, whatever the clock says', async () => {
+      await using stage = await withWebhooks(harness);
+      const mine = await numbers(stage, 3);
+      stage.clock.advance(-HOUR_MS);
+      equal((await standingOf(stage, at(mine, 2))).ahead, 2);
+    });
+
     it('says how many are on their way', async () => {
       await using stage = await withWebhooks(harness);
       const mine = await numbers(stage, 5);

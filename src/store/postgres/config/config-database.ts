@@ -1,7 +1,13 @@
 // The configuration's verbs on Postgres: reads over the pool, each write in a transaction of its own.
 
-import type { Webhook } from '../../../domain/resource.ts';
-import type { ConfigDatabase, Listener, OpenRuns, Verb, Writing } from '../../config/config-database.ts';
+import type {
+  ConfigDatabase,
+  Listener,
+  LockedDeliveries,
+  OpenRuns,
+  Verb,
+  Writing,
+} from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Ask, Steps } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
@@ -12,14 +18,12 @@ import type { Channel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { lockOperationsOf } from '../deliveries/operation-rows.ts';
-import { NEXT_TURN } from '../deliveries/operation-steps.ts';
 import { Ledger } from '../log/ledger.ts';
 import { Lookup } from '../log/lookup.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
 import { type ConfigWriting, configWrite, lineWrite, lockOwner } from './config-write.ts';
 import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
-import { webhookHealth, webhookWritten } from './webhooks.ts';
+import { lockDeliveries, webhookHealth } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'postgres',
@@ -34,15 +38,21 @@ const DIALECT: Dialect<Value> = {
 
 export function configDatabase(core: Core): ConfigDatabase {
   const { pool, config, data } = core;
-  const write = <T>(connection: TransactionConnection, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> =>
-    connection.transact(async (tx) => {
+  const write = async <T>(connection: TransactionConnection, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> => {
+    let channels: ReadonlySet<Channel> = new Set();
+    const value = await connection.transact(async (tx) => {
       before?.(tx);
       const ledger = new Ledger();
       const now = sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`;
-      const value = await runSteps(tx, verb(new Effects(core, { tx, nowMs: core.clock.nowMs(), ledger }, now)));
+      const effects = new Effects(core, { tx, nowMs: core.clock.nowMs(), ledger }, now);
+      channels = effects.channels;
+      const value = await runSteps(tx, verb(effects));
       ledger.write(tx, core.node.slot);
       return value;
     });
+    for (const channel of channels) core.notices.tell(channel);
+    return value;
+  };
   return {
     all: (statement) => sent(statement, (text, values) => pool.all(text, ...values)),
     get: (statement) => sent(statement, (text, values) => pool.get(text, ...values)),
@@ -52,7 +62,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     writeRouting: (ownerId, verb) => toldOf(core, (inTx) => configWrite(core, ownerId, inTx), verb),
     writeListener: ({ ownerId, id, hasOperations = false }, verb) => {
       const before = (tx: Tx): void => {
-        if (hasOperations) lockOperationsOf(tx, id);
+        if (hasOperations) lockOperations(tx, id);
       };
       return toldOf(core, (inTx) => lineWrite(core, { ownerId, id, before }, inTx), verb);
     },
@@ -64,9 +74,18 @@ export function configDatabase(core: Core): ConfigDatabase {
     moreMeasured: WAITING_RUNS,
     openRuns: OPEN_RUNS,
     webhookHealth: webhookHealth(core),
+    pauseInMemory: () => null,
     hideEvents: hideEvents(core),
     hookRuns: hookRuns(core),
   };
+}
+
+/** Of a webhook, so that no step of one is under way. */
+function lockOperations(tx: Tx, webhookId: string): void {
+  void tx.query(
+    `SELECT 1 FROM operations WHERE webhook_id = $1 AND state IN ('running', 'paused') ORDER BY id FOR UPDATE`,
+    webhookId,
+  );
 }
 
 const OPEN_RUNS: OpenRuns = {
@@ -127,7 +146,7 @@ class Effects implements Writing {
   }
 
   nextTurn(): Sql {
-    return raw(NEXT_TURN);
+    return raw(`(SELECT coalesce(max(turn), 0) + 1 FROM operations WHERE state = 'running')`);
   }
 
   /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */
@@ -148,8 +167,12 @@ class Effects implements Writing {
     this.channels.add('answers');
   }
 
-  webhookWritten(before: Webhook | null, after: Webhook | null): Promise<void> {
-    return webhookWritten(this.#core, this.#w, { before, after });
+  /** The version of its owner's configuration says so to every node. */
+  webhookWritten(): void {}
+
+  async lockDeliveries(of: Listener): Promise<LockedDeliveries | undefined> {
+    const { channels } = this;
+    return lockDeliveries(this.#w, of, { node: this.#core.node.id, onResent: () => channels.add('deliveries') });
   }
 }
 

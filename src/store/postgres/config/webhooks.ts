@@ -1,24 +1,19 @@
-// What becomes of a webhook's open deliveries when it is disabled, enabled or deleted.
+// What the configuration's verbs do to the open deliveries of a webhook, whose queue is locked by then.
 
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { HEALTHY } from '../../../domain/delivery/health.ts';
 import type { Webhook } from '../../../domain/resource.ts';
+import { FURTHER_ERRORS } from '../../check/checks.ts';
+import type { Listener, LockedDeliveries } from '../../config/config-database.ts';
 import type { WebhookStore } from '../../contract/resources.ts';
-import { text } from '../../rows/cells.ts';
-import {
-  emptyQueue,
-  keepCancelled,
-  type Listener,
-  moveInSteps,
-  ROWS_PER_STEP,
-  readQueue,
-} from '../claims/queued-work.ts';
+import { number, text } from '../../rows/cells.ts';
+import { emptyQueue, keepCancelled, lockQueue, moveInSteps, ROWS_PER_STEP, readQueue } from '../claims/queued-work.ts';
 import { arrayLiteral } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { cancelOperationsOf } from '../deliveries/operation-rows.ts';
 import { forgetHealth, type ListenerQueue, sendQueues, toHealth } from '../log/listener-queue.ts';
 import type { ConfigWriting } from './config-write.ts';
 
-export function webhookHealth({ pool }: Core): WebhookStore['webhookHealth'] {
+export function webhookHealth({ pool }: Pick<Core, 'pool'>): WebhookStore['webhookHealth'] {
   return async (ownerId, ids) => {
     const rows = await pool.all(
       `SELECT w.id, l.failing_since_ms, coalesce(l.exhausted_in_row, 0) AS exhausted_in_row, l.noticed_at_ms,
@@ -32,60 +27,22 @@ export function webhookHealth({ pool }: Core): WebhookStore['webhookHealth'] {
   };
 }
 
-/** See Writing. The listener's queue is locked by now, unless the webhook is new. */
-export async function webhookWritten(
-  core: Core,
+interface Locking {
+  /** Of this process. */
+  readonly node: number;
+  /** Called when other processes are to be told that something is due. */
+  readonly onResent: () => void;
+}
+
+/** Undefined: the listener has no queue. */
+export async function lockDeliveries(
   w: ConfigWriting,
-  { before, after }: { before: Webhook | null; after: Webhook | null },
-): Promise<void> {
-  if (before === null) return;
-  if (after !== null) return webhookChanged(core, w, { before, after });
-  cancelOperationsOf(w.tx, { webhookId: before.id, nowMs: w.nowMs });
-  await cancelDeliveries(w, before);
-}
-
-async function webhookChanged(
-  core: Core,
-  w: ConfigWriting,
-  { before, after }: Record<'before' | 'after', Webhook>,
-): Promise<void> {
-  const queue = await readQueue(w.tx, after);
-  if (!queue) throw new Error(`webhook ${after.id} has no queue`);
-  const isWoken = after.active && !before.active;
-  if (isWoken || after.url !== before.url) queue.health = HEALTHY;
-  if (after.url !== before.url) endPause(w, after);
-  if (isWoken) queue.change({ waiting: await moveOpen(w, after, { from: ['held'], to: 'due' }) }, core.node.id);
-  if (!after.active && before.active) {
-    const held = await moveOpen(w, after, { from: ['pending', 'retrying'], to: 'held' });
-    queue.change({ waiting: -held }, core.node.id);
-  }
-  keepByLimit(queue, before, after);
-  const isOtherOrder = after.settings.ordered !== before.settings.ordered;
-  if (queue.isChanged || isOtherOrder) sendQueues(w.tx, [queue]);
-}
-
-/** What began before counts for as long as the limit says now; without one, for nothing. */
-function keepByLimit(queue: ListenerQueue, before: Webhook, after: Webhook): void {
-  const [was, is] = [before.settings.rateLimit, after.settings.rateLimit];
-  if (queue.keptUntilMs === null || was?.intervalMs === is?.intervalMs) return;
-  queue.keep(was && is ? queue.keptUntilMs - was.intervalMs + is.intervalMs : null);
-}
-
-/** The address that asked for a pause is gone: what was put off because of it is due. Sent before the queue's own row is. */
-function endPause({ tx, nowMs }: ConfigWriting, { ownerId, id }: Listener): void {
-  void tx.query(
-    `UPDATE open_deliveries SET due_at_ms = $1::bigint WHERE owner_id = $2 AND listener_id = $3 AND state = 'retrying'
-      AND due_by = 'retry_after' AND due_at_ms > $1::bigint`,
-    nowMs,
-    ownerId,
-    id,
-  );
-}
-
-async function cancelDeliveries(w: ConfigWriting, webhook: Listener): Promise<void> {
-  emptyQueue(w.tx, webhook);
-  forgetHealth(w.tx, webhook);
-  await moveOpen(w, webhook, { from: ['pending', 'retrying', 'held'], to: 'cancelled' });
+  of: Listener,
+  locking: Locking,
+): Promise<LockedDeliveries | undefined> {
+  lockQueue(w.tx, of);
+  const queue = await readQueue(w.tx, of);
+  return queue && new OpenDeliveries(w, queue, locking);
 }
 
 interface Move {
@@ -104,24 +61,121 @@ const MOVES: Readonly<Record<Move['to'], string>> = {
     kept AS (${keepCancelled('$4')}), moved AS (SELECT delivery, state, 'cancelled' AS now_state FROM gone)`,
 };
 
-/** Returns how many; their queue is locked by now. */
-async function moveOpen(w: ConfigWriting, webhook: Listener, { from, to }: Move): Promise<number> {
-  let total = 0;
-  const step = (after: number) =>
-    w.tx.query(
-      `WITH next AS (SELECT delivery, state FROM open_deliveries
-          WHERE owner_id = $1 AND listener_id = $2 AND state IN ('${from.join("', '")}') AND delivery > $3::bigint
-          ORDER BY delivery LIMIT ${ROWS_PER_STEP}),
-        ${MOVES[to]}
-        SELECT state, now_state, count(*) AS n, max(delivery) AS last FROM moved GROUP BY state, now_state`,
-      webhook.ownerId,
-      webhook.id,
-      after,
-      to === 'held' ? null : w.nowMs,
+const DUE_AT_ONCE = `WITH next AS (SELECT delivery, state FROM open_deliveries
+    WHERE delivery = ANY($1::bigint[]) AND state = ANY($2::text[]) AND state IN ('pending', 'retrying')),
+  moved AS (UPDATE open_deliveries AS o SET state = 'retrying', due_at_ms = $3::bigint, due_by = 'resend' FROM next
+    WHERE o.delivery = next.delivery AND o.state = next.state RETURNING next.state)
+  SELECT state, count(*) AS n FROM moved GROUP BY state`;
+
+const OPEN_AGAIN = `WITH gone AS (DELETE FROM deliveries
+    WHERE delivery = ANY($1::bigint[]) AND state = ANY($2::text[]) RETURNING *),
+  opened AS (INSERT INTO open_deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state,
+      attempts_made, requests_made, tries, due_by, fence, due_at_ms)
+    SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'retrying', attempts_made,
+      requests_made, 0, 'resend', fence, $3::bigint FROM gone)
+  SELECT state, count(*) AS n FROM gone GROUP BY state`;
+
+class OpenDeliveries implements LockedDeliveries {
+  readonly #w: ConfigWriting;
+  readonly #queue: ListenerQueue;
+  readonly #node: number;
+  readonly #onResent: () => void;
+
+  constructor(w: ConfigWriting, queue: ListenerQueue, { node, onResent }: Locking) {
+    this.#w = w;
+    this.#queue = queue;
+    this.#node = node;
+    this.#onResent = onResent;
+  }
+
+  async sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): Promise<number> {
+    const { tx, ledger, nowMs } = this.#w;
+    const { ownerId } = this.#queue;
+    const which = [arrayLiteral(deliveries), arrayLiteral(states), nowMs] as const;
+    const [waiting, over] = await Promise.all([tx.query(DUE_AT_ONCE, ...which), tx.query(OPEN_AGAIN, ...which)]);
+    let total = 0;
+    for (const row of [...waiting, ...over]) {
+      const [state, n] = [text(row, 'state'), number(row, 'n')];
+      ledger.moved(ownerId, 'deliveries', { from: state, to: 'retrying', n });
+      // Its error stays, and tells of no delivery that is exhausted now.
+      if (state === 'exhausted') ledger.count(ownerId, FURTHER_ERRORS, n);
+      total += n;
+    }
+    const opened = over.reduce((sum, row) => sum + number(row, 'n'), 0);
+    this.#queue.change({ waiting: opened }, this.#node);
+    sendQueues(tx, [this.#queue]);
+    if (total > 0) this.#onResent();
+    return total;
+  }
+
+  async hold(): Promise<void> {
+    const held = await this.#move({ from: ['pending', 'retrying'], to: 'held' });
+    this.#queue.change({ waiting: -held }, this.#node);
+  }
+
+  async release(): Promise<void> {
+    this.#queue.change({ waiting: await this.#move({ from: ['held'], to: 'due' }) }, this.#node);
+  }
+
+  async cancel(): Promise<void> {
+    const { tx } = this.#w;
+    const of = this.#of;
+    emptyQueue(tx, of);
+    forgetHealth(tx, of);
+    await this.#move({ from: ['pending', 'retrying', 'held'], to: 'cancelled' });
+  }
+
+  forgetHealth(): void {
+    this.#queue.health = HEALTHY;
+  }
+
+  /** Sent before the row of the queue is. */
+  endPause(): void {
+    const { ownerId, id } = this.#of;
+    void this.#w.tx.query(
+      `UPDATE open_deliveries SET due_at_ms = $1::bigint WHERE owner_id = $2 AND listener_id = $3 AND state = 'retrying'
+        AND due_by = 'retry_after' AND due_at_ms > $1::bigint`,
+      this.#w.nowMs,
+      ownerId,
+      id,
     );
-  await moveInSteps(step, ({ state, now_state: nowState, n }) => {
-    w.ledger.moved(webhook.ownerId, 'deliveries', { from: state as string, to: nowState as string, n: n as number });
-    total += n as number;
-  });
-  return total;
+  }
+
+  settingsChanged({ settings: was }: Webhook, { settings: is }: Webhook): void {
+    const queue = this.#queue;
+    const [wasMs, isMs] = [was.rateLimit?.intervalMs, is.rateLimit?.intervalMs];
+    // What began before counts for as long as the limit says now; without one, for nothing.
+    if (queue.keptUntilMs !== null && wasMs !== isMs) {
+      queue.keep(wasMs && isMs ? queue.keptUntilMs - wasMs + isMs : null);
+    }
+    if (queue.isChanged || was.ordered !== is.ordered) sendQueues(this.#w.tx, [queue]);
+  }
+
+  get #of(): Listener {
+    return { ownerId: this.#queue.ownerId, id: this.#queue.listenerId };
+  }
+
+  async #move({ from, to }: Move): Promise<number> {
+    const { tx, ledger, nowMs } = this.#w;
+    const { ownerId, id } = this.#of;
+    let total = 0;
+    const step = (after: number) =>
+      tx.query(
+        `WITH next AS (SELECT delivery, state FROM open_deliveries
+            WHERE owner_id = $1 AND listener_id = $2 AND state IN ('${from.join("', '")}') AND delivery > $3::bigint
+            ORDER BY delivery LIMIT ${ROWS_PER_STEP}),
+          ${MOVES[to]}
+          SELECT state, now_state, count(*) AS n, max(delivery) AS last FROM moved GROUP BY state, now_state`,
+        ownerId,
+        id,
+        after,
+        to === 'held' ? null : nowMs,
+      );
+    await moveInSteps(step, (row) => {
+      const n = number(row, 'n');
+      ledger.moved(ownerId, 'deliveries', { from: text(row, 'state'), to: text(row, 'now_state'), n });
+      total += n;
+    });
+    return total;
+  }
 }

@@ -1,4 +1,5 @@
-// Deliveries: recording attempts, claiming what is due, handing back. What is read of them is in delivery-records.ts.
+// Deliveries: recording attempts, claiming what is due, handing back. The other verbs are in
+// store/config/deliveries.ts.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { DeliveryStore } from '../../contract/store.ts';
@@ -8,14 +9,12 @@ import { claimDeliveries } from '../claims/claim-deliveries.ts';
 import type { LogCore } from '../log/batch.ts';
 import { PlannedLogWriter } from '../log/log-writer.ts';
 import { PlannedDeliveryPort } from './delivery-port.ts';
-import { deliveryReads } from './delivery-records.ts';
-import { resendDelivery } from './resend.ts';
 
-export function deliveryVerbs(core: LogCore): DeliveryStore {
+type LeaseVerbs = Pick<DeliveryStore, 'claimDeliveries' | 'recordAttempt' | 'releaseDeliveries'>;
+
+export function deliveryVerbs(core: LogCore): LeaseVerbs {
   return {
-    ...deliveryReads(core),
     claimDeliveries: (limit, admission) => claimDeliveries(core, limit, admission),
-    resendDelivery: (ownerId, delivery) => resendDelivery(core, ownerId, delivery),
 
     recordAttempt: (end, admission) =>
       core.batch.write({

@@ -1,7 +1,13 @@
 // The configuration's verbs on SQLite: each runs at once, in the batch's order, within the transaction of its batch.
 
-import type { Webhook } from '../../../domain/resource.ts';
-import type { ConfigDatabase, Listener, OpenRuns, Verb, Writing } from '../../config/config-database.ts';
+import type {
+  ConfigDatabase,
+  Listener,
+  LockedDeliveries,
+  OpenRuns,
+  Verb,
+  Writing,
+} from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Ask } from '../../config/steps.ts';
 import { toApiKey } from '../../rows/resource-rows.ts';
@@ -10,7 +16,7 @@ import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { CANCEL_RUNS, OPEN_RUN } from '../partial-index.ts';
 import { hideEvents, hookRuns } from './source-changes.ts';
-import { webhookHealth, webhookWritten } from './webhooks.ts';
+import { forgetRoute, OpenDeliveries, webhookHealth } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'sqlite',
@@ -74,6 +80,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     moreMeasured: [],
     openRuns: OPEN_RUNS,
     webhookHealth: webhookHealth(core),
+    pauseInMemory: (listenerId) => core.turns.find(listenerId)?.pausedUntilMs ?? null,
     hideEvents: hideEvents(core),
     hookRuns: hookRuns(core),
   };
@@ -156,8 +163,12 @@ class Run implements Writing {
     }
   }
 
-  webhookWritten(before: Webhook | null, after: Webhook | null): void {
-    webhookWritten(this.#core, this.#tx, { before, after });
+  webhookWritten(id: string): void {
+    forgetRoute(this.#core, this.#tx, id);
+  }
+
+  lockDeliveries(of: Listener): LockedDeliveries {
+    return new OpenDeliveries(this.#core, this.#tx, of);
   }
 
   #answer(ask: Ask): unknown {

@@ -1,10 +1,13 @@
-// What becomes of a webhook's open deliveries when it is disabled, enabled or deleted.
+// What the configuration's verbs do to the open deliveries of a webhook.
 
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
+import { isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
+import { FURTHER_ERRORS } from '../../check/checks.ts';
+import type { Listener, LockedDeliveries } from '../../config/config-database.ts';
 import type { WebhookStore } from '../../contract/resources.ts';
 import type { Core } from '../core.ts';
 import { forgetHealth, readHealth } from '../deliveries/health.ts';
-import { cancelOperations } from '../deliveries/operation-steps.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
 
@@ -15,93 +18,109 @@ export function webhookHealth({ reader }: Core): WebhookStore['webhookHealth'] {
   };
 }
 
-/** See Writing. */
-export function webhookWritten(
-  core: Core,
-  tx: Transaction,
-  of: { before: Webhook | null; after: Webhook | null },
-): void {
-  const { before, after } = of;
-  if (after !== null) forgetRoute(core, tx, after.id);
-  if (before === null) return;
-  if (after === null) webhookGone(core, tx, before);
-  else webhookChanged(core, tx, { before, after });
-}
-
-function webhookGone(core: Core, tx: Transaction, webhook: Webhook): void {
-  forgetRoute(core, tx, webhook.id);
-  forgetHealth(core, webhook.id);
-  cancelOperations(core, tx, webhook.id);
-  moveOpen(core, tx, { webhook, from: ['pending', 'retrying', 'held'], to: 'cancelled' });
-}
-
-function webhookChanged(core: Core, tx: Transaction, { before, after }: Record<'before' | 'after', Webhook>): void {
-  const { id } = after;
-  core.turns.unblock(id);
-  if (after.url !== before.url || (after.active && !before.active)) forgetHealth(core, id);
-  if (after.url !== before.url) endPause(core, tx, id);
-  if (after.active) releaseHeld(core, tx, after);
-  else holdDeliveries(core, tx, after);
-}
-
-/** The address that asked for a pause is gone: what was put off because of it is due. */
-function endPause(core: Core, tx: Transaction, webhookId: string): void {
-  const count = core.writer.run(
-    `UPDATE deliveries SET due_at_ms = ? WHERE listener_id = ? AND state = 'retrying' AND due_by = 'retry_after'
-      AND due_at_ms > ? AND ${OPEN_DELIVERY}`,
-    tx.nowMs,
-    webhookId,
-    tx.nowMs,
-  );
-  const line = count > 0 && core.turns.find(webhookId);
-  if (line) core.turns.knowRetry(line, tx.nowMs);
-}
-
-/** What needs it next reads its row. */
-function forgetRoute(core: Core, tx: Transaction, webhookId: string): void {
+/** What needs the webhook next reads its row. */
+export function forgetRoute(core: Core, tx: Transaction, webhookId: string): void {
   core.routes.forgetWebhook(webhookId);
   tx.onRollback(() => core.routes.forgetWebhook(webhookId));
 }
 
-/** No more deliveries to it: what waits is held. */
+/** Disables a webhook, and holds what waits for it. */
 export function disableWebhook(core: Core, tx: Transaction, webhook: Webhook): void {
   core.writer.run('UPDATE webhooks SET active = 0, updated_at_ms = ? WHERE id = ?', tx.nowMs, webhook.id);
   forgetRoute(core, tx, webhook.id);
-  holdDeliveries(core, tx, webhook);
+  new OpenDeliveries(core, tx, webhook).hold();
 }
 
-/** What waits for a webhook waits until it is enabled again; an attempt under way ends by itself. */
-function holdDeliveries(core: Core, tx: Transaction, webhook: Webhook): void {
-  moveOpen(core, tx, { webhook, from: ['pending', 'retrying'], to: 'held' });
-}
+/** Nothing needs to be locked: there is one writer. */
+export class OpenDeliveries implements LockedDeliveries {
+  readonly #core: Core;
+  readonly #tx: Transaction;
+  readonly #of: Listener;
 
-function releaseHeld(core: Core, tx: Transaction, webhook: Webhook): void {
-  const first = "due_by = 'event' AND requests_made = 0";
-  moveOpen(core, tx, { webhook, from: ['held'], to: 'pending', only: first });
-  moveOpen(core, tx, { webhook, from: ['held'], to: 'retrying' });
-}
+  constructor(core: Core, tx: Transaction, { ownerId, id }: Listener) {
+    this.#core = core;
+    this.#tx = tx;
+    this.#of = { ownerId, id };
+  }
 
-interface Move {
-  readonly webhook: Webhook;
-  readonly from: readonly ('pending' | 'retrying' | 'held')[];
-  readonly to: 'pending' | 'retrying' | 'held' | 'cancelled';
-  /** As SQL; absent: all. */
-  readonly only?: string;
-}
+  /** What waits goes first: it has the state then that the others get. */
+  sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): number {
+    const { ownerId, id: listenerId } = this.#of;
+    const tx = this.#tx;
+    let total = 0;
+    for (const from of ['retrying', ...states.filter((state) => state !== 'retrying')] as const) {
+      if (!states.includes(from)) continue;
+      const count = this.#core.writer.run(
+        `UPDATE deliveries SET state = 'retrying', due_by = 'resend', due_at_ms = ?, ended_at_ms = NULL,
+            tries = ${isWaiting(from) ? 'tries' : '0'}
+          WHERE delivery IN (SELECT value FROM json_each(?)) AND +state = ?`,
+        tx.nowMs,
+        JSON.stringify(deliveries),
+        from,
+      );
+      tx.deliveriesMoved({ ownerId, listenerId, from, to: 'retrying', dueAtMs: tx.nowMs, count });
+      // Its error stays, and tells of no delivery that is exhausted now.
+      if (from === 'exhausted') tx.count(ownerId, FURTHER_ERRORS, count);
+      total += count;
+    }
+    return total;
+  }
 
-function moveOpen(core: Core, tx: Transaction, { webhook, from, to, only = 'true' }: Move): void {
-  const { id: listenerId, ownerId } = webhook;
-  const isOpen = to === 'pending' || to === 'retrying';
-  for (const state of from) {
-    const count = core.writer.run(
-      `UPDATE deliveries SET state = ?, due_at_ms = ?, ended_at_ms = ?
-        WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} AND ${only}`,
-      to,
-      isOpen ? tx.nowMs : null,
-      to === 'cancelled' ? tx.nowMs : null,
-      listenerId,
-      state,
+  hold(): void {
+    this.#move(['pending', 'retrying'], 'held');
+  }
+
+  release(): void {
+    this.#move(['held'], 'pending', "due_by = 'event' AND requests_made = 0");
+    this.#move(['held'], 'retrying');
+  }
+
+  cancel(): void {
+    this.forgetHealth();
+    this.#move(['pending', 'retrying', 'held'], 'cancelled');
+  }
+
+  forgetHealth(): void {
+    forgetHealth(this.#core, this.#of.id);
+  }
+
+  endPause(): void {
+    const { turns, writer } = this.#core;
+    const { nowMs } = this.#tx;
+    const count = writer.run(
+      `UPDATE deliveries SET due_at_ms = ? WHERE listener_id = ? AND state = 'retrying' AND due_by = 'retry_after'
+        AND due_at_ms > ? AND ${OPEN_DELIVERY}`,
+      nowMs,
+      this.#of.id,
+      nowMs,
     );
-    tx.deliveriesMoved({ ownerId, listenerId, from: state, to, dueAtMs: tx.nowMs, count });
+    const line = count > 0 && turns.find(this.#of.id);
+    if (line) turns.knowRetry(line, nowMs);
+  }
+
+  settingsChanged(): void {
+    this.#core.turns.unblock(this.#of.id);
+  }
+
+  /** `only`: as SQL. */
+  #move(
+    from: readonly ('pending' | 'retrying' | 'held')[],
+    to: 'pending' | 'retrying' | 'held' | 'cancelled',
+    only = 'true',
+  ): void {
+    const { ownerId, id: listenerId } = this.#of;
+    const { nowMs } = this.#tx;
+    for (const state of from) {
+      const count = this.#core.writer.run(
+        `UPDATE deliveries SET state = ?, due_at_ms = ?, ended_at_ms = ?
+          WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} AND ${only}`,
+        to,
+        isWaiting(to) ? nowMs : null,
+        to === 'cancelled' ? nowMs : null,
+        listenerId,
+        state,
+      );
+      this.#tx.deliveriesMoved({ ownerId, listenerId, from: state, to, dueAtMs: nowMs, count });
+    }
   }
 }

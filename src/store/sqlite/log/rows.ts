@@ -35,7 +35,3 @@ export function readEmission(core: Core, entry: number): Emission {
   if (!row) throw new Error(`emission ${entry} is gone`);
   return toEmission(row, core);
 }
-
-/** Of `deliveries JOIN emissions`. */
-export const DELIVERY_COLUMNS = `delivery, deliveries.kind, listener_id, subscription_id, entry, emitter_id, emissions.name,
-  state, attempts_made, due_at_ms, due_by, ended_at_ms`;

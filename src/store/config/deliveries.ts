@@ -1,0 +1,206 @@
+// Deliveries as they are read, and one that is sent again. Postgres keeps those that are over in a table of their own:
+// where a state is asked for, only one of its tables is read.
+
+import { type Attempt, type DeliveryKind, type DeliveryState, isWebhook } from '../../domain/delivery/delivery.ts';
+import { type NotResendable, reasonAgainstResending } from '../../domain/delivery/progress.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { RESENDABLE } from '../../domain/operation.ts';
+import type { AttemptRecord, DeliveryWhole, Standing } from '../contract/records.ts';
+import type { DeliveryStore } from '../contract/store.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { toDeliveryRecord } from '../rows/log-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import { toWebhook } from '../rows/webhook-rows.ts';
+import type { ConfigCore, Writing } from './config-database.ts';
+import { readPage } from './pages.ts';
+import { differs, raw, type Sql, sql } from './sql.ts';
+import { get, type Steps, together, work } from './steps.ts';
+
+type DeliveryVerbs = Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'>;
+
+/** Deliveries in whatever state. */
+export const DELIVERIES = differs({ sqlite: 'deliveries', postgres: 'all_deliveries' });
+
+const LISTED = 'delivery, owner_id, kind, listener_id, subscription_id, entry, state, attempts_made, due_by';
+const OPEN = differs({
+  sqlite: 'deliveries',
+  postgres: `(SELECT ${LISTED}, due_at_ms, NULL::bigint AS ended_at_ms FROM open_deliveries)`,
+});
+const OVER = differs({
+  sqlite: 'deliveries',
+  postgres: `(SELECT ${LISTED}, NULL::bigint AS due_at_ms, ended_at_ms FROM deliveries)`,
+});
+
+const TABLES = {
+  pending: OPEN,
+  sending: OPEN,
+  retrying: OPEN,
+  held: OPEN,
+  delivered: OVER,
+  exhausted: OVER,
+  cancelled: OVER,
+} as const satisfies Record<DeliveryState, unknown>;
+
+/** Of a delivery `d` and its emission `e`. */
+const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,
+  d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms`);
+
+const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
+  FROM ${DELIVERIES} AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = ${delivery}`;
+
+export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
+  const { database, storeTag } = core;
+  return {
+    listDeliveries: ({ ownerId, listenerId, kind, state }, page) => {
+      const table = state === undefined ? DELIVERIES : TABLES[state];
+      return readPage(database, {
+        from: sql`${table} AS d JOIN emissions AS e ON e.entry = d.entry`,
+        countFrom: sql`${table} AS d`,
+        columns: COLUMNS,
+        key: raw('d.delivery'),
+        ...(listenerId === undefined ? {} : { within: { column: raw('d.listener_id'), value: listenerId } }),
+        where: [
+          sql`d.owner_id = ${ownerId}`,
+          ...(kind === undefined ? [] : [raw(KINDS[kind])]),
+          ...(state === undefined ? [] : [sql`d.state = ${state}`]),
+        ],
+        countUpTo: LIMITS.countedRecords,
+        page,
+        map: (row) => toDeliveryRecord(row, storeTag),
+      });
+    },
+
+    getDelivery: async (ownerId, delivery) => {
+      const rows = await database.all(whole(ownerId, delivery, core.clock.nowMs()));
+      return rows[0] && toWhole(core, rows[0], rows);
+    },
+
+    resendDelivery: (ownerId, delivery) =>
+      database.write(function* (w) {
+        const reason = yield* resend(w, ownerId, delivery);
+        if (reason !== null) return reason;
+        const row = yield* get(one(delivery));
+        return row && toDeliveryRecord(row, storeTag);
+      }),
+  };
+}
+
+/** In words: only so does an index of one kind alone apply. */
+const KINDS: Readonly<Record<DeliveryKind, string>> = {
+  webhook: "d.kind = 'webhook'",
+  mail: "d.kind = 'mail'",
+  http: "d.kind = 'http'",
+};
+
+/** Retention may be about to delete the event of a delivery that is over: it is locked first, and before the queue. */
+const OF_EVENT = differs({ sqlite: '', postgres: 'FOR KEY SHARE OF e' });
+
+const BY_HAND: readonly DeliveryState[] = [...RESENDABLE, 'pending'];
+
+/** Returns why it was not sent again; null: it was, undefined: there is no such delivery. */
+function* resend(w: Writing, ownerId: string, delivery: number): Steps<NotResendable | null | undefined> {
+  const found = yield* get(sql`SELECT d.listener_id FROM emissions AS e JOIN ${DELIVERIES} AS d ON d.entry = e.entry
+    WHERE d.delivery = ${delivery} AND d.owner_id = ${ownerId} ${OF_EVENT}`);
+  if (!found) return undefined;
+  const listenerId = text(found, 'listener_id');
+  const queue = yield* work(() => w.lockDeliveries({ ownerId, id: listenerId }));
+  if (!queue) return 'gone';
+  const [[now], [webhook]] = (yield* together(
+    sql`SELECT state FROM ${DELIVERIES} WHERE delivery = ${delivery}`,
+    sql`SELECT active FROM webhooks WHERE id = ${listenerId} AND owner_id = ${ownerId}`,
+  )) as [[Row], [Row?]];
+  const state = text<DeliveryState>(now, 'state');
+  const reason = reasonAgainstResending({ state, listenerId }, webhook && { active: flag(webhook, 'active') });
+  if (reason === null) yield* work(() => queue.sendAgain([delivery], BY_HAND));
+  return reason;
+}
+
+/** Of the listener of `d`, no further than it matters. */
+const countOf = (condition: Sql): Sql => sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS o
+  WHERE ${OF_LISTENER} AND ${condition} LIMIT ${LIMITS.countedRecords}) AS counted)`;
+
+const OPEN_ROWS = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
+const OF_LISTENER = differs({
+  sqlite: 'o.listener_id = d.listener_id',
+  postgres: 'o.owner_id = d.owner_id AND o.listener_id = d.listener_id',
+});
+/** The condition of SQLite's index of what is open, word for word. */
+const IS_OPEN = "o.state IN ('pending', 'retrying', 'sending', 'held')";
+const IN_STATE = (state: DeliveryState): Sql =>
+  sql`${differs({ sqlite: `o.state = '${state}' AND ${IS_OPEN}`, postgres: `o.state = '${state}'` })}`;
+const IS_BEFORE = raw('(o.due_at_ms, o.delivery) < (d.due_at_ms, d.delivery)');
+
+/**
+ * Deliveries that are claimed before `d`: of an ordered webhook those with a lower number, of others first attempts, which
+ * are due whatever the clock says, and before a retry also those retries that are due.
+ */
+const aheadAt = (nowMs: number): Sql => sql`CASE WHEN d.state NOT IN ('pending', 'retrying') THEN 0
+    WHEN w.is_ordered THEN ${countOf(raw("o.delivery < d.delivery AND o.state IN ('pending', 'retrying')"))}
+    WHEN d.state = 'pending' THEN ${countOf(sql`${IN_STATE('pending')} AND ${IS_BEFORE}`)}
+    ELSE ${countOf(IN_STATE('pending'))}
+      + ${countOf(sql`${IN_STATE('retrying')} AND o.due_at_ms <= CAST (${nowMs} AS BIGINT) AND ${IS_BEFORE}`)} END`;
+
+/** The first delivery of the listener of `d` that waits or is on its way. */
+const FIRST = differs({
+  sqlite: `(SELECT min(delivery) FROM (
+      SELECT * FROM (SELECT o.delivery FROM deliveries AS o WHERE o.listener_id = d.listener_id
+        AND o.state IN ('pending', 'retrying') ORDER BY o.delivery LIMIT 1)
+      UNION ALL SELECT min(o.delivery) FROM deliveries AS o WHERE o.listener_id = d.listener_id
+        AND o.state = 'sending' AND ${IS_OPEN}))`,
+  postgres: `(SELECT o.delivery FROM open_deliveries AS o WHERE o.owner_id = d.owner_id AND o.listener_id = d.listener_id
+      AND o.state IN ('pending', 'retrying', 'sending') ORDER BY o.owner_id, o.listener_id, o.delivery LIMIT 1)`,
+});
+
+/** What the queue of the listener of `d` says: how many are on their way, and until when it is paused. */
+const QUEUE = differs({
+  sqlite: `SELECT h.paused_until_ms, (SELECT count(*) FROM deliveries AS o WHERE o.listener_id = d.listener_id
+      AND o.state = 'sending' AND ${IS_OPEN}) AS sending
+    FROM d LEFT JOIN webhook_health AS h ON h.webhook_id = d.listener_id`,
+  postgres: `SELECT l.paused_until_ms, coalesce(l.taken, 0) AS sending
+    FROM d LEFT JOIN listener_queues AS l ON l.owner_id = d.owner_id AND l.listener_id = d.listener_id`,
+});
+
+/** One statement: an attempt that is just being recorded shows in all of it, or nowhere. One row for each attempt. */
+const whole = (ownerId: string, delivery: number, nowMs: number): Sql => sql`WITH
+  d AS MATERIALIZED (${one(delivery)} AND d.owner_id = ${ownerId}),
+  queue AS MATERIALIZED (${QUEUE}),
+  standing AS MATERIALIZED (SELECT w.id AS webhook, ${aheadAt(nowMs)} AS ahead,
+      CASE WHEN w.is_ordered THEN ${FIRST} END AS head FROM d JOIN webhooks AS w ON w.id = d.listener_id
+    WHERE d.state IN ('pending', 'sending', 'retrying', 'held'))
+  SELECT d.*, s.webhook, s.ahead, s.head, q.sending, q.paused_until_ms, w.id, w.url, w.name AS webhook_name, w.description,
+      w.active, w.settings, w.secrets, w.created_at_ms, w.updated_at_ms, a.n, a.trigger, a.made
+    FROM d CROSS JOIN queue AS q LEFT JOIN standing AS s ON true LEFT JOIN webhooks AS w ON w.id = s.webhook
+      LEFT JOIN attempts AS a ON a.delivery = d.delivery
+    ORDER BY a.n`;
+
+function toWhole(core: ConfigCore, row: Row, rows: readonly Row[]): DeliveryWhole {
+  const isRequest = row.kind === 'http';
+  return {
+    record: toDeliveryRecord(row, core.storeTag),
+    attempts: rows.filter(({ n }) => n !== null).map(toAttempt),
+    standing: row.webhook === null ? null : toStanding(core, row),
+    ...(isRequest ? { pausedUntilMs: pausedUntilMs(core, row) } : {}),
+  };
+}
+
+function toStanding(core: ConfigCore, row: Row): Standing {
+  const head = numberOrNull(row, 'head');
+  return {
+    webhook: toWebhook({ ...row, name: textOrNull(row, 'webhook_name') }, core.seal),
+    pausedUntilMs: pausedUntilMs(core, row),
+    sending: number(row, 'sending'),
+    ahead: Math.min(number(row, 'ahead'), LIMITS.countedRecords),
+    head: head === row.delivery ? null : head,
+  };
+}
+
+function pausedUntilMs({ database, clock }: ConfigCore, row: Row): number | null {
+  const listenerId = text(row, 'listener_id');
+  const untilMs = isWebhook(listenerId) ? null : database.pauseInMemory(listenerId);
+  const last = untilMs ?? numberOrNull(row, 'paused_until_ms');
+  return last !== null && last > clock.nowMs() ? last : null;
+}
+
+function toAttempt(row: Row): AttemptRecord {
+  return { ...(JSON.parse(text(row, 'made')) as Attempt), n: number(row, 'n'), trigger: text(row, 'trigger') };
+}

@@ -1,0 +1,108 @@
+// Operations, step by step: sending again what a webhook was sent. A step is one transaction: it locks one operation that no
+// other process steps, looks at the next deliveries behind the last one that was looked at, and writes with what it did to
+// them how far it has come. Processes share the work, and none of it is done twice or lost when one of them is killed.
+//
+// Locks are taken in this order: the operation, the events of what is sent again, the webhook's queue.
+
+import type { DeliveryState } from '../../domain/delivery/delivery.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { countNext, firstNumberOf, meant, resendNext } from '../../domain/operation.ts';
+import type { OperationStore } from '../contract/operations.ts';
+import { flag, number, text } from '../rows/cells.ts';
+import { cursorOf, GONE } from '../rows/operation-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import type { Writing } from './config-database.ts';
+import { DELIVERIES } from './deliveries.ts';
+import { differs, raw, type Sql, sql, tableOf } from './sql.ts';
+import { all, get, type Steps, send, together, work } from './steps.ts';
+
+type Stepped = Awaited<ReturnType<OperationStore['stepOperation']>>;
+
+const NOTHING: Stepped = { isResent: false, isMore: false };
+const MORE: Stepped = { isResent: false, isMore: true };
+
+const OPEN_ROWS = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
+const OF_OWNER = differs({ sqlite: '', postgres: 'd.owner_id = o.owner_id AND' });
+
+/** What waits because it was sent again, counted as far as it matters. Of `operations AS o`. */
+const WAITING = sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS d
+    WHERE ${OF_OWNER} d.listener_id = o.webhook_id AND d.state = 'retrying' AND d.due_by = 'resend'
+    LIMIT ${raw(String(LIMITS.resendsWaiting))}) AS waiting)`;
+
+/** The one that waited longest for its turn, of those that need not wait for something else. */
+const NEXT = sql`SELECT o.*, w.id IS NOT NULL AS has_webhook
+  FROM operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id
+  WHERE o.state = 'running' AND (NOT o.is_counted OR w.id IS NULL
+    OR (w.active AND ${WAITING} < ${raw(String(LIMITS.resendsWaiting))}))
+  ORDER BY o.turn, o.id LIMIT 1 ${differs({ sqlite: '', postgres: 'FOR UPDATE OF o SKIP LOCKED' })}`;
+
+/** See OperationStore. */
+export function* stepOperation(w: Writing): Steps<Stepped> {
+  const row = yield* get(NEXT);
+  if (!row) return NOTHING;
+  if (!flag(row, 'has_webhook')) {
+    yield* cancelOperations(text(row, 'webhook_id'), w.nowMs);
+    return MORE;
+  }
+  return yield* flag(row, 'is_counted') ? sendStep(w, row) : countStep(w, row);
+}
+
+/** The webhook of these operations was deleted. */
+export function* cancelOperations(webhookId: string, nowMs: number): Steps<void> {
+  yield* send(sql`UPDATE operations SET state = 'cancelled', reason = ${GONE}, updated_at_ms = ${nowMs}, ended_at_ms = ${nowMs}
+    WHERE webhook_id = ${webhookId} AND state IN ('running', 'paused')`);
+}
+
+interface Looked {
+  readonly delivery: number;
+  readonly entry: number;
+  readonly state: DeliveryState;
+}
+
+/** Returns the next deliveries of the webhook, whatever their state. */
+function* look(row: Row): Steps<Looked[]> {
+  const rows = yield* all(sql`SELECT delivery, entry, state FROM ${DELIVERIES}
+    WHERE owner_id = ${text(row, 'owner_id')} AND listener_id = ${text(row, 'webhook_id')}
+      AND delivery > ${number(row, 'after_delivery')} AND delivery < ${firstNumberOf(number(row, 'until_ms'))}
+    ORDER BY delivery LIMIT ${LIMITS.operationStep}`);
+  return rows.map((one) => ({
+    delivery: number(one, 'delivery'),
+    entry: number(one, 'entry'),
+    state: text<DeliveryState>(one, 'state'),
+  }));
+}
+
+function* countStep(w: Writing, row: Row): Steps<Stepped> {
+  const { matched, isCounted, after } = countNext(cursorOf(row), yield* look(row));
+  yield* send(sql`UPDATE operations SET total = total + ${matched}, is_counted = ${isCounted}, after_delivery = ${after},
+      updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${text(row, 'id')}`);
+  return MORE;
+}
+
+function* sendStep(w: Writing, row: Row): Steps<Stepped> {
+  const id = text(row, 'id');
+  const cursor = cursorOf(row);
+  const looked = yield* look(row);
+  const events = yield* all(lockedOf(meant(cursor, looked)));
+  const queue = yield* work(() => w.lockDeliveries({ ownerId: text(row, 'owner_id'), id: text(row, 'webhook_id') }));
+  const [[webhook]] = (yield* together(sql`SELECT ${WAITING} AS waiting
+    FROM operations AS o JOIN webhooks AS w ON w.id = o.webhook_id WHERE o.id = ${id} AND w.active`)) as [[Row?]];
+  // Disabled or deleted since it was looked at: the next look tells which.
+  if (!queue || !webhook) return MORE;
+  const kept = new Set(events.map((event) => number(event, 'entry')));
+  const room = LIMITS.resendsWaiting - number(webhook, 'waiting');
+  const next = resendNext(cursor, looked, { room, isThere: ({ entry }) => kept.has(entry) });
+  const deliveries = next.chosen.map(({ delivery }) => delivery);
+  const resent = deliveries.length === 0 ? 0 : yield* work(() => queue.sendAgain(deliveries, cursor.states));
+  const [state, endedAtMs] = next.isDone ? ['done', w.nowMs] : ['running', null];
+  yield* send(sql`UPDATE operations SET resent = resent + ${resent}, after_delivery = ${next.after}, state = ${state},
+      ended_at_ms = ${endedAtMs}, updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
+  return { isResent: resent > 0, isMore: true };
+}
+
+/** Those of the events that retention does not delete at this moment; from now on it deletes none of them. */
+function lockedOf(deliveries: readonly Looked[]): Sql {
+  const rows = deliveries.map(({ entry }) => ({ entry }));
+  return sql`SELECT e.entry FROM ${tableOf({ entry: 'bigint' }, rows)} JOIN emissions AS e ON e.entry = given.entry
+    ORDER BY e.entry ${differs({ sqlite: '', postgres: 'FOR KEY SHARE OF e SKIP LOCKED' })}`;
+}
