@@ -3,11 +3,12 @@
 
 import { HTTP } from '../../domain/emission.ts';
 import { recordId } from '../../domain/ids.ts';
+import { bytes, number, text } from '../rows/cells.ts';
 import { createSeal, type Seal } from '../seal/seal.ts';
 import { openSealKey, SEAL_KEY, type SecretKey, SecretKeyRefused } from '../seal/seal-key.ts';
 import { ROWS_PER_STEP, SEALED_COLUMNS } from '../seal/sealed-columns.ts';
 import { openBody } from '../seal/sealed-requests.ts';
-import type { Ask, Finding } from './checks.ts';
+import { type Ask, countIn, type Finding } from './checks.ts';
 
 /** Requests may be long. */
 const REQUESTS_PER_STEP = 16;
@@ -15,7 +16,7 @@ const REQUESTS_PER_STEP = 16;
 export async function findSealed(ask: Ask, keys: readonly SecretKey[]): Promise<Finding[]> {
   const [row] = await ask(`SELECT value FROM meta WHERE name = '${SEAL_KEY}'`);
   try {
-    const { key } = openSealKey((row?.value as string | undefined) ?? null, keys);
+    const { key } = openSealKey(row ? text(row, 'value') : null, keys);
     const seal = createSeal(key);
     return [...(await findUnreadable(ask, seal)), ...(await findUnreadableRequests(ask, seal))];
   } catch (error) {
@@ -30,11 +31,12 @@ async function findUnreadable(ask: Ask, seal: Seal): Promise<Finding[]> {
     const unreadable: string[] = [];
     for (let after = ''; ; ) {
       const rows = await ask(
-        `SELECT id, ${column} AS text FROM ${table} WHERE id > '${after}' AND ${column} LIKE 'sealed%'
+        `SELECT id, ${column} AS sealed FROM ${table} WHERE id > '${after}' AND ${column} LIKE 'sealed%'
           ORDER BY id LIMIT ${ROWS_PER_STEP}`,
       );
-      for (const { id, text } of rows as { id: string; text: string }[]) {
-        if (!opens(() => seal.open(text, place(id)))) unreadable.push(id);
+      for (const row of rows) {
+        const id = text(row, 'id');
+        if (!opens(() => seal.open(text(row, 'sealed'), place(id)))) unreadable.push(id);
       }
       if (rows.length < ROWS_PER_STEP) break;
       after = String(rows.at(-1)?.id);
@@ -52,14 +54,17 @@ async function findUnreadableRequests(ask: Ask, seal: Seal): Promise<Finding[]> 
     const rows = await ask(
       `SELECT entry, body FROM emissions WHERE entry > ${after} AND name = '${HTTP}' ORDER BY entry LIMIT ${REQUESTS_PER_STEP}`,
     );
-    for (const { entry, body } of rows as { entry: number; body: Uint8Array }[]) {
-      if (!opens(() => openBody({ entry, name: HTTP, body }, seal))) unreadable.push(entry);
+    for (const row of rows) {
+      after = number(row, 'entry');
+      if (!opens(() => openBody({ entry: number(row, 'entry'), name: HTTP, body: bytes(row, 'body') }, seal))) {
+        unreadable.push(after);
+      }
     }
     if (rows.length < REQUESTS_PER_STEP) break;
-    after = rows.at(-1)?.entry as number;
   }
-  if (unreadable.length === 0) return [];
-  const detail = `requests of steps that are not what was sealed there, as of ${recordId(unreadable[0] as number)}`;
+  const [first] = unreadable;
+  if (first === undefined) return [];
+  const detail = `requests of steps that are not what was sealed there, as of ${recordId(first)}`;
   return [{ check: 'secret_unreadable', detail, count: unreadable.length }];
 }
 
@@ -77,5 +82,5 @@ async function countSealed(ask: Ask): Promise<number> {
     ({ table, column }) => `(SELECT count(*) FROM ${table} WHERE ${column} LIKE 'sealed%')`,
   );
   parts.push(`(SELECT count(*) FROM emissions WHERE name = '${HTTP}')`);
-  return (await ask(`SELECT CAST(${parts.join(' + ')} AS bigint) AS n`))[0]?.n as number;
+  return countIn(await ask(`SELECT CAST(${parts.join(' + ')} AS bigint) AS n`));
 }

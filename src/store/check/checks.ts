@@ -9,6 +9,7 @@ import { ERRORS } from '../../domain/emission.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
 import { number, text } from '../rows/cells.ts';
+import type { Row } from '../rows/rows.ts';
 
 /** Something that does not hold. */
 export interface Finding {
@@ -38,7 +39,7 @@ export interface Report {
 }
 
 /** Asks the snapshot. */
-export type Ask = (sql: string) => Promise<Readonly<Record<string, unknown>>[]>;
+export type Ask = (sql: string) => Promise<Row[]>;
 
 /**
  * Fact of the ledger, beside those that are shown: errors that tell of no failed run and of no delivery that is exhausted.
@@ -270,7 +271,7 @@ export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Find
   const findings: Finding[] = [];
   for (const { check, detail, broken, example, show = String } of rules) {
     const rows = await ask(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
-    const count = rows[0]?.n as number;
+    const count = countIn(rows);
     if (count === 0) continue;
     findings.push({ check, detail: `${detail}, as ${show(rows[0]?.example as never)}`, count });
   }
@@ -327,5 +328,10 @@ function totals(owners: Facts): Figures {
 }
 
 async function countOf(ask: Ask, table: string): Promise<number> {
-  return (await ask(`SELECT count(*) AS n FROM ${table}`))[0]?.n as number;
+  return countIn(await ask(`SELECT count(*) AS n FROM ${table}`));
+}
+
+/** Returns the `n` of the only row. */
+export function countIn([row = {}]: readonly Row[]): number {
+  return number(row, 'n');
 }

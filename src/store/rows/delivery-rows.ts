@@ -3,6 +3,7 @@
 import { type ClaimedDelivery, type DueBy, kindOf } from '../../domain/delivery/delivery.ts';
 import { type DeliveryProgress, triggerOf } from '../../domain/delivery/progress.ts';
 import type { Via } from '../../domain/resource.ts';
+import { number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 /** Columns of `toProgress`. */
@@ -10,10 +11,10 @@ export const PROGRESS_COLUMNS = 'attempts_made, requests_made, tries, due_by';
 
 export function toProgress(row: Row): DeliveryProgress {
   return {
-    attemptsMade: row.attempts_made as number,
-    requestsMade: row.requests_made as number,
-    tries: row.tries as number,
-    dueBy: row.due_by as DueBy,
+    attemptsMade: number(row, 'attempts_made'),
+    requestsMade: number(row, 'requests_made'),
+    tries: number(row, 'tries'),
+    dueBy: text<DueBy>(row, 'due_by'),
   };
 }
 
@@ -23,12 +24,12 @@ export function toClaimedDelivery(
 ): ClaimedDelivery {
   const progress = toProgress(row);
   return {
-    delivery: row.delivery as number,
+    delivery: number(row, 'delivery'),
     fence: of.fence,
     kind: kindOf(of.listenerId),
     emission: of.emission,
-    subscriptionId: row.subscription_id as string | null,
-    via: row.via as Via,
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    via: text<Via>(row, 'via'),
     webhook: of.webhook,
     mailTo: of.mailTo,
     attempt: progress.attemptsMade + 1,

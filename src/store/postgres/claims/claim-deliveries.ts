@@ -4,6 +4,7 @@
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
@@ -51,7 +52,7 @@ export async function claimDeliveries(
       const ready = inVain === 0 ? 0 : await countReady(core, tx, nowMs);
       // Where many have no hands free, those behind them are looked at next.
       const turn = claimed.turn ?? (inVain > 0 ? found.at(-1) : undefined);
-      const nextDueAtMs = (next[0]?.at as number | null | undefined) ?? null;
+      const nextDueAtMs = next[0] ? numberOrNull(next[0], 'at') : null;
       return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, retries: granted.retries };
     });
     for (const drop of claimed.unused) drop();
@@ -95,7 +96,7 @@ async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
     nowMs,
     core.node.id,
   );
-  return row?.n as number;
+  return row ? number(row, 'n') : 0;
 }
 
 /** Queues with something due that no other node is sending to, or keeps. */
@@ -127,8 +128,10 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     core.clock.standMs(),
     most,
   );
-  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
-  if (rows[0]?.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
+  const [first] = rows;
+  if (!first) throw new Error('a claim was told no time');
+  const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
+  if (first.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
   const strays: Strays[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
@@ -145,14 +148,14 @@ function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string
   return {
     ...of,
     webhook: isWebhook(of.listenerId) ? toWebhook(row, core.seal) : null,
-    mailTo: of.listenerId === MAIL ? (row.email as string | null) : null,
+    mailTo: of.listenerId === MAIL ? textOrNull(row, 'email') : null,
   };
 }
 
 function dueOf(row: Row): Candidate['due'] {
-  const head = row.head_state as WaitingState | null;
+  const head = textOrNull<WaitingState>(row, 'head_state');
   if (head !== null) return { pending: 0, retrying: 0, [head]: 1 };
-  return { pending: row.pending_due as number, retrying: row.retrying_due as number };
+  return { pending: number(row, 'pending_due'), retrying: number(row, 'retrying_due') };
 }
 
 interface Claimed {
@@ -207,7 +210,7 @@ function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Ta
   return claims.map((claimed) => {
     const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
     const { row, listenerId } = claimed;
-    const fence = row.fence as number;
+    const fence = number(row, 'fence');
     return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(row, core), webhook, mailTo });
   });
 }
@@ -257,9 +260,9 @@ function lockedCandidate(core: Core, row: Row, { due, ...of }: Candidate): Candi
 }
 
 function toQueue(row: Row): ListenerQueue {
-  return new ListenerQueue(toQueueRow({ ...row, owner_id: row.queue_owner as string }), false);
+  return new ListenerQueue(toQueueRow({ ...row, owner_id: text(row, 'queue_owner') }), false);
 }
 
 function listenerOf(row: Row): { ownerId: string; listenerId: string } {
-  return { ownerId: row.queue_owner as string, listenerId: row.listener_id as string };
+  return { ownerId: text(row, 'queue_owner'), listenerId: text(row, 'listener_id') };
 }

@@ -11,7 +11,7 @@
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
 import { OwnerTurns } from '../../log/owner-turns.ts';
-import { text } from '../../rows/cells.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -86,7 +86,7 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
 
 /** Of what is still to come; null: nothing is. */
 function earliest(times: readonly (number | null)[], nowMs: number): number | null {
-  const next = times.filter((ms) => ms !== null && ms > nowMs) as number[];
+  const next = times.filter((ms) => ms !== null && ms > nowMs).map(Number);
   return next.length === 0 ? null : Math.min(...next);
 }
 
@@ -115,8 +115,10 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
     core.node.id,
     core.clock.standMs(),
   );
-  const nowMs = core.clock.heard(rows[0]?.now_ms as number, tx.beganAt);
-  if (rows[0]?.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
+  const [first] = rows;
+  if (!first) throw new Error('a claim was told no time');
+  const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
+  if (first.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
   const gone = real.filter(({ id }) => id === null);
   if (gone.length > 0) {
@@ -127,7 +129,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   return {
     found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
     nowMs,
-    nextReadyAtMs: rows[0].next_ready_at_ms as number | null,
+    nextReadyAtMs: numberOrNull(first, 'next_ready_at_ms'),
   };
 }
 

@@ -7,6 +7,7 @@ import { msOf } from '../../../domain/ids.ts';
 import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
 import type { ClaimedRun } from '../../../domain/run/run.ts';
 import type { Served } from '../../log/round-robin.ts';
+import { flag, number, text, textOrNull } from '../../rows/cells.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
@@ -58,24 +59,24 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
     by.nowMs,
   );
   const runnables = new Map(wanted.map(({ runnable }) => [runnable.id, runnable]));
-  const claimed = rows.map((row) => toClaimedRun(row, runnables.get(row.runnable_id as string) as Runnable, by));
+  const claimed = rows.map((row) => toClaimedRun(row, runnables.get(text(row, 'runnable_id')) as Runnable, by));
   return claimed.sort((a, b) => a.run - b.run);
 }
 
 function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
-  const carried = row.carried as string | null;
+  const carried = textOrNull(row, 'carried');
   return {
-    run: row.run as number,
-    fence: row.fence as number,
-    runnable: carried === null ? runnable : { ...runnable, deploymentId: row.deployment_id as string },
+    run: number(row, 'run'),
+    fence: number(row, 'fence'),
+    runnable: carried === null ? runnable : { ...runnable, deploymentId: text(row, 'deployment_id') },
     emission: toEmission(row, by),
-    via: row.via as Via,
-    subscriptionId: row.subscription_id as string | null,
-    attempt: row.attempt as number,
-    alone: row.alone as boolean,
+    via: text<Via>(row, 'via'),
+    subscriptionId: textOrNull(row, 'subscription_id'),
+    attempt: number(row, 'attempt'),
+    alone: flag(row, 'alone'),
     isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
     carried,
-    resumed: row.resumed as string | null,
+    resumed: textOrNull(row, 'resumed'),
   };
 }
 
@@ -138,9 +139,9 @@ export async function claimDeliveryRows(
   );
   const claims = rows.map((row) => ({
     row,
-    ownerId: row.owner_id as string,
-    listenerId: row.listener_id as string,
-    state: row.was as 'pending' | 'retrying',
+    ownerId: text(row, 'owner_id'),
+    listenerId: text(row, 'listener_id'),
+    state: text<'pending' | 'retrying'>(row, 'was'),
   }));
   return claims.sort(inOrder);
 }
@@ -148,8 +149,8 @@ export async function claimDeliveryRows(
 /** First attempts before retries, and the longest due first. */
 function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
   if (a.state !== b.state) return a.state === 'pending' ? -1 : 1;
-  const byDue = (a.row.was_due as number) - (b.row.was_due as number);
-  return byDue || (a.row.delivery as number) - (b.row.delivery as number);
+  const byDue = number(a.row, 'was_due') - number(b.row, 'was_due');
+  return byDue || number(a.row, 'delivery') - number(b.row, 'delivery');
 }
 
 /** Claims what the planner has granted, gives it to the verbs that it was granted to, and gives back slots that got nothing. */
@@ -218,7 +219,13 @@ function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed
     for (const { row } of given) {
       const emission = toEmission(row, { storeTag, seal });
       claimer.claims.deliveries.push(
-        toClaimedDelivery(row, { fence: row.fence as number, listenerId: queue.listenerId, emission, webhook, mailTo }),
+        toClaimedDelivery(row, {
+          fence: number(row, 'fence'),
+          listenerId: queue.listenerId,
+          emission,
+          webhook,
+          mailTo,
+        }),
       );
     }
     queue.change({ waiting: -given.length, taken: given.length }, node.id);
@@ -253,8 +260,9 @@ async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): 
     queue.ownerId,
     queue.listenerId,
   );
-  for (const { state, n } of held as { state: string; n: number }[]) {
-    planner.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'held', n });
+  for (const row of held) {
+    const n = number(row, 'n');
+    planner.ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: 'held', n });
     queue.change({ waiting: -n }, planner.core.node.id);
   }
 }

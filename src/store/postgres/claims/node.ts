@@ -6,7 +6,7 @@
 import { msOf, NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { number } from '../../rows/cells.ts';
+import { number, numberOrNull } from '../../rows/cells.ts';
 import { type DatabaseClock, NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -132,7 +132,7 @@ export class Node {
         this.#id,
         clock.standMs(),
       );
-      if (rows[0]) clock.heard(rows[0].beat_at_ms as number, askedAt);
+      if (rows[0]) clock.heard(number(rows[0], 'beat_at_ms'), askedAt);
       this.#beats++;
       // A network or a database that held up this beat has held up those of the others.
       if (performance.now() - askedAt > SLOW_BEAT_MS) this.#cutOffAt = performance.now();
@@ -173,7 +173,8 @@ export class Node {
     const { pool, clock, name, version } = this.#options;
     const askedAt = clock.asks();
     const told = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
-    const nowMs = clock.heard(told?.now_ms as number, askedAt);
+    if (!told) throw new StoreUnavailable('the database did not say its time');
+    const nowMs = clock.heard(number(told, 'now_ms'), askedAt);
     await pool.write(
       'UPDATE nodes SET gone_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms < $1::bigint - $2::bigint',
       nowMs,
@@ -213,7 +214,7 @@ export class Node {
       (SELECT max(delivery) FROM open_deliveries), (SELECT max(delivery) FROM deliveries), (SELECT max(entry) FROM dedupe),
       (SELECT max(entry) FROM later_emissions),
       ${LAST_NUMBER_SQL}) AS last`);
-    const last = row?.last as number | null | undefined;
+    const last = row && numberOrNull(row, 'last');
     return last ? Math.floor(last / NUMBERS_PER_MS + 1) * PER_SLOT : 0;
   }
 }

@@ -6,7 +6,7 @@ import { errorIn } from '../../../domain/failure.ts';
 import type { Fault, RunState } from '../../../domain/run/run.ts';
 import type { Awaited, Beat, NodeStore } from '../../contract/nodes.ts';
 import { answerText, parseAnswer } from '../../rows/answers.ts';
-import { bytes, number, text } from '../../rows/cells.ts';
+import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
@@ -59,9 +59,12 @@ async function beat(core: LogCore): Promise<Beat> {
     core.node.lateBeforeMs(),
   );
   core.notices.isAlone = row?.alive === 1;
-  const cancel = ((row?.cancel as string | null | undefined) ?? '').split(',').filter(Boolean).map(Number);
+  const cancel = ((row && textOrNull(row, 'cancel')) ?? '').split(',').filter(Boolean).map(Number);
   if (core.node.mayHoldUnknown) await releaseUnknown(core);
-  return { cancel, isRescueDue: core.node.isRescueDue(row?.is_late === true, row?.last_gone_at_ms as number | null) };
+  return {
+    cancel,
+    isRescueDue: core.node.isRescueDue(row?.is_late === true, row ? numberOrNull(row, 'last_gone_at_ms') : null),
+  };
 }
 
 async function releaseUnknown(core: LogCore): Promise<void> {

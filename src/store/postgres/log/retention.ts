@@ -4,6 +4,7 @@
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../../domain/limits.ts';
 import { pruneAudit } from '../../config/audit.ts';
+import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { keepLastNumber } from '../claims/node.ts';
 import { configDatabase } from '../config/config-database.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -48,15 +49,15 @@ const FIND_DOOMED = `WITH page AS MATERIALIZED (
     (SELECT array_agg(entry)::text FROM doomed) AS doomed`;
 
 async function pruneStep(tx: Tx, of: { before: number; from: number }): Promise<Step> {
-  const [found] = await tx.query(FIND_DOOMED, of.from, of.before);
-  const next = (found?.looked as number) < EMISSIONS_PER_STEP ? null : (found?.last as number) + 1;
-  const doomed = found?.doomed as string | null;
+  const [found = {}] = await tx.query(FIND_DOOMED, of.from, of.before);
+  const next = number(found, 'looked') < EMISSIONS_PER_STEP ? null : number(found, 'last') + 1;
+  const doomed = textOrNull(found, 'doomed');
   if (doomed === null) return { emissions: 0, next };
   const locked = await tx.query(LOCK_DOOMED, doomed);
   // Asked when they are locked: from now on nothing of theirs is sent again.
   const open = await tx.query('SELECT entry FROM open_deliveries WHERE entry = ANY ($1::bigint[])', doomed);
   const isOpen = new Set(open.map(({ entry }) => entry));
-  const entries = locked.map(({ entry }) => entry as number).filter((entry) => !isOpen.has(entry));
+  const entries = locked.map((row) => number(row, 'entry')).filter((entry) => !isOpen.has(entry));
   return { emissions: await deleteEmissions(tx, arrayLiteral(entries)), next };
 }
 
@@ -64,7 +65,7 @@ const LOCK_DOOMED = `SELECT entry FROM emissions WHERE entry = ANY ($1::bigint[]
 
 async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
   void tx.query('DELETE FROM withheld WHERE entry = ANY ($1::bigint[])', doomed);
-  const deleted = await Promise.all([
+  const [[deliveries = {}], [runs = {}], [emissions = {}]] = await Promise.all([
     tx.query(
       `WITH gone AS (DELETE FROM deliveries WHERE entry = ANY ($1::bigint[]) RETURNING delivery),
         tried AS (DELETE FROM attempts WHERE delivery IN (SELECT delivery FROM gone))
@@ -83,8 +84,8 @@ async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
     ),
   ]);
   // No number is given twice, also when the newest rows are gone and the clock was set back.
-  keepLastNumber(tx, Math.max(...deleted.map((rows) => (rows[0]?.last as number | null) ?? 0)));
-  return deleted[2][0]?.n as number;
+  keepLastNumber(tx, Math.max(...[deliveries, runs, emissions].map((row) => numberOrNull(row, 'last') ?? 0)));
+  return number(emissions, 'n');
 }
 
 async function forgetOld(core: Core, beforeMs: number): Promise<void> {
@@ -112,13 +113,13 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
 async function forgetKeys(core: Core, nowMs: number): Promise<void> {
   for (;;) {
     // Looked at again with the lock: a key may be won anew meanwhile.
-    const forgotten = await core.pool.write(
+    const [forgotten = {}] = await core.pool.write(
       `WITH gone AS (DELETE FROM idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency
             WHERE expires_at_ms <= $1::bigint ORDER BY expires_at_ms LIMIT ${KEYS_PER_STEP}))
           AND expires_at_ms <= $1::bigint RETURNING 1)
         SELECT count(*) AS n FROM gone`,
       nowMs,
     );
-    if ((forgotten[0]?.n as number) < KEYS_PER_STEP) return;
+    if (number(forgotten, 'n') < KEYS_PER_STEP) return;
   }
 }

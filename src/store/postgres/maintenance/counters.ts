@@ -106,9 +106,9 @@ async function look(connection: ConnectionOptions): Promise<Wrong> {
 }
 
 async function repairQueues(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
-  const owners = arrayLiteral(wrong.map(({ owner }) => owner as string));
-  const listeners = arrayLiteral(wrong.map(({ listener }) => listener as string));
-  const isRun = ({ listener }: Row): boolean => /^(p|dc)_/.test(listener as string);
+  const owners = arrayLiteral(wrong.map((row) => text(row, 'owner')));
+  const listeners = arrayLiteral(wrong.map((row) => text(row, 'listener')));
+  const isRun = (row: Row): boolean => /^(p|dc)_/.test(text(row, 'listener'));
   void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
       SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
@@ -150,7 +150,7 @@ function repairQueue(queue: ListenerQueue, found: Row): Repair[] {
   const { ownerId, listenerId: of } = queue;
   const repairs: Repair[] = [];
   for (const kind of ['waiting', 'taken'] as const) {
-    const rows = found[`rows_${kind}`] as number;
+    const rows = number(found, `rows_${kind}`);
     if (queue[kind] !== rows) repairs.push({ kind, ownerId, of, counted: queue[kind], found: rows });
   }
   const waits = number(found, 'rows_waiting') > 0;

@@ -2,6 +2,7 @@
 // before it needs, so that older processes go on while the first newer one migrates. A process that finds a schema newer
 // than it knows does not start.
 
+import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention } from '../connection/storage-error.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
@@ -32,8 +33,8 @@ function migrateOnce(connection: TransactionConnection): Promise<void> {
     await tx.query(
       'CREATE TABLE IF NOT EXISTS errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',
     );
-    const rows = await tx.query('SELECT coalesce(max(version), 0) AS version FROM errand_schema');
-    const at = rows[0]?.version as number;
+    const [row] = await tx.query('SELECT coalesce(max(version), 0) AS version FROM errand_schema');
+    const at = row ? number(row, 'version') : 0;
     for (const migration of migrationsAfter(at, MIGRATIONS, 'the database')) await apply(tx, migration);
   });
 }

@@ -8,6 +8,7 @@ import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
 import type { NextClaim } from '../../log/delivery-port.ts';
 import { type ClaimSource, grantInTurn, retriesOf } from '../../log/round-robin.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
@@ -44,13 +45,17 @@ export function recountDoubtful({ turns, writer }: Core): void {
         WHERE listener_id = ? AND ${OPEN_DELIVERY} GROUP BY state`,
       listenerId,
     );
-    const countOf = (state: string): number => (rows.find((row) => row.state === state)?.n as number | undefined) ?? 0;
-    const retry = rows.find(({ state }) => state === 'retrying');
+    const byState = new Map(rows.map((row) => [text(row, 'state'), row]));
+    const countOf = (state: string): number => {
+      const row = byState.get(state);
+      return row ? number(row, 'n') : 0;
+    };
+    const retry = byState.get('retrying');
     turns.recount(listenerId, {
       pending: countOf('pending'),
       retrying: countOf('retrying'),
       sending: countOf('sending'),
-      retryAtMs: (retry?.due_at_ms as number | undefined) ?? Number.POSITIVE_INFINITY,
+      retryAtMs: (retry && numberOrNull(retry, 'due_at_ms')) ?? Number.POSITIVE_INFINITY,
     });
   }
 }
@@ -64,13 +69,13 @@ export function readTurns(writer: Connection, nowMs: number): Turns {
       WHERE ${OPEN_DELIVERY} GROUP BY listener_id, state`,
   );
   for (const row of open) {
-    const to = row.state as WaitingState | 'sending' | 'held';
+    const to = text<WaitingState | 'sending' | 'held'>(row, 'state');
     if (to === 'held') continue;
-    const dueAtMs = row.due_at_ms as number | null;
-    turns.moved(row.listener_id as string, { from: null, to, dueAtMs, count: row.n as number });
+    const dueAtMs = numberOrNull(row, 'due_at_ms');
+    turns.moved(text(row, 'listener_id'), { from: null, to, dueAtMs, count: number(row, 'n') });
   }
   const paused = writer.all('SELECT webhook_id, paused_until_ms FROM webhook_health WHERE paused_until_ms > ?', nowMs);
-  for (const row of paused) turns.pause(row.webhook_id as string, row.paused_until_ms as number);
+  for (const row of paused) turns.pause(text(row, 'webhook_id'), number(row, 'paused_until_ms'));
   turns.committed();
   return turns;
 }
@@ -174,7 +179,7 @@ export class Taker implements ClaimSource<Line> {
     this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
     turns.served(line, state === 'pending' ? ONE_FIRST : ONE_RETRY);
     const next = state === 'retrying' ? this.#rows.retrying.get(line)?.[0] : undefined;
-    if (next) turns.knowRetry(line, next.due_at_ms as number);
+    if (next) turns.knowRetry(line, number(next, 'due_at_ms'));
     if (isOrdered) turns.block(line, Number.POSITIVE_INFINITY);
     this.served.add(line);
     return state;
@@ -187,7 +192,7 @@ export class Taker implements ClaimSource<Line> {
       `SELECT min(due_at_ms) AS at FROM deliveries WHERE listener_id = ? AND state = 'retrying' AND ${OPEN_DELIVERY}`,
       line.id,
     );
-    this.#core.turns.knowRetry(line, (row?.at as number | null | undefined) ?? null);
+    this.#core.turns.knowRetry(line, row ? numberOrNull(row, 'at') : null);
   }
 
   #stateOf(line: Line, phase: WaitingState): WaitingState | null {
@@ -235,8 +240,8 @@ export class Taker implements ClaimSource<Line> {
         ORDER BY delivery LIMIT 1`,
       line.id,
     );
-    if (row?.state === 'retrying' && (row.due_at_ms as number) > this.#w.tx.nowMs) {
-      turns.block(line, row.due_at_ms as number);
+    if (row?.state === 'retrying' && number(row, 'due_at_ms') > this.#w.tx.nowMs) {
+      turns.block(line, number(row, 'due_at_ms'));
       return undefined;
     }
     return row?.state === phase ? row : undefined;
@@ -250,17 +255,17 @@ interface Found {
 }
 
 function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerId }: Found): ClaimedDelivery {
-  const delivery = row.delivery as number;
-  const ownerId = row.owner_id as string;
-  const fence = (row.fence as number) + 1;
+  const delivery = number(row, 'delivery');
+  const ownerId = text(row, 'owner_id');
+  const fence = number(row, 'fence') + 1;
   core.writer.run(
     "UPDATE deliveries SET state = 'sending', fence = ?, boot = ? WHERE delivery = ?",
     fence,
     core.boot,
     delivery,
   );
-  w.tx.deliveriesMoved({ ownerId, listenerId, from: row.state as WaitingState, to: 'sending' });
-  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', row.entry as number) as Row;
+  w.tx.deliveriesMoved({ ownerId, listenerId, from: text<WaitingState>(row, 'state'), to: 'sending' });
+  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')) as Row;
   const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
   return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(emission, core), webhook, mailTo });
 }

@@ -6,6 +6,7 @@ import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts'
 import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { DeliveryPort, LeasedDelivery, NextClaim } from '../../log/delivery-port.ts';
+import { number, text } from '../../rows/cells.ts';
 import { PROGRESS_COLUMNS, toProgress } from '../../rows/delivery-rows.ts';
 import { disableWebhook } from '../config/webhooks.ts';
 import type { Core } from '../core.ts';
@@ -46,7 +47,7 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
       `SELECT delivery, fence, ${LEASED} FROM deliveries WHERE state = 'sending' AND boot < ?`,
       boot,
     );
-    return rows.map((row) => toLeased(row, { delivery: row.delivery as number, fence: row.fence as number }));
+    return rows.map((row) => toLeased(row, { delivery: number(row, 'delivery'), fence: number(row, 'fence') }));
   }
 
   webhook(listenerId: string): Webhook | undefined {
@@ -106,11 +107,11 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
 }
 
 function toLeased(row: Row, { delivery, fence }: DeliveryLease): Leased {
-  const listenerId = row.listener_id as string;
+  const listenerId = text(row, 'listener_id');
   return {
     delivery,
     fence,
-    ownerId: row.owner_id as string,
+    ownerId: text(row, 'owner_id'),
     listenerId,
     queue: listenerId,
     progress: toProgress(row),

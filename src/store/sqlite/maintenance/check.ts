@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../../check/check-secrets.ts';
 import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { Connection } from '../database.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -78,7 +79,7 @@ export function openToRead(path: string): Connection {
   const connection = new Connection(path, true);
   try {
     connection.exec('PRAGMA temp_store = FILE');
-    const schema = connection.get('PRAGMA user_version')?.user_version as number;
+    const schema = number(connection.get('PRAGMA user_version') ?? {}, 'user_version');
     if (schema !== SCHEMA_VERSION) {
       throw new StoreUnavailable(
         `${path} has schema ${schema}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,

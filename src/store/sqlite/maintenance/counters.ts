@@ -8,6 +8,7 @@
 import { LIMITS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
 import type { CounterStore, Repair } from '../../contract/counters.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
@@ -15,7 +16,8 @@ import { OPEN_DELIVERY, OPEN_RUN } from '../partial-index.ts';
 
 /** States that memory counts. */
 const COUNTED = ['pending', 'retrying', 'sending'] as const;
-type Counts = Record<(typeof COUNTED)[number], number> & { retryAtMs: number };
+type CountedState = (typeof COUNTED)[number];
+type Counts = Record<CountedState, number> & { retryAtMs: number };
 
 export function counterVerbs(core: Core): CounterStore {
   return {
@@ -35,24 +37,26 @@ function isFew({ writer }: Core): boolean {
       String(LIMITS.openCounted + 1),
     ),
   );
-  return (row?.n as number) <= LIMITS.openCounted;
+  return row !== undefined && number(row, 'n') <= LIMITS.openCounted;
 }
 
 function repair(core: Core, tx: Transaction): Repair[] {
   const figures = new Map<string, number>();
   const queued = new Map<string, number>();
   const counts = new Map<string, Counts>();
-  for (const { id, state, n, owner } of openRuns(core)) {
-    add(figures, `${owner} runs.${state}`, n as number);
-    if (state === 'queued') add(queued, id as string, n as number);
+  for (const row of openRuns(core)) {
+    const [state, n] = [text(row, 'state'), number(row, 'n')];
+    add(figures, `${text(row, 'owner')} runs.${state}`, n);
+    if (state === 'queued') add(queued, text(row, 'id'), n);
   }
-  for (const { id, state, n, owner, due_at_ms: dueAtMs } of openDeliveries(core)) {
-    add(figures, `${owner} deliveries.${state}`, n as number);
-    const known = counts.get(id as string) ?? NONE();
-    counts.set(id as string, known);
+  for (const row of openDeliveries(core)) {
+    const [id, state, n] = [text(row, 'id'), text<CountedState | 'held'>(row, 'state'), number(row, 'n')];
+    add(figures, `${text(row, 'owner')} deliveries.${state}`, n);
+    const known = counts.get(id) ?? NONE();
+    counts.set(id, known);
     if (state === 'held') continue;
-    known[state as keyof Counts] += n as number;
-    if (state === 'retrying') known.retryAtMs = Math.min(known.retryAtMs, (dueAtMs as number | null) ?? 0);
+    known[state] += n;
+    if (state === 'retrying') known.retryAtMs = Math.min(known.retryAtMs, numberOrNull(row, 'due_at_ms') ?? 0);
   }
   return [...repairLedger(core, tx, figures), ...repairQueues(core, tx, queued), ...repairTurns(core, counts)];
 }
@@ -80,8 +84,8 @@ function openDeliveries({ writer }: Core): Row[] {
   return [...own.map((row) => ({ ...row, owner: ownerOf(writer, ask, row) })), ...shared];
 }
 
-function ownerOf(writer: Connection, sql: string, { one }: Row): string {
-  return writer.get(sql, one as number)?.owner_id as string;
+function ownerOf(writer: Connection, sql: string, row: Row): string {
+  return text(writer.get(sql, number(row, 'one')) ?? {}, 'owner_id');
 }
 
 const NONE = (): Counts => ({ pending: 0, retrying: 0, sending: 0, retryAtMs: Number.POSITIVE_INFINITY });
@@ -92,8 +96,8 @@ function add(to: Map<string, number>, key: string, n: number): void {
 
 function repairLedger(core: Core, tx: Transaction, figures: ReadonlyMap<string, number>): Repair[] {
   const told = new Map<string, number>(tx.counted);
-  for (const { owner_id: owner, fact, n } of core.writer.all('SELECT owner_id, fact, n FROM ledger')) {
-    add(told, `${owner} ${fact}`, n as number);
+  for (const row of core.writer.all('SELECT owner_id, fact, n FROM ledger')) {
+    add(told, `${text(row, 'owner_id')} ${text(row, 'fact')}`, number(row, 'n'));
   }
   const repairs: Repair[] = [];
   for (const key of new Set([...told.keys(), ...figures.keys()])) {

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { checkSealKey, keptSealKey } from '../config/seal-key.ts';
 import { type Connection, openDatabase, type Value } from '../database.ts';
-import { markMoved, movedTo } from './moved.ts';
+import { markMoved, metaOf, movedTo } from './moved.ts';
 
 export interface ExportOptions {
   /** Where it is to be moved. */
@@ -42,10 +42,6 @@ export function openExport(path: string, { to, secretKeys = [] }: ExportOptions)
     database.close();
     throw error;
   }
-}
-
-function metaOf(reader: Connection, name: string): string | null {
-  return (reader.get('SELECT value FROM meta WHERE name = ?', name)?.value as string | undefined) ?? null;
 }
 
 function rowsOf(reader: Connection, { table, where, order, after }: Reading): Iterable<Cells> {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { text } from '../../rows/cells.ts';
 import { Connection, openDatabase } from '../database.ts';
 
 /** Throws `StoreUnavailable` when the store was moved away. To be called by whoever holds the lock. */
@@ -18,8 +19,13 @@ export function refuseMoved(path: string): void {
   }
 }
 
+export function metaOf(connection: Connection, name: string): string | null {
+  const row = connection.get('SELECT value FROM meta WHERE name = ?', name);
+  return row ? text(row, 'value') : null;
+}
+
 export function movedTo(connection: Connection): string | null {
-  return (connection.get("SELECT value FROM meta WHERE name = 'moved_to'")?.value as string | undefined) ?? null;
+  return metaOf(connection, 'moved_to');
 }
 
 export function markMoved(writer: Connection, to: string): void {
