@@ -6,27 +6,31 @@ import type { Log } from '../ports.ts';
 import type { Bundled, StepSource } from '../runner/bundling/bundle.ts';
 import type { BundledFile, WorkflowFile } from '../runner/bundling/bundle-file.ts';
 import { Bundling } from '../runner/bundling/bundling.ts';
+import { NONE_OUTSIDE, type PackageFolders } from '../runner/bundling/outside.ts';
 import { isolationOf, ownCgroups } from './code-isolation.ts';
 import type { Config } from './config.ts';
 
 export interface BundlingParts {
-  readonly bundleStep: (source: StepSource, packagesDir?: string | null) => Promise<Bundled>;
+  readonly bundleStep: (source: StepSource, packagesDir?: string | null, outside?: PackageFolders) => Promise<Bundled>;
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
+  /** Those whose packages stay outside of bundles. */
+  readonly packageFolders: () => PackageFolders;
   /** Why nothing can be bundled; null: nothing is known to be in its way. */
   readonly problem: () => string | null;
   readonly stop: () => void;
 }
 
 export function createBundling(config: Config, log: Log): BundlingParts {
-  const { level, user } = isolationOf(config);
+  const { level, user, packageFolders = () => NONE_OUTSIDE } = isolationOf(config);
   const roots = [config.packagesDir, config.componentsDir].filter((dir) => dir !== null);
   const { cgroups } = ownCgroups();
   const confined = new Bundling({ level, user, roots, log, cgroups });
   const trusted = new Bundling({ level, user: null, roots: null, log, cgroups });
   return {
-    bundleStep: (source, packagesDir = null) =>
-      ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir),
+    bundleStep: (source, packagesDir = null, outside = NONE_OUTSIDE) =>
+      ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, outside),
     bundleFile: (file) => trusted.bundleFile(file),
+    packageFolders,
     problem: () => confined.problem ?? trusted.problem,
     stop: () => {
       confined.stop();

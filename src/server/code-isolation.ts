@@ -5,10 +5,12 @@ import { chmod, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
+import type { PackageFolders } from '../runner/bundling/outside.ts';
 import { type Opened, openCgroups } from '../runner/isolation/cgroups.ts';
 import { createCodeUsers } from '../runner/isolation/code-users.ts';
 import { hardeningObstacle } from '../runner/isolation/hardening.ts';
-import type { IsolationSettings } from '../runner/isolation/isolation.ts';
+import type { CodeUser, IsolationSettings } from '../runner/isolation/isolation.ts';
+import { findPackageFolders } from '../runner/isolation/package-folders.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool/pool.ts';
 import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -17,14 +19,21 @@ const OTHERS = 0o007;
 /** One folder of all servers of the machine. */
 const OWNERS_USERS = 'errand-users';
 
-export function isolationOf({ isolation, jailNetwork, processNetwork, codeUser }: Config): IsolationSettings {
-  const network = isolation === 'jail' ? jailNetwork : processNetwork;
+export function isolationOf(config: Config): IsolationSettings {
+  const { isolation: level, jailNetwork, processNetwork, codeUser } = config;
+  const network = level === 'jail' ? jailNetwork : processNetwork;
   const isOther = codeUser !== null && process.getuid?.() === 0 && (codeUser.isAsked || obstacleTo(codeUser) === null);
-  if (!isOther) return { level: isolation, network, user: null };
-  const user = { uid: codeUser.uid, gid: codeUser.gid };
-  const range = codeUser.isAsked ? null : ownersRange();
-  if (range === null) return { level: isolation, network, user };
-  return { level: isolation, network, user, userOf: createCodeUsers(join(passableTmp(), OWNERS_USERS), range) };
+  const user = isOther ? { uid: codeUser.uid, gid: codeUser.gid } : null;
+  const packageFolders = () => packageFoldersOf(config, user);
+  if (user === null) return { level, network, user, packageFolders };
+  const range = codeUser?.isAsked ? null : ownersRange();
+  if (range === null) return { level, network, user, packageFolders };
+  const userOf = createCodeUsers(join(passableTmp(), OWNERS_USERS), range);
+  return { level, network, user, packageFolders, userOf };
+}
+
+function packageFoldersOf({ packagesDir, componentsDir }: Config, user: CodeUser | null): PackageFolders {
+  return findPackageFolders({ packagesDir, componentsDir, user });
 }
 
 let opened: Opened | undefined;

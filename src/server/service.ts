@@ -137,7 +137,11 @@ function buildParts(surroundings: Surroundings) {
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
   });
-  const bundler = createBundler({ packagesDir: config.packagesDir, bundleStep: bundling.bundleStep });
+  const bundler = createBundler({
+    packagesDir: config.packagesDir,
+    outside: bundling.packageFolders,
+    bundleStep: bundling.bundleStep,
+  });
   const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges({ store, wake });

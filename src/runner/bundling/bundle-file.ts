@@ -12,15 +12,8 @@ import { isBuiltin } from 'node:module';
 import { resolve, sep } from 'node:path';
 import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
-import {
-  BINARY,
-  bundleWith,
-  type CodeProblem,
-  NO_BINARIES,
-  problemOf,
-  tooLarge,
-  unresolvedIn,
-} from './bundle-options.ts';
+import { addBinaries, BINARY, missingBinary } from './binaries.ts';
+import { bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { syntaxProblem } from './syntax.ts';
 
 const ENTRY = `${NAMESPACE}:entry`;
@@ -82,6 +75,10 @@ const fileModules: Plugin = {
   name: 'errand-file-modules',
   setup(build) {
     addProvided(build);
+    addBinaries(build);
+    build.onResolve({ filter: BINARY }, (asked) =>
+      asked.pluginData === RESOLVING ? undefined : missingBinary(build, asked, RESOLVING),
+    );
     build.onResolve({ filter: /^errand[:/]|^@pipedream\// }, async ({ path, ...asked }) => {
       if (isSdk(path)) return provided(path);
       if (asked.pluginData === RESOLVING || !isComponentApi(path)) return undefined;
@@ -125,7 +122,6 @@ function isWithoutDefault({ id, location }: Message): boolean {
 
 function explained(message: Message, { dir, path }: WorkflowFile): CodeProblem {
   const problem = problemOf(message, path);
-  if (BINARY.test(message.text)) return { ...problem, text: NO_BINARIES };
   const specifier = unresolvedIn(message);
   if (specifier === null || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

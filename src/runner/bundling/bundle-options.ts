@@ -11,6 +11,7 @@ const COMMON = {
   bundle: true,
   format: 'esm',
   platform: 'node',
+  conditions: [], // as Node's own: without `module`, which is of bundlers
   target: 'node24',
   charset: 'utf8',
   write: false,
@@ -84,7 +85,3 @@ export function problemOf({ text, location }: Message, file: string): CodeProble
 export function unresolvedIn({ text }: Message): string | null {
   return /^Could not resolve "([^"]+)"/.exec(text)?.[1] ?? null;
 }
-
-export const BINARY = /No loader is configured for "\.node" files/;
-
-export const NO_BINARIES = 'it brings a binary for Node (.node), and packages with binaries cannot be bundled';

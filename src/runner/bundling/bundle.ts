@@ -7,6 +7,7 @@ import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { withoutGlobs } from './globs.ts';
 import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
+import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
 
@@ -39,11 +40,16 @@ export type Bundled =
   | { readonly ok: false; readonly problems: readonly CodeProblem[] };
 
 /**
- * Bundles one step. `packagesDir` is the folder of packages; null: there is none. Never rejects because of the code.
+ * Bundles one step. `packagesDir` is the folder of packages; null: there is none. `outside`: folders whose packages stay
+ * outside of the bundle. Never rejects because of the code.
  */
-export async function bundleStep(source: StepSource, packagesDir: string | null = null): Promise<Bundled> {
+export async function bundleStep(
+  source: StepSource,
+  packagesDir: string | null = null,
+  outside: PackageFolders = NONE_OUTSIDE,
+): Promise<Bundled> {
   const packages = packagesDir === null ? null : await realpath(packagesDir).catch(() => null);
-  const roots = rootsOf(source, packages, packagesDir);
+  const roots = rootsOf(source, { packages, asked: packagesDir, outside });
   const isFile = 'path' in source;
   const file = fileOf(source);
   const printed = isFile ? null : await withoutGlobs(file, source.code);
@@ -85,24 +91,32 @@ function fileOf(source: StepSource): string {
   return 'path' in source ? source.path : `${source.namespace}.ts`;
 }
 
-function rootsOf(source: StepSource, packages: string | null, asked: string | null): Roots {
+interface Packages {
+  /** A real path. */
+  readonly packages: string | null;
+  readonly asked: string | null;
+  readonly outside: PackageFolders;
+}
+
+function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Roots {
   const dir = 'path' in source ? [source.dir] : [];
   const isTrusted = 'path' in source && source.isTrusted === true;
   const file = fileOf(source);
   return {
     within: isTrusted ? null : [...dir, ...(packages === null ? [] : [packages])],
     packagesDir: packages,
+    outside: isTrusted ? NONE_OUTSIDE : outside,
     code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
     advice: (name) => {
       if (isTrusted)
         return `run "npm install ${name}" in ${dir[0]}, or in the folder above it that has your package.json`;
-      if (asked === null) return NO_PACKAGES;
+      if (asked === null) return NO_FOLDER;
       return `add it with "npm install --prefix ${asked} ${name}", or use "errand deploy", which bundles packages where it is called`;
     },
   };
 }
 
-const NO_PACKAGES =
+const NO_FOLDER =
   'this server has no folder of packages (ERRAND_PACKAGES_DIR); "errand deploy" bundles packages where it is called';
 
 interface Reading {
@@ -119,7 +133,7 @@ async function readResult(result: BuildResult, { file, roots, base, options }: R
   if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
   const wrong = tooLarge(file, built) ?? (await syntaxProblem(file, built, options));
   if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(wrong.file) }] };
-  const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand:/.test(name) && name !== file);
+  const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand[:-]/.test(name) && name !== file);
   const inputs = base === undefined ? [] : names.map((name) => resolve(base, name.replaceAll('/', sep)));
   return { ok: true, bundle: built.bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
 }

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LruCache } from '../pool/lru-cache.ts';
 import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
+import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
 
 export interface Bundler {
   /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled; never because of the code. */
@@ -25,11 +26,14 @@ const MAX_KEPT_CHARS = 64 * 1024 * 1024;
 
 interface BundlerOptions {
   readonly packagesDir: string | null;
+  /** Returns the folders whose packages stay outside of bundles, as they are now; left out: all become part of them. */
+  readonly outside?: () => PackageFolders;
   /** The function that bundles; left out: this process bundles. */
   readonly bundleStep?: typeof bundleStep;
 }
 
-export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep }: BundlerOptions): Bundler {
+export function createBundler(options: BundlerOptions): Bundler {
+  const { packagesDir, outside = () => NONE_OUTSIDE, bundleStep: bundleOne = bundleStep } = options;
   const cached = new LruCache<CachedBundle>({
     max: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARS,
@@ -38,7 +42,7 @@ export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep 
   const underWay = new Map<string, Promise<Bundled>>();
 
   async function make(key: string, source: StepSource): Promise<Bundled> {
-    const bundled = await bundleOne(source, packagesDir);
+    const bundled = await bundleOne(source, packagesDir, outside());
     if (bundled.ok) cached.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
     return bundled;
   }
@@ -49,7 +53,7 @@ export function createBundler({ packagesDir, bundleStep: bundleOne = bundleStep 
   }
 
   async function bundle(source: StepSource): Promise<Bundled> {
-    const key = JSON.stringify(source);
+    const key = JSON.stringify([source, outside()]);
     const cachedBundle = cached.get(key);
     if (cachedBundle && cachedBundle.stamp === (await stampOf(cachedBundle.bundled.inputs)))
       return cachedBundle.bundled;

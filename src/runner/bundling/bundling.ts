@@ -16,6 +16,7 @@ import type { Cgroups } from '../isolation/cgroups.ts';
 import { KERNEL_MB } from '../isolation/limited.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, WorkflowFile } from './bundle-file.ts';
+import { NONE_OUTSIDE } from './outside.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
 import type { BundleRequest, BundleResponse } from './protocol.ts';
 import { type BundlerIsolation, startBundler } from './start.ts';
@@ -71,9 +72,9 @@ export class Bundling {
   }
 
   /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
-  async bundleStep(source: StepSource, packagesDir: string | null): Promise<Bundled> {
+  async bundleStep(source: StepSource, packagesDir: string | null, outside = NONE_OUTSIDE): Promise<Bundled> {
     const file = 'path' in source ? source.path : `${source.namespace}.ts`;
-    return (await this.#enqueue({ kind: 'step', source, packagesDir }, file)) as Bundled;
+    return (await this.#enqueue({ kind: 'step', source, packagesDir, outside }, file)) as Bundled;
   }
 
   /** Bundles a workflow file. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */

@@ -9,8 +9,9 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, provided } from '../provided.ts';
-import { NO_BINARIES } from './bundle-options.ts';
+import { addBinaries, missingBinary } from './binaries.ts';
 import { escapingGlob } from './globs.ts';
+import { addOutside, leftOutside, type PackageFolders } from './outside.ts';
 import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
@@ -18,6 +19,8 @@ export interface Roots {
   readonly within: readonly string[] | null;
   /** The folder for packages that are not found above the importing file. */
   readonly packagesDir: string | null;
+  /** Folders whose packages stay outside of the bundle. */
+  readonly outside: PackageFolders;
   /** The bundler's name for code without a file; null: there is none. */
   readonly code: string | null;
   /** Returns what to do about a missing package. */
@@ -49,6 +52,8 @@ export function importable(roots: Roots): Plugin {
     name: 'errand-importable',
     setup(build) {
       addProvided(build);
+      addOutside(build);
+      addBinaries(build);
       build.onResolve({ filter: /.*/ }, (asked) => {
         if (asked.kind === 'entry-point') return isSdk(asked.path) ? provided(asked.path) : undefined;
         if (asked.pluginData === RESOLVING) return undefined;
@@ -64,10 +69,15 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   const isFile = asked.namespace === 'file' && asked.importer !== roots.code && isWithin(roots, asked.importer);
   const isPackages = isFile && asked.importer.includes(`${sep}node_modules${sep}`);
   const specifier = readSpecifier(asked.path);
+  const missing = isPackages ? await missingBinary(build, asked, RESOLVING) : undefined;
+  if (missing !== undefined) return missing;
   if (specifier === null) return isFile ? byPath(asked, isPackages) : refuse(asked.path, NO_FILES);
   const found = await find(build, roots, { asked, specifier, isFile });
-  if (found.kind === 'native') return undefined;
-  if (found.kind === 'found') return await pinned(specifier, found.result);
+  if (found.kind === 'native' || found.kind === 'found') {
+    const inBundle = found.kind === 'native' ? undefined : await pinned(specifier, found.result);
+    if (inBundle?.errors !== undefined) return inBundle;
+    return (await leftOutside(roots.outside, asked, { specifier, path: found.result.path })) ?? inBundle;
+  }
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
   // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.
   // Left to the process, such a module is missing as well.
@@ -88,8 +98,8 @@ function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult |
 }
 
 type Found =
-  /** The bundler finds the same file by itself, and then knows more about it. */
-  { kind: 'native' } | { kind: 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
+  /** `native`: the bundler finds the same file by itself, and then knows more about it. */
+  { kind: 'native' | 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
 
 async function find(
   build: PluginBuild,
@@ -106,7 +116,7 @@ async function find(
     if (result.errors.length > 0) continue;
     isOutside = !result.external && !isWithin(roots, result.path);
     if (isOutside) continue;
-    return specifier.pin === null && resolveDir === asked.resolveDir ? { kind: 'native' } : { kind: 'found', result };
+    return { kind: specifier.pin === null && resolveDir === asked.resolveDir ? 'native' : 'found', result };
   }
   return { kind: isOutside ? 'outside' : 'none' };
 }
@@ -139,7 +149,6 @@ async function load(roots: Roots, path: string): Promise<OnLoadResult | undefine
   const real = await realpath(path);
   if (!isWithin(roots, real)) return refuse(path, 'is not available here: it lies outside of the folder');
   const extension = extname(real);
-  if (extension === '.node') return { errors: [{ text: NO_BINARIES }] };
   const loader = LOADERS[extension];
   if (loader === undefined) return undefined;
   const contents = await readFile(real, 'utf8');

@@ -63,7 +63,7 @@ function endAll(): never {
 
 async function handle({ request }: BundleRequestMessage): Promise<BundleResponse> {
   if (request.kind === 'file') return await bundleFile(request.file);
-  return await bundleStep(request.source, request.packagesDir);
+  return await bundleStep(request.source, request.packagesDir, request.outside);
 }
 
 function frameOf(id: number, answer: BundleResponse): Buffer {

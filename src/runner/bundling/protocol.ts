@@ -3,9 +3,15 @@
 import type { ResourceLimits } from '../child/confine/harden.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, WorkflowFile } from './bundle-file.ts';
+import type { PackageFolders } from './outside.ts';
 
 export type BundleRequest =
-  | { readonly kind: 'step'; readonly source: StepSource; readonly packagesDir: string | null }
+  | {
+      readonly kind: 'step';
+      readonly source: StepSource;
+      readonly packagesDir: string | null;
+      readonly outside: PackageFolders;
+    }
   | { readonly kind: 'file'; readonly file: WorkflowFile };
 
 /** `limit` names the limit that was met; the server makes that response itself. */

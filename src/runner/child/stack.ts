@@ -11,7 +11,10 @@ const { parse } = JSON;
 const FRAME = /^ +at /;
 /** The bundler's name for modules that the platform provides (provided.ts). */
 const PLATFORM = /^(\.\/)?errand:/;
-const LOCATION = /((?:file|node|data):[^\s()]*?):(\d+):(\d+)/g;
+/** CommonJS of packages is named by its path, and all else by its address. */
+const LOCATION = /((?:(?:file|node|data):|(?<=[\s(])\/)[^\s()]*?):(\d+):(\d+)/g;
+/** Packages that lie outside of the bundle; which folder of them that is, is not for code to know. */
+const PACKAGE = /^(?:file:\/\/)?\/.*?\/(node_modules\/.*)$/;
 
 /** How Node's inspection prints frames that an error shares with its cause. */
 const SHARED = /^ +\.\.\. \d+ lines matching /;
@@ -86,7 +89,7 @@ export class StackMapper {
     if (place === undefined || place[1]?.startsWith('node:')) return 'node';
     const [, url = '', row, column] = place;
     if (url === PROGRAM) return 'ours';
-    if (!this.#bundles.has(bundleOf(url))) return 'other';
+    if (!this.#bundles.has(bundleOf(url))) return PACKAGE.test(url) ? 'code' : 'other';
     return this.#place(url, Number(row), Number(column)) === null ? 'ours' : 'code';
   }
 
@@ -103,7 +106,10 @@ export class StackMapper {
 
   #place(url: string, line: number, column: number): string | null {
     const bundle = this.#bundles.get(bundleOf(url));
-    if (bundle === undefined) return null;
+    if (bundle === undefined) {
+      const path = PACKAGE.exec(url)?.[1];
+      return path === undefined ? null : `${path}:${line}:${column}`;
+    }
     bundle.map ??= readMap(bundle.mapFile);
     if (bundle.map === null) return `${bundle.namespace}.mjs:${line}:${column}`;
     // Not `findOrigin`: it adds the distance from the mapped place, and so counts indentation twice.

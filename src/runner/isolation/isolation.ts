@@ -6,6 +6,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import type { PackageFolders } from '../bundling/outside.ts';
 import type { Confinement } from '../child/confine/confine.ts';
 
 /** A user of the system, by its ids. */
@@ -25,6 +26,8 @@ export interface IsolationSettings {
   readonly user: CodeUser | null;
   /** The user that an owner's code runs as, where each owner has its own. Left out: `user`. */
   readonly userOf?: (ownerId: string) => CodeUser;
+  /** Returns the folders of packages that code is shown, as they are now. Left out: none. */
+  readonly packageFolders?: () => PackageFolders;
   /** Whether processes limit themselves (child/confine/harden.ts) instead of a shell. Left out: where they can. */
   readonly hardens?: boolean;
 }
@@ -121,7 +124,10 @@ export function userFor({ user, userOf }: IsolationSettings, ownerId: string): C
   return user === null || userOf === undefined ? user : userOf(ownerId);
 }
 
-type Given = Pick<StartOptions, 'memoryMb' | 'program'>;
+type Given = Pick<StartOptions, 'memoryMb' | 'program'> & {
+  /** Besides the process's folder; as Node's permission model takes them. */
+  readonly readable?: readonly string[];
+};
 
 const NO_FFI = isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : [];
 
@@ -140,6 +146,7 @@ export function nodeArguments({ dir, tmp }: Inside, given: Given, confinement: C
     ...(confinement.limits === null ? NO_FFI : ['--experimental-ffi', '--allow-ffi']),
     `--allow-fs-read=${join(dir, '*')}`,
     `--allow-fs-read=${join(tmp, '*')}`,
+    ...(given.readable ?? []).map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${join(tmp, '*')}`,
     `--max-old-space-size=${given.memoryMb}`,
     '--no-warnings',

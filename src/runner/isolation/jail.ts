@@ -39,6 +39,7 @@ import {
   type StartOptions,
   userFor,
 } from './isolation.ts';
+import { linkedIn, packageMounts } from './package-folders.ts';
 
 const INSIDE: Inside = { dir: '/errand', tmp: '/tmp' };
 const NODE = '/usr/bin/node';
@@ -110,7 +111,10 @@ export class Jails implements Isolation {
       limits: this.#hardens ? limits : null,
     });
     const env = Object.entries(environmentOf(INSIDE, sourceId)).flatMap(([name, value]) => ['--setenv', name, value]);
-    const jail = [...this.#system, ...folderArguments(dir, memoryMb), ...env, ...filterArguments(this.#filter)];
+    const { packageFolders } = this.#settings;
+    const packages = packageFolders ? packageMounts(INSIDE.dir, linkedIn(dir, packageFolders())) : [];
+    const folders = folderArguments(dir, memoryMb, packages);
+    const jail = [...this.#system, ...folders, ...env, ...filterArguments(this.#filter)];
     const bwrap = ['bwrap', ...jail, '--', NODE, ...node];
     const [command = '', ...args] = this.#hardens ? bwrap : underLimits(bwrap, limits);
     const child = spawn(command, args, {
@@ -183,10 +187,11 @@ function loadedLibraries(): string[] {
   return sharedObjects.filter((path) => path.startsWith('/') && !path.endsWith('.node'));
 }
 
-/** Returns bwrap's arguments for the process's folder, read-only, and a /tmp in memory of so many MB. */
-export function folderArguments(dir: string, memoryMb: number): string[] {
+/** Returns bwrap's arguments for the process's folder, read-only, what is mounted in it, and a /tmp in memory of so many MB. */
+export function folderArguments(dir: string, memoryMb: number, within: readonly string[] = []): string[] {
   return [
     ...['--ro-bind', dir, INSIDE.dir],
+    ...within,
     ...['--size', String(memoryMb * BYTES_PER_MB), '--tmpfs', INSIDE.tmp],
     ...['--remount-ro', '/', '--chdir', INSIDE.tmp],
   ];

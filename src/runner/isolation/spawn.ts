@@ -27,6 +27,7 @@ import {
   type StartOptions,
   userFor,
 } from './isolation.ts';
+import { linkedIn, readablePackages } from './package-folders.ts';
 
 const PIPE = 3;
 /** The system's bound on a socket's path. */
@@ -67,7 +68,9 @@ export class PlainProcesses implements Isolation {
       parent: process.pid,
       limits: this.#hardens ? limits : null,
     };
-    const node = [process.execPath, ...nodeArguments(inside, options, confinement)];
+    const { packageFolders } = this.#settings;
+    const readable = packageFolders ? readablePackages(linkedIn(options.dir, packageFolders())) : [];
+    const node = [process.execPath, ...nodeArguments(inside, { ...options, readable }, confinement)];
     const [command = '', ...args] = this.#hardens ? node : underLimits(node, limits);
     const env = environmentOf(inside, options.sourceId);
     const child = spawn(command, args, { cwd: inside.tmp, env, stdio: [...STDIO] });

@@ -19,7 +19,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { Deployment } from '../../domain/resource.ts';
 import type { StepFile } from '../child/protocol.ts';
 import { childCode } from './child-code.ts';
-import { CHILD_FILE, type CodeUser } from './isolation.ts';
+import { CHILD_FILE, type CodeUser, type IsolationSettings } from './isolation.ts';
+import { linkPackages } from './package-folders.ts';
 import { abandonedBeside, mark, unmark } from './servers-folders.ts';
 
 const OWNER = /^(\d+)-/;
@@ -29,13 +30,19 @@ export class Workdirs {
   readonly #base: string;
   readonly #user: CodeUser | null;
   readonly #childCode: Promise<string>;
+  readonly #settings: Pick<IsolationSettings, 'packageFolders' | 'level'>;
 
   /**
    * `user` is the user of the processes; null: the server's own. Throws when the folder is not the server's, or is out
    * of that user's reach.
    */
-  constructor(base: string, user: CodeUser | null = null) {
+  constructor(
+    base: string,
+    user: CodeUser | null = null,
+    settings: Pick<IsolationSettings, 'packageFolders' | 'level'> = { level: 'process' },
+  ) {
     this.#user = user;
+    this.#settings = settings;
     openBase(base, user);
     // The permission model compares resolved paths.
     this.#base = realpathSync(resolve(base));
@@ -56,6 +63,8 @@ export class Workdirs {
     mkdirSync(join(dir, 'code'));
     mkdirSync(join(dir, 'tmp'));
     writeFileSync(join(dir, CHILD_FILE), code);
+    const { packageFolders, level } = this.#settings;
+    if (packageFolders) linkPackages(dir, packageFolders(), level === 'jail');
     if (user !== null) handOver(dir, user);
     return dir;
   }

@@ -124,7 +124,7 @@ class Pool implements ProcessRunner {
       quotasOf = () => NO_QUOTAS,
       cgroups,
     } = options;
-    this.#workdirs = new Workdirs(tmpDir, isolation.user);
+    this.#workdirs = new Workdirs(tmpDir, isolation.user, isolation);
     const kept =
       isolation.level === 'jail' ? new Jails(isolation, openEgress) : new PlainProcesses(isolation, openEgress);
     this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;

@@ -1,6 +1,6 @@
 // A folder of components and one of packages, as an operator keeps them.
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -13,6 +13,7 @@ export interface ComponentFolder extends AsyncDisposable {
 
 export async function createComponents(files: Readonly<Record<string, string>>): Promise<ComponentFolder> {
   const dir = await mkdtemp(join(tmpdir(), 'errand-components-'));
+  await chmod(dir, 0o755); // as installed packages are: readable by who the code runs as
   const write = async (given: Readonly<Record<string, string>>): Promise<void> => {
     for (const [path, text] of Object.entries(given)) {
       await mkdir(dirname(join(dir, path)), { recursive: true });

@@ -102,10 +102,19 @@ test('what a package lacks is told in its file', async (t) => {
     'node_modules/tries/index.js': 'try { require("gone") } catch { module.exports = "without"; }',
     'node_modules/binary/index.js': 'module.exports = require("./build/it.node");',
     'node_modules/binary/build/it.node': '\0',
+    'node_modules/pure/index.js': `const tried = (it) => { try { return it(); } catch ({ code }) { return code; } };
+      module.exports = [tried(() => require('./build/gone.node')), tried(() => require('binary'))];`,
   });
   assert.match(await refused(dir, 'import "lacks"; export default 1'), /^node_modules\/lacks\/index\.js:2: .*"gone"/);
   assert.equal(await loaded(dir, 'import it from "tries"; export default it'), 'without');
-  assert.match(await refused(dir, 'import "binary"; export default 1'), /binary for Node \(\.node\)/);
+  await assert.rejects(
+    loaded(dir, 'import "binary"; export default 1'),
+    /binary\/build\/it\.node is a binary for Node/,
+  );
+  assert.deepEqual(await loaded(dir, 'import pure from "pure"; export default pure'), [
+    'MODULE_NOT_FOUND',
+    'ERR_DLOPEN_DISABLED',
+  ]);
 });
 
 test('nothing outside of the folder is read', async (t) => {
