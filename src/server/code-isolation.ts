@@ -1,6 +1,7 @@
 // What the settings say of how user code is kept in, on this machine: as whom it runs, and where its folders are.
 
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +79,11 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
 
 /** Says in one line what this machine does not let code be kept in by. */
 export function tellWhatIsMissing(config: Config, log: Log): void {
-  const { user, userOf } = isolationOf(config);
+  const { user, userOf, packageFolders } = isolationOf(config);
+  const folder = config.packagesDir === null ? null : join(config.packagesDir, 'node_modules');
+  if (folder !== null && existsSync(folder) && packageFolders?.().packages === null) {
+    log.info({ folder }, 'packages become part of what is deployed: the user of code may not read their folder');
+  }
   if (user !== null && userOf === undefined) log.info({ user: user.uid }, 'the code of all owners runs as one user');
   const obstacle = hardeningObstacle();
   if (obstacle !== null)

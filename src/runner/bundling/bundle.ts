@@ -7,7 +7,7 @@ import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { withoutGlobs } from './globs.ts';
 import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
-import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
+import { NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
 
@@ -105,7 +105,7 @@ function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Ro
   return {
     within: isTrusted ? null : [...dir, ...(packages === null ? [] : [packages])],
     packagesDir: packages,
-    outside: isTrusted ? NONE_OUTSIDE : outside,
+    outside: new Outside(isTrusted ? NONE_OUTSIDE : outside),
     code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
     advice: (name) => {
       if (isTrusted)
@@ -134,8 +134,12 @@ async function readResult(result: BuildResult, { file, roots, base, options }: R
   const wrong = tooLarge(file, built) ?? (await syntaxProblem(file, built, options));
   if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(wrong.file) }] };
   const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand[:-]/.test(name) && name !== file);
-  const inputs = base === undefined ? [] : names.map((name) => resolve(base, name.replaceAll('/', sep)));
-  return { ok: true, bundle: built.bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
+  const inputs =
+    base === undefined
+      ? []
+      : [...names.map((name) => resolve(base, name.replaceAll('/', sep))), ...roots.outside.files];
+  const bundle = built.bundle + (await roots.outside.mark());
+  return { ok: true, bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
 }
 
 /** Removes from a source map where the folder of packages is: that path is internal to the server. */

@@ -11,7 +11,7 @@ import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, Plug
 import { addProvided, isComponentApi, isSdk, provided } from '../provided.ts';
 import { addBinaries, missingBinary } from './binaries.ts';
 import { escapingGlob } from './globs.ts';
-import { addOutside, leftOutside, type PackageFolders } from './outside.ts';
+import { addOutside, type Outside } from './outside.ts';
 import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
@@ -19,8 +19,8 @@ export interface Roots {
   readonly within: readonly string[] | null;
   /** The folder for packages that are not found above the importing file. */
   readonly packagesDir: string | null;
-  /** Folders whose packages stay outside of the bundle. */
-  readonly outside: PackageFolders;
+  /** Packages that stay outside of the bundle. */
+  readonly outside: Outside;
   /** The bundler's name for code without a file; null: there is none. */
   readonly code: string | null;
   /** Returns what to do about a missing package. */
@@ -76,7 +76,7 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   if (found.kind === 'native' || found.kind === 'found') {
     const inBundle = found.kind === 'native' ? undefined : await pinned(specifier, found.result);
     if (inBundle?.errors !== undefined) return inBundle;
-    return (await leftOutside(roots.outside, asked, { specifier, path: found.result.path })) ?? inBundle;
+    return (await roots.outside.resolve(asked, { specifier, path: found.result.path })) ?? inBundle;
   }
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
   // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.

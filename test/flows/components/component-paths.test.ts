@@ -77,6 +77,7 @@ test('the same path deploys what the file is now', async () => {
   const changed = await put({ component_path: PATH });
   assert.deepEqual([changed.id, changed.endpoint_url], [source.id, source.endpoint_url]);
   await post(source, { id: 2 });
+  await errand.settled(); // a package that is changed counts for processes that start after it
   await folder.write({ 'packages/node_modules/rates/index.js': 'module.exports = 7;' });
   await put({ component_path: PATH });
   await post(source, { id: 3 });

@@ -269,7 +269,7 @@ test('code reaches no other data store', async () => {
       const { push } = Array.prototype;
       // Every question that this run asks is changed on its way, as forging code could do.
       Array.prototype.push = function (...items) {
-        for (const item of items) if (item?.t === 'ask') item.args = item.args.replace(/ds_[0-9A-Za-z]+/, event.body.id);
+        for (const item of items) if (item?.t === 'request') item.args = item.args.replace(/ds_[0-9A-Za-z]+/, event.body.id);
         return push.apply(this, items);
       };
       try { return await data.get('k'); } catch (error) { return [error.name, error.message]; } finally { Array.prototype.push = push; }`),
