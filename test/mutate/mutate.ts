@@ -3,11 +3,11 @@
 //   npm run mutate                        all of them
 //   npm run mutate -- --only '^route:'    those whose name matches
 //
-// Each mutation is applied to a copy of the project. A mutation that all of its tests let pass lives: the exit code is 1.
+// Each mutation is applied to a copy of the project, in a folder of it: so the copy has its packages. A mutation that all of its tests let pass lives: the exit code is 1.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -21,6 +21,9 @@ const SETUP = 'test/support/global-setup.ts';
 const ENOUGH_BYTES = 2 ** 30;
 /** A mutant that loops for ever is noticed by this. */
 const TEST_TIMEOUT_MS = 60_000;
+
+/** Where the tests write. */
+let tmp = '';
 
 type Verdict = 'killed' | 'lives';
 
@@ -47,7 +50,7 @@ async function passes(folder: string, tests: readonly string[]): Promise<boolean
   const args = ['--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
   const child = spawn(process.execPath, [...args, `--test-global-setup=${SETUP}`, ...tests], {
     cwd: folder,
-    env: { ...process.env, TMPDIR: join(folder, 'tmp') },
+    env: { ...process.env, TMPDIR: tmp },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
@@ -72,13 +75,12 @@ async function passes(folder: string, tests: readonly string[]): Promise<boolean
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
   const chosen = MUTATIONS.filter(({ name }) => new RegExp(values.only).test(name));
-  const folder = await mkdtemp(join(await quickFolder(ENOUGH_BYTES), 'errand-mutate-'));
+  const folder = await mkdtemp(join(ROOT, 'tmp-mutate-'));
+  tmp = await mkdtemp(join(await quickFolder(ENOUGH_BYTES), 'errand-mutate-'));
   // Code runs as another user, which goes through it.
-  await chmod(folder, 0o755);
-  await mkdir(join(folder, 'tmp'));
+  for (const path of [folder, tmp]) await chmod(path, 0o755);
   try {
     await Promise.all(COPIED.map((name) => cp(join(ROOT, name), join(folder, name), { recursive: true })));
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     let killed = 0;
     const known = new Map<string, boolean>();
     for (const mutation of chosen) {
@@ -97,7 +99,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${killed} of ${chosen.length} killed\n`);
     if (killed < chosen.length) process.exitCode = 1;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    for (const path of [folder, tmp]) await rm(path, { recursive: true, force: true });
   }
 }
 

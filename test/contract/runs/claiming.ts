@@ -264,6 +264,16 @@ export function claimingContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('leaves what this process sends', async () => {
+      await using stage = await Stage.open(harness);
+      const [emitter, webhook] = [await stage.workflow(), await stage.webhook()];
+      await stage.subscribe(emitter.id, webhook.id);
+      await stage.append(emitter.id);
+      const sent = only(await stage.deliveries());
+      equal((await stage.store.rescue(none())).deliveries, 0);
+      equal((await stage.delivered(sent)).held, true);
+    });
+
     it('leaves what was only queued in place', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();

@@ -13,13 +13,13 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
       'a.length === b.length',
     ],
   }),
-  ...of(`${RUNNER}/pool/restarts.ts`, [`${UNIT}/pool/restarts.test.ts`], {
-    'restarts: no pause': ['nowMs - row.atMs < row.pauseMs', 'false'],
+  ...of(`${RUNNER}/pool/restart-backoff.ts`, [`${UNIT}/pool/restart-backoff.test.ts`], {
+    'restarts: no pause': ['nowMs - entry.atMs < entry.pauseMs', 'false'],
     'restarts: pauses grow for ever': [
       'Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings)',
       'FIRST_PAUSE_MS * 2 ** doublings',
     ],
-    'restarts: the row is never forgotten': ['row && nowMs - row.atMs < FORGOTTEN_MS ?', 'row ?'],
+    'restarts: the row is never forgotten': ['entry && nowMs - entry.atMs < FORGOTTEN_MS ?', 'entry ?'],
   }),
   ...of(`${RUNNER}/pool/memory.ts`, [`${UNIT}/pool/memory.test.ts`], {
     'memory: nothing for Node itself': ['return memoryMb + NODE_MB;', 'return memoryMb;'],
@@ -30,27 +30,27 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
     [`${UNIT}/process/inbound.test.ts`, `${UNIT}/process/faults.test.ts`, 'test/attacks/attacks.test.ts'],
     {
       'messages: loaded twice': ['if (this.#isLoaded) throw', 'if (false) throw'],
-      'messages: strays without end': ['if (--this.#strays < 0)', 'if (false)'],
-      'messages: strangers without end': ['!isKnown && --this.#strangers < 0', 'false'],
+      'messages: strays without end': ['if (--this.#strayExceptions < 0)', 'if (false)'],
+      'messages: strangers without end': ['!isKnown && --this.#unknown < 0', 'false'],
     },
   ),
   ...of(`${RUNNER}/process/json-check.ts`, [`${UNIT}/process/json-check.test.ts`], {
     'json: nothing is too deep': ['if (isDeeperThan(text, levels)) throw', 'if (false) throw'],
     'json: what is no JSON passes': ['if (jsonDepth(Buffer.from(text), bounds) === null) throw', 'if (false) throw'],
   }),
-  ...of(`${RUNNER}/process/intake.ts`, [`${UNIT}/process/intake.test.ts`], {
+  ...of(`${RUNNER}/process/message-throttle.ts`, [`${UNIT}/process/message-throttle.test.ts`], {
     'intake: large messages never wait': ['return Math.max(0, atMs - this.#nowMs());', 'return 0;'],
-    'intake: an owner alone waits': ['if (this.hasOthers(ownerId)) return', 'return'],
+    'intake: an owner alone waits': ['if (this.hasOtherOwners(ownerId)) return', 'return'],
     'intake: closed, it still waits': ['this.#isClosed = true;', ''],
   }),
-  ...of(`${RUNNER}/process/crash-blame.ts`, [`${UNIT}/process/crash-blame.test.ts`], {
+  ...of(`${RUNNER}/process/crash-outcome.ts`, [`${UNIT}/process/crash-outcome.test.ts`], {
     'crash: a bystander is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
     'crash: a cancelled run failed': [
-      "if (flight.halted === 'cancelled') return CANCELLED;\n  if (flight.halted === 'timeout'",
-      "if (flight.halted === 'timeout'",
+      "if (run.halted === 'cancelled') return CANCELLED;\n  if (run.halted === 'timeout'",
+      "if (run.halted === 'timeout'",
     ],
     'crash: a full memory is an exit': ["if (kind === 'memory' || saysSo) {", "if (kind === 'memory') {"],
-    'silence: a bystander is blamed': ['flight.halted === null || all.length > 1', 'flight.halted === null'],
+    'silence: a bystander is blamed': ['run.halted === null || all.length > 1', 'run.halted === null'],
   }),
   ...of(`${RUNNER}/process/stderr-tail.ts`, [`${UNIT}/process/stderr-tail.test.ts`], {
     'stderr: all of it is kept': [

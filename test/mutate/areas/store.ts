@@ -6,6 +6,31 @@ const STORE = 'src/store';
 const CONTRACT = ['test/contract/sqlite.test.ts'];
 
 export const STORE_MUTATIONS: readonly Mutation[] = [
+  ...of(`${STORE}/log/run-orders.ts`, CONTRACT, {
+    'runs: one owner cancels the run of another': ['found?.ownerId !== ownerId', 'found === undefined'],
+    'waits: an order to cancel resumes': ["early.order === 'cancel' ? 'cancelled' : 'queued'", "'queued' as string"],
+  }),
+  ...of(`${STORE}/log/run-records.ts`, CONTRACT, {
+    'runs: one owner reads the run of another': ['AND runs.owner_id = ${ownerId}`', "AND ${ownerId} <> ''`"],
+  }),
+  ...of(`${STORE}/log/log-records.ts`, CONTRACT, {
+    'log: one owner reads the emission of another': [
+      'SELECT ${WHOLE_EMISSION} FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`',
+      "SELECT ${WHOLE_EMISSION} FROM emissions WHERE entry = ${entry} AND ${ownerId} <> ''`",
+    ],
+    'log: one owner reads the receipts of another': [
+      'AS via FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`',
+      "AS via FROM emissions WHERE entry = ${entry} AND ${ownerId} <> ''`",
+    ],
+    'schedules: a tick comes early': [
+      'next_at_ms <= (SELECT ${log.now()})',
+      'next_at_ms <= (SELECT ${log.now()}) + 1000',
+    ],
+  }),
+  ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
+    'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],
+    'schedules: a tick is followed by itself': ['if (nextAtMs > expectedAtMs) return;', 'return;'],
+  }),
   ...of(`${STORE}/schema-version.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
     'schema: a newer one is opened': ['if (at > known) {', 'if (false) {'],
     'schema: one of before the first release is opened': ['if (at === 0 || at >= FIRST_SCHEMA) return;', 'return;'],
@@ -23,7 +48,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'runs: what this process runs is rescued': ['${OPEN_RUN} AND boot < ?', '${OPEN_RUN} AND boot <= ?'],
     'runs: a bystander is not alone': ['isAlone ? 1 : 0', '0'],
   }),
-  ...of(`${STORE}/sqlite/runs/run-queue.ts`, CONTRACT, {
+  ...of(`${STORE}/sqlite/runs/run-queue.ts`, [...CONTRACT, 'test/unit/store/lost-runs.test.ts'], {
     'runs: the newest goes first': ['ORDER BY run LIMIT ?', 'ORDER BY run DESC LIMIT ?'],
     'runs: a claim keeps the fence': ["number(row, 'fence') + 1", "number(row, 'fence')"],
     'runs: what is claimed still waits': ['tx.runsOpened(runnable.id, -1);\n  core', 'core'],
@@ -32,22 +57,6 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       "carried === null ? found.runnable.deploymentId : text(row, 'deployment_id')",
       'found.runnable.deploymentId',
     ],
-  }),
-  ...of(`${STORE}/sqlite/runs/runs.ts`, CONTRACT, {
-    'runs: one owner cancels the run of another': ['WHERE run = ? AND owner_id = ?', 'WHERE run = ? AND ? IS NOT NULL'],
-    'runs: one owner reads the run of another': [
-      'WHERE run = ? AND runs.owner_id = ?',
-      'WHERE run = ? AND ? IS NOT NULL',
-    ],
-  }),
-  ...of(`${STORE}/sqlite/runs/waits.ts`, CONTRACT, {
-    'waits: a time-out goes on': ["row.wait_kind === 'suspend' ? 'cancelled'", "false ? 'cancelled'"],
-    'waits: an address resumes the next wait': [
-      "waits !== of.waits || row.wait_kind === 'retry'",
-      "row.wait_kind === 'retry'",
-    ],
-    'waits: an address ends a retry': ["waits !== of.waits || row.wait_kind === 'retry'", 'waits !== of.waits'],
-    'waits: a second order replaces the first': ['!mayBegin || row.early !== null', '!mayBegin'],
   }),
   ...of(`${STORE}/sqlite/deliveries/delivery-port.ts`, CONTRACT, {
     'deliveries: a result under an old fence is taken': ['fence = ? AND boot = ? AND', 'fence >= ? AND boot = ? AND'],
@@ -69,16 +78,6 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'deliveries: one owner reads the delivery of another': [
       'WHERE delivery = ? AND deliveries.owner_id = ?',
       'WHERE delivery = ? AND ? IS NOT NULL',
-    ],
-  }),
-  ...of(`${STORE}/sqlite/log/log.ts`, CONTRACT, {
-    'log: one owner reads the emission of another': [
-      'SELECT * FROM emissions WHERE entry = ? AND owner_id = ?',
-      'SELECT * FROM emissions WHERE entry = ? AND ? IS NOT NULL',
-    ],
-    'log: one owner reads the receipts of another': [
-      'SELECT name FROM emissions WHERE entry = ? AND owner_id = ?',
-      'SELECT name FROM emissions WHERE entry = ? AND ? IS NOT NULL',
     ],
   }),
   ...of(`${STORE}/sqlite/log/log-writer.ts`, CONTRACT, {
@@ -107,23 +106,25 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'pruning: what has open runs goes': ['if (run) return true;', ''],
     'pruning: what is listed goes': ['if (row.listed &&', 'if (false &&'],
     'pruning: numbers are given again': ['if (emissions > 0) keepLastNumber(core, tx);', ''],
-    'schedules: a tick fires twice': ['if (!fires(core, tick) ||', 'if ((fires(core, tick), false) ||'],
-    'schedules: a tick comes early': ['WHERE next_at_ms <= ? ORDER', 'WHERE next_at_ms <= ? + 1000 ORDER'],
   }),
   ...of(`${STORE}/sqlite/log/transaction.ts`, CONTRACT, {
     'transactions: a rollback undoes nothing': ['for (const undo of this.#undo) undo();', ''],
     'transactions: the ledger is not written': ['if (by === 0) continue;', 'continue;'],
   }),
-  ...of(`${STORE}/sqlite/log/batch.ts`, ['test/unit/store/wal/batch.test.ts', ...CONTRACT], {
-    'batch: callers hear before the disk': [
-      'failure ? waiting.reject(failure) : waiting.resolve(value)',
-      'waiting.resolve(value)',
-    ],
-    'batch: a verb that throws takes the others with it': [
-      'const error = this.#attempt([waiting], []);',
-      'const error = culprit;',
-    ],
-  }),
+  ...of(
+    `${STORE}/sqlite/log/batch.ts`,
+    ['test/unit/store/wal/batch.test.ts', 'test/unit/store/wal/failing-sync.test.ts'],
+    {
+      'batch: callers hear before the disk': [
+        'failure ? waiting.reject(failure) : waiting.resolve(value)',
+        'waiting.resolve(value)',
+      ],
+      'batch: a verb that throws takes the others with it': [
+        'const error = this.#attempt([waiting], []);',
+        'const error = culprit;',
+      ],
+    },
+  ),
   ...of(`${STORE}/log/write-emission.ts`, CONTRACT, {
     'queues: one more than its limit': [
       'waiting >= runnable.settings.queueLimit',

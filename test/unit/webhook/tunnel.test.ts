@@ -1,6 +1,8 @@
-// Connections to targets that user code named, when their names are not found.
+// Connections to targets that user code named: what is judged, and names that are not found.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import type { Lookup } from '../../../src/webhook/names.ts';
@@ -66,4 +68,47 @@ test('lookups that fail make room for those that wait', async () => {
   fail();
   await Promise.all(ended);
   assert.deepEqual(asked, names);
+});
+
+test('a literal that is forbidden is not connected to', async () => {
+  const { lookup, asked } = failing();
+  const tunnels = createTunnels({ addresses, lookup });
+  for (const host of ['127.0.0.1', '10.0.0.1', '::1']) {
+    await assert.rejects(tunnels.open({ host, port: 9 }, never), { name: 'ForbiddenTarget' }, host);
+  }
+  assert.deepEqual(asked, []);
+});
+
+test('where a connection has ended up is judged', async () => {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  // Judged to be good before, and bad when it has arrived: as a route that leads elsewhere.
+  let judged = 0;
+  const turning = {
+    ...addresses,
+    judgeName: () => ({ ok: true as const }),
+    towards: async () => () => (judged++ === 0 ? { ok: true as const } : { ok: false as const, reason: 'elsewhere' }),
+  };
+  const tunnels = createTunnels({ addresses: turning, lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
+  try {
+    await assert.rejects(tunnels.open({ host: '127.0.0.1', port }, never), { name: 'ForbiddenTarget' });
+    assert.equal(judged, 2);
+  } finally {
+    server.close();
+  }
+});
+
+test('a connection that is not made ends in time', async () => {
+  const lookup: Lookup = () => new Promise(() => {});
+  const tunnels = createTunnels({ addresses, lookup, connectTimeoutMs: 20 });
+  const alive = setTimeout(() => {}, 60_000);
+  try {
+    await assert.rejects(tunnels.open({ host: 'silent.test', port: 443 }, never), {
+      name: 'ConnectTimeout',
+      phase: 'dns',
+    });
+  } finally {
+    clearTimeout(alive);
+  }
 });

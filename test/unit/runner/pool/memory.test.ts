@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { isOverMemory, usedMemoryMb } from '../../../../src/runner/pool/memory.ts';
+import { isOverMemory, processMb, usedMemoryMb } from '../../../../src/runner/pool/memory.ts';
 import { deploymentOf, faultOf, kit, returned, signal, until } from '../kit.ts';
 
 const skip = !existsSync('/proc/self/status') && 'needs /proc';
@@ -55,4 +55,16 @@ test('what is not there uses nothing known', { skip }, () => {
   assert.equal(usedMemoryMb(2 ** 30), null);
   assert.ok((usedMemoryMb(process.pid) ?? 0) > 1);
   assert.deepEqual([isOverMemory(1000, 100_000), isOverMemory(1000, 100)], [false, true]);
+});
+
+test('a process may take 96 MB beside its code', () => {
+  assert.equal(processMb(64), 160);
+  assert.deepEqual([isOverMemory(160, 64), isOverMemory(160.1, 64)], [false, true]);
+});
+
+test('what a process uses is told in MiB', { skip }, () => {
+  const kept = Buffer.alloc(256 * 2 ** 20, 1);
+  const residentMb = process.memoryUsage.rss() / 2 ** 20;
+  const usedMb = usedMemoryMb(process.pid) ?? 0;
+  assert.ok(usedMb > kept.length / 2 ** 20 && usedMb <= residentMb * 1.01, `${usedMb} of ${residentMb} MiB`);
 });
