@@ -14,7 +14,7 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
-import { moveStrays, type Strays } from '../runs/orphaned-runs.ts';
+import { moveOrphanedDeliveries, type OrphanedDeliveries } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
 import { inTurn, type Turn } from './turns.ts';
@@ -133,13 +133,13 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
   if (first.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
-  const strays: Strays[] = [];
+  const orphaned: OrphanedDeliveries[] = [];
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
     if (!isWebhook(of.listenerId) || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
-    else strays.push({ ownerId: of.ownerId, id: of.listenerId, to: row.id === null ? 'cancelled' : 'held' });
+    else orphaned.push({ ownerId: of.ownerId, id: of.listenerId, to: row.id === null ? 'cancelled' : 'held' });
   }
-  if (strays.length > 0) await moveStrays(core, tx, { strays, nowMs });
+  if (orphaned.length > 0) await moveOrphanedDeliveries(core, tx, { orphaned, nowMs });
   const isCut = rows.length === most;
   return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, seen: rows.length, isCut };
 }

@@ -20,7 +20,7 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
-import { cancelOrphans } from '../runs/orphaned-runs.ts';
+import { cancelOrphanedRuns } from '../runs/orphaned-runs.ts';
 import { claimRunRows, startOf } from './claim.ts';
 import { inTurn, type Turn } from './turns.ts';
 
@@ -123,7 +123,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   const gone = real.filter(({ id }) => id === null);
   if (gone.length > 0) {
     const runnables = gone.map((row) => ({ ownerId: text(row, 'owner_id'), id: text(row, 'listener_id') }));
-    await cancelOrphans(core, tx, { runnables, nowMs });
+    await cancelOrphanedRuns(core, tx, { runnables, nowMs });
   }
   const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
   return {

@@ -40,7 +40,7 @@ const MAX_VERBS = 1024;
  * With a queue of 50,000 and a concurrency of 1,000, another workflow's answers, one after the other, took 27 ms (16: 27 ms, 24: 30,
  * 32: 34), and meanwhile the queue's runs ended at 2,900/s (16: 2,400/s, 32: 3,600/s).
  */
-const BESIDE_GUESTS = 20;
+const BESIDE_SMALL_FLOWS = 20;
 /** Plans of one transaction: a listener refused leads to the next one, and so on. */
 const MAX_PLANS = 64;
 
@@ -69,7 +69,7 @@ const FAILING_MS = 10_000;
 export class Batch {
   readonly #connection: TransactionConnection;
   readonly #core: Core;
-  readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
+  readonly #queue = new FairQueue<Waiting>(BESIDE_SMALL_FLOWS);
   #working: Promise<void> | undefined;
   #closed = false;
 
@@ -86,11 +86,11 @@ export class Batch {
     return this.#failedAt !== null && performance.now() - this.#failedAt < FAILING_MS;
   }
 
-  /** Resolves with what the verb planned, once that is committed. Order is kept within a lane. `bytes`: about what it writes. */
-  write<T>(verb: Verb<T>, lane = '', bytes = 0): Promise<T> {
+  /** Resolves with what the verb planned, once that is committed. Order is kept within a flow. `bytes`: about what it writes. */
+  write<T>(verb: Verb<T>, flow = '', bytes = 0): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane, bytes);
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, flow, bytes);
       this.#working ??= this.#work();
     });
   }

@@ -1,7 +1,6 @@
-// Runs that were queued for a workflow while another node deleted it: the one transaction did not see the other. Found
-// by the next claim, and cancelled as those are that were queued before. A claim takes as many as one step of a deletion
-// does: there may be a million, and meanwhile others wait for what it claims. Where more are left, the queue stays ready, and
-// the next claim finds it again.
+// Orphaned runs and deliveries: queued for a listener while another node deleted or disabled it, since the one transaction
+// did not see the other. The next claim finds them, and moves them as those that were queued before. A claim moves as many as
+// one step of a deletion: there may be a million, and other claims wait meanwhile. Where more are left, the queue stays ready.
 
 import { text } from '../../rows/cells.ts';
 import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
@@ -11,8 +10,8 @@ import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { DETAIL_BYTES, keepCancelled as keepCancelledRuns } from './cancel.ts';
 
-/** Of the listeners that are gone, as many as fit into one claim. */
-export async function cancelOrphans(
+/** Cancels runs of workflows and sources that are gone, as many as fit into one claim. */
+export async function cancelOrphanedRuns(
   core: Core,
   tx: Tx,
   { runnables, nowMs }: { runnables: readonly Listener[]; nowMs: number },
@@ -48,25 +47,25 @@ async function cancelSome(
   return cancelled.length;
 }
 
-export interface Strays extends Listener {
+export interface OrphanedDeliveries extends Listener {
   readonly to: 'held' | 'cancelled';
 }
 
-/** Deliveries that became due for webhooks while another node deleted or disabled them, as many as fit into one claim. */
-export async function moveStrays(
+/** Holds or cancels deliveries to webhooks that are disabled or gone, as many as fit into one claim. */
+export async function moveOrphanedDeliveries(
   core: Core,
   tx: Tx,
-  { strays, nowMs }: { strays: readonly Strays[]; nowMs: number },
+  { orphaned, nowMs }: { orphaned: readonly OrphanedDeliveries[]; nowMs: number },
 ): Promise<void> {
   const ledger = new Ledger();
   let left = ROWS_PER_STEP;
-  for (const stray of strays) {
+  for (const queue of orphaned) {
     if (left <= 0) break;
-    if (!(await lockIdle(tx, stray))) continue;
-    const moved = await (stray.to === 'held' ? hold(tx, stray, left) : cancel(tx, stray, { nowMs, most: left }));
+    if (!(await lockIdle(tx, queue))) continue;
+    const moved = await (queue.to === 'held' ? hold(tx, queue, left) : cancel(tx, queue, { nowMs, most: left }));
     const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
-    closeQueue(tx, stray, { moved: moved.length, rest });
-    for (const row of moved) ledger.moved(stray.ownerId, 'deliveries', { from: text(row, 'state'), to: stray.to });
+    closeQueue(tx, queue, { moved: moved.length, rest });
+    for (const row of moved) ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: queue.to });
     left -= moved.length;
   }
   ledger.write(tx, core.node.slot);
@@ -100,7 +99,7 @@ function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: num
   );
 }
 
-/** False when another node is at it. */
+/** Returns false when another node has locked it. */
 async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   const locked = await tx.query(
     'SELECT 1 FROM listener_queues WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
@@ -110,7 +109,7 @@ async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   return locked.length > 0;
 }
 
-/** So many wait there no more, and nothing does unless `rest` finds something: then the next claim finds the queue again. */
+/** Counts what was moved; nothing is left unless `rest` finds something: then the next claim finds the queue again. */
 function closeQueue(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
   void tx.query(
     `UPDATE listener_queues SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,

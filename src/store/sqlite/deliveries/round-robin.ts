@@ -12,7 +12,7 @@
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import { firstsAfter, RetryTurns, type Served } from '../../log/round-robin.ts';
-import { Later } from '../log/due-heap.ts';
+import { DueHeap } from '../log/due-heap.ts';
 
 export interface Line {
   /** Of the listener. */
@@ -50,7 +50,7 @@ const SWEPT_FROM = 1024;
 export class Turns {
   readonly #lines = new Map<string, Line>();
   readonly #ready: Readonly<Record<WaitingState, Set<Line>>> = { pending: new Set(), retrying: new Set() };
-  readonly #later = new Later<Line>();
+  readonly #later = new DueHeap<Line>();
   /** Lines that this transaction touched, as they were. */
   readonly #before = new Map<Line, Line>();
   /** Listeners whose counts were found wrong: to be counted anew with `recount`. */

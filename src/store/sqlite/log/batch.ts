@@ -4,13 +4,14 @@
 // The writer lives on the main thread, and its commits do not wait for the disk: ../wal/commit-sync.ts syncs them beside
 // the event loop. Meanwhile the next batch runs. A verb is resolved when a sync that began after its commit has succeeded.
 //
-// A batch takes turns between lanes (fair-queue.ts), and is committed after some milliseconds.
+// A batch takes turns between flows (fair-queue.ts), and is committed after some milliseconds.
 //
 // A verb that throws does not take the others with it: the batch is rolled back and each of its verbs is run again in a
 // transaction of its own. When storage itself fails, all of them are rejected as `StoreUnavailable`.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
+import { number } from '../../rows/cells.ts';
 import { type Connection, storageError } from '../database.ts';
 import type { CommitSync } from '../wal/commit-sync.ts';
 import type { Transaction } from './transaction.ts';
@@ -19,7 +20,7 @@ import type { Transaction } from './transaction.ts';
 const MAX_VERBS = 1024;
 
 /**
- * Turns of the event loop that a batch fills for before it is committed. An idle loop turns in microseconds, so nobody
+ * Turns of the event loop that a batch fills for before it is committed. An idle loop turns in microseconds, so no verb
  * waits; a busy one brings more verbs with each turn, and a commit costs the same for many as for one. One turn: 7.9k
  * events/s accepted and run (median of noisy runs), p99 27 ms; two to eight turns: 11k/s, p99 18 ms.
  */
@@ -29,14 +30,14 @@ const TURNS = 4;
  * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of what a COMMIT takes here, the
  * disk not counted. What follows from a verb, in this turn, takes longer than the verb.
  */
-const FEW_VERBS = 192;
+const MIN_VERBS = 192;
 const COMMITS = 2;
 
 /**
  * With a queue of 50,000 and a concurrency of 1,000, another workflow's answer took 30 ms (57 ms without any bound). Always
  * so small, batches would cost a third more CPU for each event.
  */
-const BESIDE_GUESTS = 64;
+const BESIDE_SMALL_FLOWS = 64;
 /** How much the latest commit counts in the mean of their times. */
 const NEWEST = 0.1;
 
@@ -55,7 +56,7 @@ export class Batch {
   readonly #writer: Connection;
   readonly #begin: () => Transaction;
   readonly #commits: CommitSync;
-  readonly #queue = new FairQueue<Waiting>(BESIDE_GUESTS);
+  readonly #queue = new FairQueue<Waiting>(BESIDE_SMALL_FLOWS);
   #commitMs = 0;
   #scheduled = false;
   #closed = false;
@@ -75,13 +76,13 @@ export class Batch {
     return this.#called;
   }
 
-  /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a lane. `bytes`: about what it writes. */
-  write<T>(verb: (tx: Transaction) => T, lane = '', bytes = 0): Promise<T> {
+  /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a flow. `bytes`: about what it writes. */
+  write<T>(verb: (tx: Transaction) => T, flow = '', bytes = 0): Promise<T> {
     this.#called++;
     if (this.#commits.refusal) return Promise.reject(this.#commits.refusal);
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, lane, bytes);
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, flow, bytes);
       this.#schedule(TURNS);
     });
   }
@@ -90,7 +91,7 @@ export class Batch {
   async close(): Promise<void> {
     while (this.#queue.size > 0) this.#flush();
     this.#closed = true;
-    await this.#commits.synced()?.catch(() => undefined); // the callers of the verbs are told
+    await this.#commits.synced()?.catch(() => undefined); // the verbs' callers get it
   }
 
   /** Commits nothing until what it returns is called. */
@@ -110,7 +111,7 @@ export class Batch {
 
   #waitTurns(left: number): void {
     setImmediate(() => {
-      if (left > 1 && this.#queue.size < FEW_VERBS) return this.#waitTurns(left - 1);
+      if (left > 1 && this.#queue.size < MIN_VERBS) return this.#waitTurns(left - 1);
       this.#scheduled = false;
       if (this.#isHeld) return;
       this.#flush();
@@ -126,7 +127,7 @@ export class Batch {
       return;
     }
     const batch: Waiting[] = [];
-    const culprit = this.#attempt(this.#inTurn(), batch);
+    const culprit = this.#attempt(this.#nextVerbs(), batch);
     if (culprit === undefined) return;
     if (batch.length === 1 || culprit instanceof StoreUnavailable) {
       for (const { reject } of batch) reject(culprit);
@@ -138,18 +139,18 @@ export class Batch {
     }
   }
 
-  /** The next batch, as long as there is time for more of it. */
-  *#inTurn(): Iterable<Waiting> {
+  /** Takes verbs for a batch, as long as there is time for more. */
+  *#nextVerbs(): Iterable<Waiting> {
     const until = performance.now() + COMMITS * this.#commitMs;
     let count = 0;
     for (const waiting of this.#queue.next(MAX_VERBS)) {
       yield waiting;
-      if (++count >= FEW_VERBS && performance.now() > until) return;
+      if (++count >= MIN_VERBS && performance.now() > until) return;
     }
   }
 
   /**
-   * Commits the verbs together and resolves them, or rolls back and returns why; then nobody was answered. `taken`
+   * Commits the verbs together and resolves them, or rolls back, answers none and returns why. `taken`
    * becomes those that were begun.
    */
   #attempt(verbs: Iterable<Waiting>, taken: Waiting[]): unknown {
@@ -183,7 +184,8 @@ export class Batch {
 
   #hasChanged(): boolean {
     const before = this.#changes;
-    this.#changes = this.#writer.get('SELECT total_changes() AS n')?.n as number;
+    const row = this.#writer.get('SELECT total_changes() AS n');
+    this.#changes = row ? number(row, 'n') : before;
     return this.#changes !== before;
   }
 

@@ -1,11 +1,11 @@
-// What comes later, by time: a binary heap. Entries are not taken out when they no longer hold; whoever takes one judges.
+// What is due later, by time: a binary heap. Entries that no longer hold stay in it; the caller that takes one judges.
 
 export interface Entry<T> {
   readonly atMs: number;
   readonly item: T;
 }
 
-export class Later<T> {
+export class DueHeap<T> {
   #entries: Entry<T>[] = [];
 
   get size(): number {

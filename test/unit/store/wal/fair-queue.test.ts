@@ -34,7 +34,7 @@ test('between two large writes others have a batch', () => {
   deepEqual(batches(queue), [Array(9).fill('small 3'), ['large 3']]);
 });
 
-test('nothing overtakes a large write within its lane', () => {
+test('nothing overtakes a large write within its flow', () => {
   const queue = new FairQueue<string>(64);
   queue.push('first', 'a');
   queue.push('large', 'a', 300 * KB);
@@ -45,7 +45,7 @@ test('nothing overtakes a large write within its lane', () => {
 
 test('a batch ends when it has much to write', () => {
   const queue = new FairQueue<string>(64);
-  for (let n = 0; n < 10; n++) queue.push(`lane ${n}`, `lane ${n}`, 200 * KB);
+  for (let n = 0; n < 10; n++) queue.push(`flow ${n}`, `flow ${n}`, 200 * KB);
   deepEqual(
     batches(queue).map(({ length }) => length),
     [6, 4],

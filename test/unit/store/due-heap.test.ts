@@ -2,10 +2,10 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { Later } from '../../../src/store/sqlite/log/due-heap.ts';
+import { DueHeap } from '../../../src/store/sqlite/log/due-heap.ts';
 import { times } from '../../contract/fixtures.ts';
 
-function emptied(later: Later<string>): number[] {
+function emptied(later: DueHeap<string>): number[] {
   const taken: number[] = [];
   for (let first = later.first(); first; first = later.first()) {
     taken.push(first.atMs);
@@ -18,7 +18,7 @@ function emptied(later: Later<string>): number[] {
 const mixed = (count: number): number[] => times(count, (i) => (i * 7919) % count);
 
 test('what comes first is taken first', () => {
-  const later = new Later<string>();
+  const later = new DueHeap<string>();
   for (const atMs of [...mixed(1000), 5, 5, 999]) later.push({ atMs, item: `at ${atMs}` });
   equal(later.first()?.item, 'at 0');
   equal(later.size, 1003);
@@ -29,7 +29,7 @@ test('what comes first is taken first', () => {
 });
 
 test('what is swept out does not come', () => {
-  const later = new Later<string>();
+  const later = new DueHeap<string>();
   for (const atMs of mixed(100)) later.push({ atMs, item: '' });
   later.keep(({ atMs }) => atMs % 3 === 0);
   deepEqual(
@@ -39,7 +39,7 @@ test('what is swept out does not come', () => {
 });
 
 test('an empty one has no first', () => {
-  const later = new Later<string>();
+  const later = new DueHeap<string>();
   later.shift();
   equal(later.first(), undefined);
 });
