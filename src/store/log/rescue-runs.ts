@@ -3,12 +3,22 @@
 import { workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { endOf, startBefore } from '../../domain/run/run-times.ts';
+import type { Claims } from '../contract/store.ts';
+import { rescueDeliveries } from './deliveries.ts';
+import type { DeliveryPort } from './delivery-port.ts';
 import { announce, cancelUnfinished } from './finish-run.ts';
 import type { LeasedRun, LogWriter } from './port.ts';
 import { writeFailure } from './write-emission.ts';
 
+/** See RunStore. */
+export function rescue<Q>(port: DeliveryPort<Q>): { runs: number; deliveries: number; claims: Claims } {
+  const { log } = port;
+  const runs = rescueRuns(log);
+  return { runs, deliveries: rescueDeliveries(port), claims: log.claims };
+}
+
 /** Returns how many there were. */
-export function rescueRuns(log: LogWriter): number {
+function rescueRuns(log: LogWriter): number {
   const expired = log.expiredRuns();
   for (const run of expired) rescueRun(log, run);
   return expired.length;

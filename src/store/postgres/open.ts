@@ -24,7 +24,6 @@ import { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch, type LogCore } from './log/batch.ts';
-import { timeVerbs } from './log/due-times.ts';
 import { logVerbs } from './log/log.ts';
 import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
@@ -33,7 +32,6 @@ import { migrate } from './maintenance/schema.ts';
 import { Sweep } from './maintenance/vacuum.ts';
 import { refuseUnfinishedMove } from './move/import-progress.ts';
 import { orderVerbs } from './runs/run-orders.ts';
-import { runVerbs } from './runs/runs.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; several hosts by commas, for a failover. */
@@ -142,10 +140,8 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
   return {
     ...logVerbs(core),
     ...streamVerbs(core),
-    ...runVerbs(core),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
-    ...timeVerbs(core),
     ...nodeVerbs(core),
     ...logReads(log),
     ...runReads(log),

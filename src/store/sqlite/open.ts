@@ -17,7 +17,6 @@ import { type Connection, type Database, openDatabase, storageError } from './da
 import { readTurns } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch } from './log/batch.ts';
-import { timeVerbs } from './log/due-times.ts';
 import { logVerbs } from './log/log.ts';
 import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
@@ -27,7 +26,6 @@ import { counterVerbs } from './maintenance/counters.ts';
 import { OPEN_RUN } from './partial-index.ts';
 import { primaryCode } from './result-codes.ts';
 import { orderVerbs } from './runs/run-orders.ts';
-import { runVerbs } from './runs/runs.ts';
 import { Checkpointer } from './wal/checkpointer.ts';
 import { CommitSync, type SyncFailed } from './wal/commit-sync.ts';
 import { showingWhatIsSynced } from './wal/reading.ts';
@@ -102,11 +100,9 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const verbs = {
     ...logVerbs(core),
     ...streamVerbs(core),
-    ...runVerbs(core),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
     ...counterVerbs(core),
-    ...timeVerbs(core),
     ...logReads(log),
     ...runReads(log),
     ...configVerbs({ ...core, database: opened }),

@@ -11,7 +11,7 @@ import { toWait } from '../../rows/log-rows.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { releaseLeases as releaseDeliveryLeases } from '../deliveries/deliveries.ts';
 import type { LogCore } from '../log/batch.ts';
-import { releaseLeases } from '../runs/runs.ts';
+import { releaseLeases } from '../log/log.ts';
 
 export function nodeVerbs(core: LogCore): NodeStore {
   return {

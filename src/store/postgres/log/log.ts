@@ -1,23 +1,106 @@
-// The log: accepting emissions.
+// The log's verbs that write: what each needs before it is planned. See batch.ts.
 
-import type { Appended, LogStore } from '../../contract/store.ts';
+import type { RunLease } from '../../../domain/run/run.ts';
+import { bytesOfEnd } from '../../../domain/run/run-end.ts';
+import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
-import type { LogCore, Verb } from './batch.ts';
+import { closeDigests } from '../../log/digests.ts';
+import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
+import { releaseLater } from '../../log/later-emissions.ts';
+import { rescue } from '../../log/rescue-runs.ts';
+import { checkTick, fireTrigger } from '../../log/ticks.ts';
+import { claimRuns } from '../claims/claim-runs.ts';
+import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
+import type { LogCore } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
 import { PlannedLogWriter } from './log-writer.ts';
+import { prune } from './retention.ts';
 
-export function logVerbs(core: LogCore): Pick<LogStore, 'append'> {
+type LogVerbs = Pick<LogStore, 'append'> &
+  Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
+  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater' | 'prune'>;
+
+export function logVerbs(core: LogCore): LogVerbs {
+  const { batch } = core;
   return {
-    append: (emission, admission, options) => {
-      const idempotency = options?.idempotency;
-      const verb: Verb<Appended> = {
-        needs: (needs) => {
-          needs.owners.add(emission.ownerId);
-          if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
+    append: (emission, admission, options) =>
+      batch.write(
+        {
+          needs: (needs) => {
+            const idempotency = options?.idempotency;
+            needs.owners.add(emission.ownerId);
+            if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
+          },
+          plan: (planner) => append(new PlannedLogWriter(planner, admission), emission, options),
         },
-        plan: (planner) => append(new PlannedLogWriter(planner, admission), emission, options),
-      };
-      return core.batch.write(verb, emission.emitterId, emission.body.byteLength);
+        emission.emitterId,
+        emission.body.byteLength,
+      ),
+
+    finishRun: (end, admission) =>
+      batch.write(
+        {
+          needs: (needs) => {
+            const { lease, source } = end;
+            if (end.state === 'queued' || end.state === 'waiting') needs.returnRun(lease);
+            else needs.endRun(lease);
+            if (source) needs.sources.add(source.id);
+            for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
+          },
+          plan: (planner) => finishRun(new PlannedLogWriter(planner, admission), end),
+        },
+        end.runnableId,
+        bytesOfEnd(end),
+      ),
+
+    claimRuns: (limit, admission) => claimRuns(core, limit, admission),
+    releaseRuns: (leases) => releaseLeases(core, leases),
+
+    rescue: (admission) =>
+      batch.write({
+        needs: (needs) => {
+          needs.expired = true;
+        },
+        plan: (planner) => rescue(new PlannedDeliveryPort(new PlannedLogWriter(planner, admission))),
+      }),
+
+    fireTrigger: async (tick, emission, admission) => {
+      checkTick(tick);
+      return batch.write({
+        needs: (needs) => {
+          needs.ticks.push(tick);
+          needs.owners.add(emission.ownerId);
+        },
+        plan: (planner) => fireTrigger(new PlannedLogWriter(planner, admission), tick, emission),
+      });
     },
+
+    closeDigests: (admission) =>
+      batch.write({
+        needs: (needs) => {
+          needs.overDigests = true;
+        },
+        plan: (planner) => closeDigests(new PlannedLogWriter(planner, admission)),
+      }),
+
+    releaseLater: (admission) =>
+      batch.write({
+        needs: (needs) => {
+          needs.dueLater = true;
+        },
+        plan: (planner) => releaseLater(new PlannedLogWriter(planner, admission)),
+      }),
+
+    prune: (beforeMs, from) => prune(core, beforeMs, from),
   };
+}
+
+/** Queues runs again, the attempt not counted; leases that have expired are passed over. */
+export function releaseLeases(core: LogCore, leases: readonly RunLease[]): Promise<void> {
+  return core.batch.write({
+    needs: (needs) => {
+      for (const lease of leases) needs.returnRun(lease);
+    },
+    plan: (planner) => releaseRuns(new PlannedLogWriter(planner, NO_SLOTS), leases),
+  });
 }

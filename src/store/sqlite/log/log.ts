@@ -1,17 +1,45 @@
-// The log: accepting emissions.
+// The log's verbs that write: each runs at once, within the transaction of its batch.
 
-import type { LogStore } from '../../contract/store.ts';
+import { bytesOfEnd } from '../../../domain/run/run-end.ts';
+import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
+import { closeDigests } from '../../log/digests.ts';
+import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
+import { releaseLater } from '../../log/later-emissions.ts';
+import { rescue } from '../../log/rescue-runs.ts';
+import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import type { Core } from '../core.ts';
+import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
+import { claimRuns } from '../runs/claim-runs.ts';
 import { SqliteLogWriter } from './log-writer.ts';
+import { prune } from './retention.ts';
 
-export function logVerbs(core: Core): Pick<LogStore, 'append'> {
+type LogVerbs = Pick<LogStore, 'append'> &
+  Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
+  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater' | 'prune'>;
+
+export function logVerbs(core: Core): LogVerbs {
+  const { batch } = core;
   return {
     append: (emission, admission, options) =>
-      core.batch.write(
+      batch.write(
         (tx) => append(new SqliteLogWriter(core, tx, admission), emission, options),
         emission.emitterId,
         emission.body.byteLength,
       ),
+    finishRun: (end, admission) =>
+      batch.write((tx) => finishRun(new SqliteLogWriter(core, tx, admission), end), end.runnableId, bytesOfEnd(end)),
+    claimRuns: (limit, admission) =>
+      batch.write((tx) => claimRuns(core, new SqliteLogWriter(core, tx, admission), limit)),
+    releaseRuns: (leases) => batch.write((tx) => releaseRuns(new SqliteLogWriter(core, tx, NO_SLOTS), leases)),
+    rescue: (admission) =>
+      batch.write((tx) => rescue(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)))),
+    fireTrigger: async (tick, emission, admission) => {
+      checkTick(tick);
+      return batch.write((tx) => fireTrigger(new SqliteLogWriter(core, tx, admission), tick, emission));
+    },
+    closeDigests: (admission) => batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
+    releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
+    prune: (beforeMs, from) => batch.write((tx) => prune(core, tx, { beforeMs, from })),
   };
 }

@@ -1,50 +1,33 @@
-// What time brings: schedule ticks, digests that close, retention.
+// Retention: what is old and has no work open is deleted, in steps of one short transaction each.
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { pruneAudit } from '../../config/audit.ts';
-import type { TimeStore } from '../../contract/store.ts';
-import { closeDigests } from '../../log/digests.ts';
-import { releaseLater } from '../../log/later-emissions.ts';
-import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import { number, text } from '../../rows/cells.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
-import { SqliteLogWriter } from './log-writer.ts';
 import type { Transaction } from './transaction.ts';
 
 const EMISSIONS_PER_STEP = 500;
 
-export function timeVerbs(core: Core): Omit<TimeStore, 'dueTriggers' | 'nextDueAtMs'> {
-  return {
-    fireTrigger: async (tick, emission, admission) => {
-      checkTick(tick);
-      return core.batch.write((tx) => fireTrigger(new SqliteLogWriter(core, tx, admission), tick, emission));
-    },
-
-    closeDigests: (admission) => core.batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
-
-    releaseLater: (admission) => core.batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
-
-    prune: (beforeMs, from) =>
-      core.batch.write((tx) => {
-        core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
-        core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
-        const isMoreAudit = runSteps(core, tx, () => pruneAudit(beforeMs));
-        const before = beforeMs * NUMBERS_PER_MS;
-        const { emissions, next } = prune(core, tx, { before, from });
-        // Behind the last emission, steps go on for the audit log alone.
-        return { emissions, next: next ?? (isMoreAudit ? before : null) };
-      }),
-  };
+interface Step {
+  readonly emissions: number;
+  readonly next: number | null;
 }
 
-function prune(
-  core: Core,
-  tx: Transaction,
-  of: { before: number; from: number },
-): { emissions: number; next: number | null } {
+/** See TimeStore. */
+export function prune(core: Core, tx: Transaction, { beforeMs, from }: { beforeMs: number; from: number }): Step {
+  core.writer.run('DELETE FROM idempotency WHERE expires_at_ms <= ?', tx.nowMs);
+  core.writer.run('DELETE FROM operations WHERE ended_at_ms < ?', beforeMs);
+  const isMoreAudit = runSteps(core, tx, () => pruneAudit(beforeMs));
+  const before = beforeMs * NUMBERS_PER_MS;
+  const { emissions, next } = pruneEmissions(core, tx, { before, from });
+  // Behind the last emission, steps go on for the audit log alone.
+  return { emissions, next: next ?? (isMoreAudit ? before : null) };
+}
+
+function pruneEmissions(core: Core, tx: Transaction, of: { before: number; from: number }): Step {
   const rows = core.writer.all(
     'SELECT entry, emitter_id, name, flags & 8 AS listed FROM emissions WHERE entry >= ? AND entry < ? ORDER BY entry LIMIT ?',
     of.from,
