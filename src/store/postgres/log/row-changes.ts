@@ -2,9 +2,9 @@
 
 import type { DeliveryMove, DeliveryProgress } from '../../../domain/delivery/progress.ts';
 import type { Emission } from '../../../domain/emission.ts';
+import type { BegunWait } from '../../log/port.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
-import { type PlannedWait, sendWaits } from '../runs/wait-start.ts';
 import {
   ANSWERS,
   ATTEMPTS,
@@ -19,13 +19,18 @@ import {
   WITHHELD,
 } from './row-inserts.ts';
 
-export interface RunAgain {
+interface RunAgainRow {
   readonly run: number;
   readonly attempt: number;
   readonly startedAtMs: number | null;
   readonly alone: boolean;
   readonly rescues: number;
   readonly fence: number;
+}
+
+/** The segment of the run is over, the run is not: its row stays. */
+interface PlannedWait extends BegunWait {
+  readonly run: number;
 }
 
 export interface DeliveryChange extends DeliveryMove {
@@ -39,7 +44,7 @@ export interface DeliveryEnd {
   readonly progress: DeliveryProgress;
 }
 
-export interface Remembered {
+interface KeyRow {
   readonly triggerId: string;
   readonly key: string;
   readonly entry: number;
@@ -47,7 +52,7 @@ export interface Remembered {
   readonly requestHash: string;
 }
 
-export interface DbWrite {
+interface SourceValueRow {
   readonly sourceId: string;
   readonly name: string;
   readonly value: string | null;
@@ -62,7 +67,7 @@ export class RowChanges {
   readonly runs: Cells[] = [];
   /** Open runs that end although they were not deleted when they were read. */
   readonly closedRuns: number[] = [];
-  readonly runsAgain: RunAgain[] = [];
+  readonly runsAgain: RunAgainRow[] = [];
   readonly waits: PlannedWait[] = [];
   readonly openDeliveries: Cells[] = [];
   readonly deliveryChanges: DeliveryChange[] = [];
@@ -70,11 +75,11 @@ export class RowChanges {
   readonly attempts: Cells[] = [];
   readonly withheld: Cells[] = [];
   readonly answers: Cells[] = [];
-  readonly keys: Remembered[] = [];
+  readonly keys: KeyRow[] = [];
   readonly keyAnswers: { readonly run: number; readonly answer: string }[] = [];
   readonly endedDigests: { readonly ownerId: string; readonly digestKey: string }[] = [];
   /** By source and name: the last one counts. */
-  readonly dbWrites = new Map<string, DbWrite>();
+  readonly dbWrites = new Map<string, SourceValueRow>();
 
   /** Sends what may be claimed in this transaction already: runs that were ordered to go on. */
   sendFirst(tx: Tx): void {
@@ -241,4 +246,26 @@ function progressLiterals(
     arrayLiteral(of.map(({ progress }) => progress.requestsMade)),
     arrayLiteral(of.map(({ progress }) => progress.tries)),
   ];
+}
+
+function sendWaits(tx: Tx, waits: readonly PlannedWait[]): void {
+  if (waits.length === 0) return;
+  void tx.query(
+    `UPDATE open_runs AS o SET state = u.state, attempt = u.attempt, waits = u.waits, wait_kind = u.kind,
+        due_at_ms = u.due, resumed = u.resumed, early = NULL, carried = u.carried, summary_so_far = u.summary,
+        detail_so_far = u.detail, node = NULL, lease_until_ms = NULL
+      FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::text[],
+        $9::text[], $10::text[]) AS u (run, state, attempt, waits, kind, due, resumed, carried, summary, detail)
+      WHERE o.run = u.run AND o.run = ANY($1::bigint[])`,
+    arrayLiteral(waits.map(({ run }) => run)),
+    arrayLiteral(waits.map(({ state }) => state)),
+    arrayLiteral(waits.map(({ attempt }) => attempt)),
+    arrayLiteral(waits.map(({ wait }) => wait.waits)),
+    arrayLiteral(waits.map(({ state, wait }) => (state === 'waiting' ? wait.kind : null))),
+    arrayLiteral(waits.map(({ state, wait }) => (state === 'waiting' ? wait.dueAtMs : null))),
+    arrayLiteral(waits.map(({ resumed }) => resumed)),
+    arrayLiteral(waits.map(({ wait }) => wait.carried)),
+    arrayLiteral(waits.map(({ reported }) => reported.summary)),
+    arrayLiteral(waits.map(({ reported }) => reported.detail)),
+  );
 }
