@@ -76,7 +76,7 @@ test('empty lines are not free either', async (t) => {
   assert.equal(outcome.logBytesDropped, 20_000 - (1024 * 1024) / 64);
 });
 
-test('printing never fails whoever prints', async (t) => {
+test('printing never fails the code that prints', async (t) => {
   const outcome = await kit(t).run(`import { inspect } from 'node:util';
     export default () => {
       console.log({ [inspect.custom]() { throw new Error('custom') } });

@@ -34,7 +34,7 @@ export interface Kit {
   source(code: string, given?: Partial<SourceInput>, event?: string): Promise<RunOutcome>;
 }
 
-/** As the server would have it: root gives its code to nobody. */
+/** As the server would set it: root runs code as an unprivileged user. */
 export const ISOLATION: IsolationSettings = {
   level: 'process',
   network: 'full',
@@ -160,7 +160,7 @@ export function signal(): { readonly onAnswer: (answer: HttpAnswer) => void; rea
 /** It only ends a test that would hang. */
 const DEADLINE_MS = 120_000;
 
-/** Settles when the condition holds; for what announces itself to nobody. */
+/** Settles when the condition holds; for what announces itself by no event. */
 export async function until(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS;
   while (!holds()) {

@@ -92,7 +92,7 @@ test('a stream that fails, fails its step', async (t) => {
   assert.equal(faultOf(await evaluate(`$.respond({ body: ${broken} })`)).msg, 'half way');
 });
 
-test('a step waits for an answer nobody awaited', async (t) => {
+test('a step waits for an answer that is not awaited', async (t) => {
   const code = 'export default ({ $ }) => { $.respond({ body: (async function* () { await null; yield "late" })() }) }';
   assert.equal(bodyText((await kit(t).run(code)).answer), 'late');
 });

@@ -11,7 +11,7 @@ import { createCodeUsers, USER_RANGES } from '../../../../src/runner/isolation/c
 import { deploymentOf, ISOLATION, kit, requestOf, returned, signal } from '../kit.ts';
 import { noJail } from './jail-kit.ts';
 
-const skip = process.getuid?.() !== 0 && 'needs root: nobody else may change users';
+const skip = process.getuid?.() !== 0 && 'needs root: no other user may change users';
 const RANGE = { first: 4000, count: 8 };
 const OWNERS = ['u_a', 'u_b', 'u_c', 'u_d', 'u_e', 'u_f', 'u_g', 'u_h'];
 

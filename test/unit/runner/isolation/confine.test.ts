@@ -98,7 +98,7 @@ test('as another user it reaches nothing of ours', { skip }, (t) => {
   });
 });
 
-test('user code of a root server is nobody', { skip }, async (t) => {
+test('user code of a root server runs unprivileged', { skip }, async (t) => {
   const { run } = kit(t);
   const code = `import fs from 'node:fs'; export default () => {
     fs.writeFileSync('mine', ''); return [process.getuid(), process.getgid(), fs.statSync('mine').uid] }`;

@@ -8,7 +8,7 @@ import { hardeningObstacle } from '../../../../src/runner/isolation/hardening.ts
 import { ISOLATION, kit, returned, signal } from '../kit.ts';
 import { noJail } from './jail-kit.ts';
 
-const skip = process.getuid?.() !== 0 && "needs root: nobody else sees another's descriptors";
+const skip = process.getuid?.() !== 0 && "needs root: no other user sees another's descriptors";
 const PAIRS = `import net from 'node:net';
   export default async ({ $ }) => {
     const path = process.cwd() + '/pairs';

@@ -17,7 +17,7 @@ test('a deployment keeps one process for its runs', async (t) => {
   assert.deepEqual(runner.stats(), { processes: 2, inFlight: 0 });
 });
 
-test('a run that is alone shares with nobody', async (t) => {
+test('a run that is alone shares with no other', async (t) => {
   const { run, runner } = kit(t);
   const deployment = await deploymentOf(PID);
   const shared = returned(await run(deployment));

@@ -172,7 +172,7 @@ test('an answer may be an error', async (t) => {
   const other = faultOf(await run(step(`await data.set('there', 1);`), { onChildRequest }));
   assert.deepEqual([other.code, other.msg], ['DataStoreError', 'not there']);
   const forgotten = faultOf(await run(step(`data.set('there', 1);`), { onChildRequest }));
-  assert.equal(forgotten.code, 'DataStoreError', 'also when nobody waits for it');
+  assert.equal(forgotten.code, 'DataStoreError', 'also when the code does not wait for it');
   const caught = step(`return await data.get('x').catch(({ name, message }) => [name, message]);`);
   assert.deepEqual(returned(await run(caught, { onChildRequest })), ['DataStoreError', 'not x']);
 });
@@ -211,7 +211,7 @@ test('wrong keys and values are refused at once', async (t) => {
   assert.deepEqual(received, []);
 });
 
-test('after the end of a run nobody answers', async (t) => {
+test('after the end of a run no request is answered', async (t) => {
   const { runner } = kit(t);
   const deployment = await deploymentOf(
     step(`

@@ -62,7 +62,7 @@ test('an owner of whom much waits is behind', () => {
   it.reserve('a', 20 * MB);
   clock.nowMs += 10_000;
   it.active('a');
-  assert.equal(it.isBehind('a'), false, 'beside nobody');
+  assert.equal(it.isBehind('a'), false, 'beside no other owner');
 });
 
 test('a turn that is given up delays no other', () => {
