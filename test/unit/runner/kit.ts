@@ -43,6 +43,8 @@ export const ISOLATION: IsolationSettings = {
 
 const EVALUATOR = `const node = (name) => process.getBuiltinModule('node:' + name);
   export default async ({ steps, $ }) => await eval('(async () => {' + steps.trigger.event + '})()')`;
+/** It only ends a test that would hang: a run may take long on a busy machine. */
+export const DEADLINE_MS = 120_000;
 const NAMES = ['one', 'two', 'three'];
 let numbers = 0;
 
@@ -90,7 +92,7 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
   return {
     run: ++numbers,
     deployment,
-    timeoutMs: 10_000,
+    timeoutMs: DEADLINE_MS,
     memoryMb: 256,
     env: {},
     goingOn: null,
@@ -156,9 +158,6 @@ export function signal(): { readonly onAnswer: (answer: HttpAnswer) => void; rea
   const { promise, resolve } = Promise.withResolvers<HttpAnswer>();
   return { onAnswer: resolve, came: promise };
 }
-
-/** It only ends a test that would hang. */
-const DEADLINE_MS = 120_000;
 
 /** Settles when the condition holds; for what announces itself by no event. */
 export async function until(holds: () => boolean): Promise<void> {

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
 import { HOSTILE_CASES, type HostileCase } from '../../../support/data/hostile-cases.ts';
-import { faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
+import { DEADLINE_MS, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
 
 const MIB = 1024 * 1024;
 const LATEST_MS = 1000;
@@ -48,7 +48,7 @@ function stepsOf(body: string, before = ''): string[] {
 function player(t: TestContext) {
   const { run, ...rest } = kit(t);
   const play = (body: string, given: Partial<RunRequest> = {}) =>
-    inTime(run(stepsOf(body), { timeoutMs: 10_000, ...given }), given.timeoutMs ?? 10_000);
+    inTime(run(stepsOf(body), given), given.timeoutMs ?? DEADLINE_MS);
   return { run, play, ...rest };
 }
 
@@ -132,8 +132,8 @@ test('code that closes its pipe is blamed for it', async (t) => {
 test('code that fails at import says where', async (t) => {
   const { run } = kit(t);
   const outcome = await inTime(
-    run(['export default () => 1', '\n\nthrow new RangeError("no config");\nexport default 1'], { timeoutMs: 10_000 }),
-    10_000,
+    run(['export default () => 1', '\n\nthrow new RangeError("no config");\nexport default 1']),
+    DEADLINE_MS,
   );
   const fault = faultOf(outcome);
   assert.deepEqual(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deploymentOf, faultOf, kit, manualTimers, returned, signal, until } from '../kit.ts';
+import { DEADLINE_MS, deploymentOf, faultOf, kit, manualTimers, returned, signal, until } from '../kit.ts';
 import { player } from './player.ts';
 
 test('too much memory is told as such', async (t) => {
@@ -66,7 +66,7 @@ test('with several in flight a death blames none', async (t) => {
   await first.began;
   const second = await begin('crash');
   assert.deepEqual([(await first.outcome).end.kind, (await second.outcome).end.kind], ['bystander', 'bystander']);
-  const alone = await begin('crash', 10_000, { alone: true });
+  const alone = await begin('crash', DEADLINE_MS, { alone: true });
   assert.equal(faultOf(await alone.outcome).code, 'WorkerLost');
 });
 
@@ -185,7 +185,7 @@ test('a loop that is cancelled is killed', async (t) => {
   const { begin, runner } = player(t);
   const waiting = await begin('wait');
   await waiting.began;
-  const spinning = await begin('spin', 10_000, { run: 900_002 });
+  const spinning = await begin('spin', DEADLINE_MS, { run: 900_002 });
   await spinning.began;
   runner.cancel(900_002);
   assert.deepEqual((await spinning.outcome).end, { kind: 'cancelled' });

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { deploymentOf, kit, signal } from '../kit.ts';
+import { DEADLINE_MS, deploymentOf, kit, signal } from '../kit.ts';
 
 /** Says that it has begun, then does what its event asks for. */
 const PLAYER = `
@@ -22,7 +22,7 @@ export function player(t: TestContext) {
   const given = kit(t);
   const gate = gateFor(t);
   const deployment = deploymentOf(PLAYER);
-  const begin = async (then: string, timeoutMs = 10_000, more: object = {}) => {
+  const begin = async (then: string, timeoutMs = DEADLINE_MS, more: object = {}) => {
     const { came, onAnswer } = signal();
     const event = Buffer.from(JSON.stringify({ then, url: await gate.url }));
     const outcome = given.run(await deployment, { event, timeoutMs, onAnswer, ...more });
