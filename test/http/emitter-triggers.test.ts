@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
 import { startGate } from '../support/gate.ts';
+import { type OwnerOn, sharedErrand } from '../support/owners.ts';
+
+const newOwner = sharedErrand();
 
 const ECHO = 'export default ({ steps }) => steps.trigger.event';
 /** Emits `body.event` on `body.channel`. */
@@ -13,18 +15,18 @@ const EMITTING = `export default async ({ steps, $ }) => {
   await $.send.emit(event, ...(channel === undefined ? [] : [channel]));
 };`;
 
-function hearing(errand: Errand, trigger: Json, code = ECHO): Promise<Json> {
+function hearing(errand: OwnerOn, trigger: Json, code = ECHO): Promise<Json> {
   return errand.workflow(code, { triggers: [trigger] });
 }
 
-async function eventsOf(errand: Errand, workflow: Json, count: number): Promise<Json[]> {
+async function eventsOf(errand: OwnerOn, workflow: Json, count: number): Promise<Json[]> {
   const runs = await errand.runs(workflow.id, count);
   const found = await Promise.all(runs.map((run) => errand.client.get(`/v1/runs/${run.id}`)));
   return found.map(({ data }) => data.event).reverse();
 }
 
 test('an emission triggers another workflow', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await errand.workflow(EMITTING);
   const listener = await hearing(errand, { type: 'emitter', emitter_id: emitter.id });
   assert.deepEqual(
@@ -38,7 +40,7 @@ test('an emission triggers another workflow', async () => {
 });
 
 test('a channel is heard by its name', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await errand.workflow(EMITTING);
   const listen = (event_name?: string) => hearing(errand, { type: 'emitter', emitter_id: emitter.id, event_name });
   const [plain, paid, every] = [await listen(), await listen('paid'), await listen('*')];
@@ -51,7 +53,7 @@ test('a channel is heard by its name', async () => {
 });
 
 test('a send waits for the end of its run', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const code = `export default async ({ steps, $ }) => {
     await $.send.emit({ n: 1 });
@@ -70,7 +72,7 @@ test('a send waits for the end of its run', async () => {
 });
 
 test('emissions of a workflow are listed', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await errand.workflow(EMITTING);
   await errand.send(emitter, { event: { n: 1 } });
   await errand.runs(emitter.id, 1);
@@ -86,7 +88,7 @@ test('emissions of a workflow are listed', async () => {
 });
 
 test('several emissions trigger one run each', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await errand.workflow(`export default async ({ $ }) => {
     for (const n of [1, 2, 3]) await $.send.emit({ n });
   };`);
@@ -100,7 +102,7 @@ test('several emissions trigger one run each', async () => {
 });
 
 test('an error downstream says WORKFLOW', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await errand.workflow(EMITTING);
   const listener = await hearing(
     errand,
@@ -124,7 +126,7 @@ test('an error downstream says WORKFLOW', async () => {
 });
 
 test('a workflow may hear itself', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(`export default async ({ steps, $ }) => {
     const n = steps.trigger.event.body?.n ?? steps.trigger.event.n;
     if (n < 3) await $.send.emit({ n: n + 1 });
@@ -138,7 +140,7 @@ test('a workflow may hear itself', async () => {
 });
 
 test('a source triggers a workflow', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const source = await errand.client.post('/v1/sources', {
     name: 'Orders',
     component_code: `export default {

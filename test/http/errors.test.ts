@@ -5,9 +5,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
+import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
 import { until } from '../support/wait.ts';
+
+const newOwner = sharedErrand();
 
 const FAIL = `export default ({ steps }) => { throw new Error('error ' + steps.trigger.event.body.n) }`;
 const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -15,7 +17,7 @@ const EMPTY = { page_info: { total_count: 0, count: 0, start_cursor: null, end_c
 
 const listOf = (workflow: Json) => `/v1/workflows/${workflow.id}/$errors/event_summaries`;
 
-async function failing(errand: Errand, count: number): Promise<{ workflow: Json; ids: string[] }> {
+async function failing(errand: OwnerOn, count: number): Promise<{ workflow: Json; ids: string[] }> {
   const workflow = await errand.workflow(FAIL, { settings: { concurrency: 1 } });
   for (let n = 1; n <= count; n++) {
     await errand.send(workflow, { n });
@@ -27,7 +29,7 @@ async function failing(errand: Errand, count: number): Promise<{ workflow: Json;
 }
 
 test('a record has its documented members', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const { page_info, data, ...rest } = await errand.client.get(`${listOf(workflow)}?expand=event`);
   const [record] = data;
@@ -42,7 +44,7 @@ test('a record has its documented members', async () => {
 });
 
 test('an expanded error has its documented members', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const [record] = (await errand.client.get(`${listOf(workflow)}?expand=event`)).data;
   const { error, original_event: event, original_context: context } = record.event;
@@ -77,7 +79,7 @@ test('an expanded error has its documented members', async () => {
 });
 
 test('without expand there is no event', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const [record] = (await errand.client.get(listOf(workflow))).data;
   assert.deepEqual(Object.keys(record).toSorted(), ['id', 'indexed_at_ms', 'metadata']);
@@ -88,7 +90,7 @@ test('without expand there is no event', async () => {
 });
 
 test('the dollar may be escaped', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const raw = await errand.client.request('GET', `${listOf(workflow)}?expand=event`);
   const escaped = await errand.client.request('GET', `${listOf(workflow).replace('$', '%24')}?expand=event`);
@@ -99,7 +101,7 @@ test('the dollar may be escaped', async () => {
 });
 
 test('an empty page has null cursors', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow, ids } = await failing(errand, 2);
   const quiet = await errand.workflow('export default () => 1');
   assert.deepEqual(await errand.client.get(listOf(quiet)), EMPTY);
@@ -110,7 +112,7 @@ test('an empty page has null cursors', async () => {
 });
 
 test('cursors walk the errors both ways', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow, ids } = await failing(errand, 5);
   assert.deepEqual(
     ids,
@@ -136,7 +138,7 @@ test('cursors walk the errors both ways', async () => {
 });
 
 test('a bad cursor or limit is 400', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const bad = ['after=x', 'after=12', 'before=12-', 'before=-1-0', 'after=1-0%20', 'limit=0', 'limit=-1', 'limit=ten'];
   for (const query of bad) {
@@ -146,7 +148,7 @@ test('a bad cursor or limit is 400', async () => {
 });
 
 test('only the newest hundred are listed', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(FAIL, { settings: { concurrency: 1, notify: false } });
   for (let n = 1; n <= 130; n++) await errand.send(workflow, { n });
   await errand.settled();
@@ -167,7 +169,7 @@ test('only the newest hundred are listed', async () => {
 });
 
 test('one record shows who was told', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 0);
   const listener = await errand.workflow('export default () => 1', { triggers: [] });
   const subscribed = await errand.subscribe(workflow.id, listener.id, '$errors');
@@ -192,7 +194,7 @@ test('one record shows who was told', async () => {
 });
 
 test('receipts keep to their documented words', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow, ids } = await failing(errand, 1);
   const receipts = await until('the receipt of the mail', async () => {
     const { data } = await errand.client.get(`${listOf(workflow)}/${ids[0]}`);
@@ -207,7 +209,7 @@ test('receipts keep to their documented words', async () => {
 });
 
 test('errors stay with their own workflow', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [one, other] = [await failing(errand, 2), await failing(errand, 1)];
   assert.equal((await errand.client.get(listOf(one.workflow))).page_info.total_count, 2);
   assert.equal((await errand.client.get(listOf(other.workflow))).page_info.total_count, 1);
@@ -221,7 +223,7 @@ test('errors stay with their own workflow', async () => {
 });
 
 test('a listing needs a key', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   for (const authorization of [
     undefined,
@@ -231,13 +233,15 @@ test('a listing needs a key', async () => {
     errand.client.key,
     `Basic ${errand.client.key}`,
   ]) {
-    const answer = await fetch(errand.url + listOf(workflow), { headers: authorization ? { authorization } : {} });
+    const answer = await fetch(errand.client.url + listOf(workflow), {
+      headers: authorization ? { authorization } : {},
+    });
     const text = await answer.text();
     assertProblem({ status: answer.status, headers: answer.headers, text, json: JSON.parse(text) }, 401);
     assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
     assert.equal(text.includes('event_summaries'), false);
   }
-  const small = await fetch(errand.url + listOf(workflow), {
+  const small = await fetch(errand.client.url + listOf(workflow), {
     headers: { authorization: `bearer ${errand.client.key}` },
   });
   assert.equal(small.status, 200, 'the scheme is a word in any case');
@@ -245,7 +249,7 @@ test('a listing needs a key', async () => {
 });
 
 test('an unknown workflow has no listing', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   for (const id of ['p_nobody1', 'dc_nobody1', 'nonsense', '%00']) {
     const answer = await errand.client.request('GET', `/v1/workflows/${id}/$errors/event_summaries`);
     assertProblem(answer, [400, 404]);
@@ -258,7 +262,7 @@ test('an unknown workflow has no listing', async () => {
 });
 
 test('a listed event can be sent again', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { workflow } = await failing(errand, 1);
   const [record] = await errand.errors(workflow.id, 1);
   await errand.client.put(`/v1/workflows/${workflow.id}`, {

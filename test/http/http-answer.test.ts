@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
 import { type Gate, startGate } from '../support/gate.ts';
+import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { until } from '../support/wait.ts';
+
+const newOwner = sharedErrand();
 
 const DEADLINE_MS = 3000;
 const NO_RESPONSE = 'No $.respond called in workflow';
@@ -16,7 +18,7 @@ interface Answered {
   readonly bytes: Buffer;
 }
 
-function answering(errand: Errand, code: string, more: Json = {}): Promise<Json> {
+function answering(errand: OwnerOn, code: string, more: Json = {}): Promise<Json> {
   return errand.workflow(code, { triggers: [{ type: 'http', custom_response: true }], ...more });
 }
 
@@ -27,13 +29,13 @@ async function call(workflow: Json): Promise<Answered> {
   return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
 }
 
-async function responded(errand: Errand, expression: string): Promise<Answered> {
+async function responded(errand: OwnerOn, expression: string): Promise<Answered> {
   const workflow = await answering(errand, `export default async ({ $ }) => { await $.respond(${expression}); }`);
   return call(workflow);
 }
 
 test('a run chooses status, headers and text', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const answer = await responded(
     errand,
     `{ status: 418, headers: { 'X-Pot': 'tea', 'content-type': 'text/css' }, body: 'short é' }`,
@@ -45,7 +47,7 @@ test('a run chooses status, headers and text', async () => {
 });
 
 test('cookies are answered one by one', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const both = `[['vary', 'a'], ['set-cookie', 'a=1; Path=/'], ['set-cookie', 'b=2']]`;
   for (const headers of [`{ 'Set-Cookie': ['a=1; Path=/', 'b=2'], vary: ['a'] }`, `new Headers(${both})`]) {
     const workflow = await answering(errand, `export default ({ $ }) => { $.respond({ headers: ${headers} }); }`);
@@ -58,20 +60,20 @@ test('cookies are answered one by one', async () => {
 });
 
 test('an object is answered as JSON', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const answer = await responded(errand, `{ status: 200, body: { a: [1, null], b: 'é' } }`);
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(answer.bytes.toString(), '{"a":[1,null],"b":"é"}');
 });
 
 test('bytes are answered as they are', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const answer = await responded(errand, '{ status: 200, body: Buffer.from([0, 255, 13, 10, 128]) }');
   assert.deepEqual([...answer.bytes], [0, 255, 13, 10, 128]);
 });
 
 test('a stream is answered to its end', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await answering(
     errand,
     `import { Readable } from 'node:stream';
@@ -81,20 +83,20 @@ test('a stream is answered to its end', async () => {
 });
 
 test('an answer without status is 200', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const answer = await responded(errand, `{ body: 'fine' }`);
   assert.deepEqual([answer.status, answer.bytes.toString()], [200, 'fine']);
 });
 
 test('a run that never responds is 400', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const answer = await call(await answering(errand, 'export default () => 7'));
   assert.equal(answer.status, 400);
   assert.ok(answer.bytes.toString().includes(NO_RESPONSE), answer.bytes.toString());
 });
 
 test('an error before the response is 400', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await answering(errand, `export default () => { throw new Error('a secret of the workflow') }`);
   const answer = await call(workflow);
   const text = answer.bytes.toString();
@@ -105,7 +107,7 @@ test('an error before the response is 400', async () => {
 });
 
 test('a run that takes too long is 504', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await answering(errand, 'export default () => new Promise(() => {})', {
     settings: { timeout_ms: 200 },
   });
@@ -115,7 +117,7 @@ test('a run that takes too long is 504', async () => {
 });
 
 test('an immediate answer does not wait', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const workflow = await answering(
     errand,
@@ -136,7 +138,7 @@ test('an immediate answer does not wait', async () => {
 });
 
 test('an error after the answer is captured', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await answering(
     errand,
     `export default async ({ $ }) => {
@@ -150,7 +152,7 @@ test('an error after the answer is captured', async () => {
 });
 
 test('a later step may respond', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.client.post('/v1/workflows', {
     name: 'two',
     steps: [
@@ -166,7 +168,7 @@ test('a later step may respond', async () => {
 });
 
 test('a plain trigger ignores a response', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(`export default ({ $ }) => $.respond({ status: 500, body: 'no' })`);
   const answer = await call(workflow);
   assert.equal(answer.status, 200);
@@ -176,7 +178,7 @@ test('a plain trigger ignores a response', async () => {
 });
 
 test('a header of the answer cannot be forged', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await answering(
     errand,
     `export default ({ $ }) => $.respond({ status: 200, headers: { 'x-a': 'b\\r\\nx-evil: 1' }, body: 'ok' })`,
@@ -188,7 +190,7 @@ test('a header of the answer cannot be forged', async () => {
 });
 
 /** A run that holds the only place, and a caller whose run waits behind it. */
-async function waitingCaller(errand: Errand, gate: Gate, settings: Json = {}) {
+async function waitingCaller(errand: OwnerOn, gate: Gate, settings: Json = {}) {
   const workflow = await answering(errand, 'export default async () => { await fetch(process.env.GATE); }', {
     settings: { concurrency: 1, env: { GATE: gate.url }, ...settings },
   });
@@ -204,7 +206,7 @@ async function waitingCaller(errand: Errand, gate: Gate, settings: Json = {}) {
 }
 
 test('a caller hears that its queued run was cancelled', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const { answer, queued } = await waitingCaller(errand, gate);
   await errand.client.post(`/v1/runs/${queued.id}/cancel`);
@@ -213,7 +215,7 @@ test('a caller hears that its queued run was cancelled', async () => {
 });
 
 test('a caller hears that its workflow was deleted', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const { workflow, answer } = await waitingCaller(errand, gate);
   await errand.client.delete(`/v1/workflows/${workflow.id}`);
@@ -221,7 +223,7 @@ test('a caller hears that its workflow was deleted', async () => {
 });
 
 test('a caller hears that the queue is full', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const { workflow, answer } = await waitingCaller(errand, gate, { queue_limit: 1 });
   assert.ok((await call(workflow)).status >= 400);
@@ -230,7 +232,7 @@ test('a caller hears that the queue is full', async () => {
 });
 
 test('a run goes on when its caller is gone', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   await using gate = await startGate();
   const code = `export default async ({ $ }) => { await fetch(process.env.GATE); await $.respond({ status: 200, body: 'late' }); }`;
   const workflow = await answering(errand, code, { settings: { env: { GATE: gate.url } } });

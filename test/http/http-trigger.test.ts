@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
+import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
+
+const newOwner = sharedErrand();
 
 const ECHO = 'export default ({ steps }) => steps.trigger.event';
 const FAIL = `export default () => { throw new Error('as asked') }`;
@@ -21,7 +23,7 @@ interface Sent {
 }
 
 /** Sends one request, waits for its run, and returns the run's text and its event. */
-async function arrive(errand: Errand, workflow: Json, { method = 'POST', path = '', headers = {}, body }: Sent) {
+async function arrive(errand: OwnerOn, workflow: Json, { method = 'POST', path = '', headers = {}, body }: Sent) {
   const before = await errand.client.get(`/v1/workflows/${workflow.id}/runs`);
   const answer = await fetch(workflow.triggers[0].endpoint_url + path, {
     method,
@@ -36,7 +38,7 @@ async function arrive(errand: Errand, workflow: Json, { method = 'POST', path = 
 }
 
 test('any method, path and query arrive', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const endpoint = workflow.triggers[0].endpoint_url;
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
@@ -59,14 +61,14 @@ test('any method, path and query arrive', async () => {
 });
 
 test('a query cannot hide its names', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const { text } = await arrive(errand, workflow, { path: '?__proto__=1&constructor=2&a%20b=c+d%26' });
   assert.match(text, /"query":\{"__proto__":"1","constructor":"2","a b":"c d&"\}/);
 });
 
 test('the answer is the id of the event', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(FAIL);
   const { said } = await arrive(errand, workflow, {});
   const [error] = await errand.errors(workflow.id, 1);
@@ -74,7 +76,7 @@ test('the answer is the id of the event', async () => {
 });
 
 test('a JSON body is kept verbatim', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(FAIL);
   const listener = await errand.workflow(ECHO, { triggers: [] });
   await errand.subscribe(workflow.id, listener.id, '$errors');
@@ -94,7 +96,7 @@ test('a JSON body is kept verbatim', async () => {
 });
 
 test('a replay has the same bytes', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(FAIL);
   await errand.send(workflow, VERBATIM);
   const [record] = await errand.errors(workflow.id, 1);
@@ -110,14 +112,14 @@ test('a replay has the same bytes', async () => {
 });
 
 test('a step sees the exact text', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow('export default ({ steps }) => steps.trigger.raw');
   const { data } = await arrive(errand, workflow, { headers: { 'content-type': 'application/json' }, body: VERBATIM });
   assert.ok(data.steps[0].return_value.includes(`"body":${VERBATIM}`));
 });
 
 test('the body follows its content type', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const cases: [string | undefined, string | undefined, Json][] = [
     ['application/json', '[1,"two",null]', [1, 'two', null]],
@@ -138,7 +140,7 @@ test('the body follows its content type', async () => {
 });
 
 test('bytes that are no text become base64', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const bytes = Buffer.from([0x7b, 0x22, 0xff, 0xc3, 0x28, 0x00, 0xed, 0xa0, 0x80]);
   for (const type of ['application/octet-stream', 'application/json', 'text/plain']) {
@@ -148,7 +150,7 @@ test('bytes that are no text become base64', async () => {
 });
 
 test('a compressed body arrives inflated', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   for (const [encoding, body] of [
     ['gzip', gzipSync(VERBATIM)],
@@ -161,7 +163,7 @@ test('a compressed body arrives inflated', async () => {
 });
 
 test('a trigger checks its bearer token', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const auth = { type: 'bearer', token: 'a-token-to-call-with' };
   const workflow = await errand.workflow(FAIL, { triggers: [{ type: 'http', auth }] });
   const url = workflow.triggers[0].endpoint_url;
@@ -183,7 +185,7 @@ test('a trigger checks its bearer token', async () => {
 });
 
 test('an unchecked event is not verified', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(FAIL);
   await fetch(workflow.triggers[0].endpoint_url, { headers: { authorization: 'Bearer whatever' } });
   const [error] = await errand.errors(workflow.id, 1);
@@ -191,9 +193,13 @@ test('an unchecked event is not verified', async () => {
 });
 
 test('an unknown key is 404', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const { triggers } = await errand.workflow(ECHO);
-  for (const url of [`${errand.url}/e/${'x'.repeat(24)}`, `${triggers[0].endpoint_url}x`, `${errand.url}/e/`]) {
+  for (const url of [
+    `${errand.client.url}/e/${'x'.repeat(24)}`,
+    `${triggers[0].endpoint_url}x`,
+    `${errand.client.url}/e/`,
+  ]) {
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(url, { method });
       const text = await answer.text();
@@ -203,7 +209,7 @@ test('an unknown key is 404', async () => {
 });
 
 test('two triggers have keys of their own', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await errand.workflow(ECHO, { triggers: [{ type: 'http' }, { type: 'http' }] });
   const urls = workflow.triggers.map((trigger: Json) => trigger.endpoint_url);
   assert.equal(new Set(urls).size, 2);

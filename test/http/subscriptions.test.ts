@@ -3,31 +3,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer, Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
+import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
+
+const newOwner = sharedErrand();
 
 const PLAIN = 'export default () => 1';
 const MEMBERS = ['id', 'emitter_id', 'listener_id', 'event_name', 'active', 'created_at'];
 
-const plain = (errand: Errand): Promise<Json> => errand.workflow(PLAIN, { triggers: [] });
+const plain = (errand: OwnerOn): Promise<Json> => errand.workflow(PLAIN, { triggers: [] });
 
 function query(parameters: Record<string, string>): string {
   return new URLSearchParams(parameters).toString();
 }
 
-function create(errand: Errand, parameters: Record<string, string>): Promise<Answer> {
+function create(errand: OwnerOn, parameters: Record<string, string>): Promise<Answer> {
   return errand.client.request('POST', `/v1/subscriptions?${query(parameters)}`);
 }
 
 /** Those that a caller made; triggers are subscriptions too. */
-async function listed(errand: Errand, filter = ''): Promise<string[]> {
+async function listed(errand: OwnerOn, filter = ''): Promise<string[]> {
   const { page_info, data } = await errand.client.get(`/v1/subscriptions?${filter}`);
   assert.equal(page_info.total_count, data.length);
   return data.map((subscription: Json) => subscription.id);
 }
 
 test('a query makes a subscription', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const parameters = { emitter_id: emitter.id, listener_id: listener.id, event_name: '$errors' };
   const { status, json } = await create(errand, parameters);
@@ -47,12 +49,12 @@ test('a query makes a subscription', async () => {
 });
 
 test('an empty JSON body is fine', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const path = `/v1/subscriptions?${query({ emitter_id: emitter.id, listener_id: listener.id })}`;
   const made = await errand.client.request('POST', path, '', { 'content-type': 'application/json' });
   assert.deepEqual([made.status, made.json.data[0].event_name], [200, '']);
-  const read = await fetch(`${errand.url}/v1/subscriptions`, {
+  const read = await fetch(`${errand.client.url}/v1/subscriptions`, {
     headers: { authorization: `Bearer ${errand.client.key}`, 'content-type': 'application/json' },
   });
   assert.equal(read.status, 200);
@@ -62,7 +64,7 @@ test('an empty JSON body is fine', async () => {
 });
 
 test('a body makes a subscription too', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener, other] = [await plain(errand), await plain(errand), await plain(errand)];
   const body = { emitter_id: emitter.id, listener_id: listener.id, event_name: 'paid' };
   const [made] = await errand.client.post('/v1/subscriptions', body);
@@ -72,7 +74,7 @@ test('a body makes a subscription too', async () => {
 });
 
 test('the same triple is one subscription', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const triple = { emitter_id: emitter.id, listener_id: listener.id };
   const answers = await Promise.all(Array.from({ length: 5 }, () => create(errand, triple)));
@@ -84,7 +86,7 @@ test('the same triple is one subscription', async () => {
 });
 
 test('filters find what they name', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [one, two, three] = [await plain(errand), await plain(errand), await plain(errand)];
   const make = async (emitter: Json, listener: Json, name?: string) =>
     (await errand.subscribe(emitter.id, listener.id, name))[0].id;
@@ -102,7 +104,7 @@ test('filters find what they name', async () => {
 });
 
 test('pages and the owner list agree', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const emitter = await plain(errand);
   for (const name of ['a', 'b', 'c']) await errand.subscribe(emitter.id, (await plain(errand)).id, name);
   const whole = await errand.client.get('/v1/subscriptions');
@@ -114,7 +116,7 @@ test('pages and the owner list agree', async () => {
 });
 
 test('the triple deletes a subscription', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const triple = { emitter_id: emitter.id, listener_id: listener.id };
   const [unnamed] = await errand.subscribe(emitter.id, listener.id);
@@ -136,7 +138,7 @@ test('the triple deletes a subscription', async () => {
 });
 
 test('an id deletes a subscription', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const [subscription] = await errand.subscribe(emitter.id, listener.id);
   const gone = await errand.client.delete(`/v1/subscriptions/${subscription.id}`);
@@ -150,7 +152,7 @@ test('an id deletes a subscription', async () => {
 });
 
 test('an automatic subscription has every emitter', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const listener = await plain(errand);
   const path = `/v1/auto_subscriptions?${query({ event_name: '$errors', listener_id: listener.id })}`;
   const answer = await errand.client.request('POST', path);
@@ -165,7 +167,7 @@ test('an automatic subscription has every emitter', async () => {
 });
 
 test('what is missing or misplaced is 400', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [one, two] = [await plain(errand), await plain(errand)];
   const webhook = await errand.client.post('/v1/webhooks?url=https://example.com/hook');
   const bad: [Record<string, string>, string][] = [
@@ -193,7 +195,7 @@ test('what is missing or misplaced is 400', async () => {
 });
 
 test('who is unknown is named', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const known = await plain(errand);
   for (const emitter_id of ['p_nobody1', 'dc_nobody1', 'wh_nobody1', 'hi_nobody1', 'ti_nobody1', 'u_nobody1']) {
     assertProblem(await create(errand, { emitter_id, listener_id: known.id }), 404, emitter_id);
@@ -206,7 +208,7 @@ test('who is unknown is named', async () => {
 });
 
 test('nobody hears its own errors', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const workflow = await plain(errand);
   const own = { emitter_id: workflow.id, listener_id: workflow.id, event_name: '$errors' };
   assertProblem(await create(errand, own), 422, workflow.id);
@@ -215,7 +217,7 @@ test('nobody hears its own errors', async () => {
 });
 
 test('a misspelt name of ours is refused', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const ends = { emitter_id: emitter.id, listener_id: listener.id };
   for (const event_name of ['$error', '$in', '$']) {
@@ -239,7 +241,7 @@ test('a misspelt name of ours is refused', async () => {
 });
 
 test('subscriptions go with their ends', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const [one, two, three] = [await plain(errand), await plain(errand), await plain(errand)];
   const webhook = await errand.client.post('/v1/webhooks?url=https://example.com/hook');
   await errand.subscribe(one.id, two.id, '$errors');

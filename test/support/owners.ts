@@ -2,8 +2,9 @@
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { type Client, createClient, type Json } from './client.ts';
-import type { Errand } from './errand.ts';
+import { type Errand, startErrand } from './errand.ts';
 import { createErrandOn, type ErrandActions } from './flows.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/errand.ts');
@@ -19,6 +20,16 @@ export async function createOwner(errand: Errand, name = 'second'): Promise<Owne
   const data = await errand.client.post('/v1/owners', { name, email: `${name}@example.com` });
   const client = createClient(errand.url, data.api_key);
   return { id: data.id, client, data, ...createErrandOn(() => client) };
+}
+
+/** Starts one server for all tests of a file; each call makes an owner, so that the tests see nothing of each other. */
+export function sharedErrand(): () => Promise<OwnerOn> {
+  let errand: Errand;
+  before(async () => {
+    errand = await startErrand();
+  });
+  after(() => errand[Symbol.asyncDispose]());
+  return () => createOwner(errand);
 }
 
 /** A client with a key of the given scopes, made by `client`. */
