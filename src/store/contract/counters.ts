@@ -1,4 +1,4 @@
-// Counters that transactions keep beside the rows that they count, so that nobody has to count: the ledger's open states,
+// Counters that transactions keep beside the rows that they count, so that no reader has to count: the ledger's open states,
 // and of each listener how many wait and how many are under way. They can be wrong only by a fault of this program or of
 // its storage; then what waits behind them would wait for ever. So they are compared with the rows now and then.
 

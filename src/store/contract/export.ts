@@ -1,4 +1,4 @@
-// A store that is read from end to end, to be written into another one. It is held meanwhile: nobody else opens it.
+// A store that is read from end to end, to be written into another one. It is locked meanwhile: no other process opens it.
 
 export type Cell = string | number | boolean | null | Uint8Array;
 export type Cells = Readonly<Record<string, Cell>>;
@@ -17,7 +17,7 @@ export interface ExportedStore {
   /** Where it is, for people. */
   readonly label: string;
   readonly tag: string;
-  /** Changes whenever somebody opens the store to write. */
+  /** Changes whenever the store is opened to be written. */
   readonly version: string;
   /** As its `meta` has it; null: it has none yet. */
   readonly sealKey: string | null;

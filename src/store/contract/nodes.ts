@@ -4,21 +4,21 @@ import type { Fault, HttpAnswer, RunLease, RunState } from '../../domain/run/run
 import type { Wait } from '../../domain/run/wait.ts';
 import type { Wake } from '../../ports.ts';
 
-/** What became of a run that somebody waits for. */
+/** What became of a run that a caller waits for. */
 export interface Awaited {
   readonly run: number;
   /** What it has answered so far. */
   readonly answer: HttpAnswer | null;
   /** Null while it is not over. */
   readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
-  /** Set while its state is `waiting`, and only then: whoever waits for its answer may have to be let go. */
+  /** Set while its state is `waiting`, and only then: the caller may have to be answered before its end. */
   readonly waiting: Wait | null;
 }
 
 export interface Beat {
-  /** Runs held by this node that somebody asked another node to cancel. */
+  /** Runs leased to this node that another node was asked to cancel. */
   readonly cancel: readonly number[];
-  /** Somebody's leases are over: call `rescue`. */
+  /** Leases have expired: call `rescue`. */
   readonly isRescueDue: boolean;
 }
 

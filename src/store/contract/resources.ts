@@ -129,7 +129,7 @@ export interface WebhookStore {
    * Changes what stands when it is the turn of this change: none is lost, however many come at once. `change` keeps id,
    * owner and time of creation; it may be called again, and what it throws is passed on with nothing written. Deliveries
    * are held when it became inactive, and due again when it became active. A webhook that became active, or got another
-   * address, begins with its health anew. Undefined when it is gone.
+   * address, begins with a fresh health state. Undefined when it is gone.
    */
   updateWebhook(ownerId: string, id: string, change: (before: Webhook) => Webhook): Promise<Webhook | undefined>;
   getWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;

@@ -1,5 +1,5 @@
 // Changes of a source that are under way. A change is several transactions with hooks between them, so its node leaves a
-// mark for as long as it takes: nobody else changes the source meanwhile, and whoever finds the mark of a node that is
+// mark for as long as it takes: no other node changes the source meanwhile, and a node that finds the mark of one that is
 // gone knows that something is half made, and finishes it.
 
 import type { RunState } from '../../domain/run/run.ts';

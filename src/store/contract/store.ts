@@ -102,7 +102,7 @@ export interface Idempotency {
 
 export interface AppendOptions {
   readonly idempotency?: Idempotency;
-  /** Somebody at this node waits for the first run's answer or end, also when another node executes it. */
+  /** A caller at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
   /**
    * The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. It keeps
@@ -114,7 +114,7 @@ export interface AppendOptions {
 export interface Finished {
   /** False: the lease was lost, nothing was written. */
   readonly held: boolean;
-  /** It should have begun to wait, or to be queued again, and is over instead: somebody had ordered it, or its workflow is gone. */
+  /** It should have begun to wait, or to be queued again, and is over instead: its owner had ordered it, or its workflow is gone. */
   readonly isCancelled?: boolean;
   readonly claims: Claims;
   /** Entry of the `$errors` emission, when one was written. */
@@ -217,7 +217,7 @@ export interface DeliveryStore {
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;
   /**
    * Makes a delivery due at once (`retrying`, due by `resend`), in place of an attempt that was to come. One that was over
-   * begins the schedule of retries anew, and is no longer over. Undefined: no such delivery.
+   * begins the schedule of retries again, and is no longer over. Undefined: no such delivery.
    */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord | NotResendable | undefined>;
 }

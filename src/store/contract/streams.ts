@@ -19,7 +19,7 @@ export interface Stretch {
 export interface StreamStore {
   /**
    * The end of the log, as of this call: all that was committed before it has a lower entry or this one, but for what is
-   * of this very millisecond; whatever is committed later has a higher one. So whoever reads up to here misses nothing,
+   * of this very millisecond; whatever is committed later has a higher one. So a reader that reads up to here misses nothing,
    * wherever it is written. Waits until those who write at this moment are done.
    */
   logEnd(): Promise<number>;

@@ -25,7 +25,7 @@ export interface WaitStore {
   endWaits(
     limit: number,
   ): Promise<{ readonly queued: number; readonly cancelled: readonly number[]; readonly isMore: boolean }>;
-  /** Not bound to an owner: whoever asks has the run's address, which the caller of this has checked. */
+  /** Not bound to an owner: the request has the run's address, which the caller of this has checked. */
   waitingRun(run: number): Promise<WaitingRun | undefined>;
   /**
    * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. Also before the

@@ -7,8 +7,11 @@ import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
 import { runReads } from '../log/run-records.ts';
+import { text } from '../rows/cells.ts';
+import type { Row } from '../rows/rows.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
+import { newStoreTag } from '../store-tag.ts';
 import { Held } from './claims/held-leases.ts';
 import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
@@ -39,11 +42,11 @@ export interface PostgresOptions {
   /** Null: the database's own clock. In tests, one that stands in for it. */
   readonly clock: Clock | null;
   readonly random: Random;
-  /** Shown to whoever looks at the database: which process is this. */
+  /** Names this process in the database's list of sessions. */
   readonly nodeName: string;
   readonly version: string;
   readonly log: Log;
-  /** The first one is to wrap the key that seals the store's secrets; without any, that stands in the database bare. */
+  /** The first one wraps the key that seals the store's secrets. Without any, that key is stored unwrapped. */
   readonly secretKeys?: readonly SecretKey[];
 }
 
@@ -51,9 +54,9 @@ const MARK_BYTES = 15;
 /** For reading and the odd write; with those for transactions and the listener, a process has five more. */
 const POOL_CONNECTIONS = 6;
 
-/** Whoever operates several processes decides on a key for all of them: no process can make one for the others. */
+/** The operator chooses one key for all processes: no process can make one for the others. */
 const BARE_KEY =
-  'the key that seals the secrets of this store stands in the database itself: whoever can read that, or a backup of it, can open them. Set the same ERRAND_SECRET_KEY for every process, and it is wrapped with that at the next start';
+  'the key that seals the secrets of this store is stored in the database unwrapped: every reader of the database, or of a backup of it, can open them. Set the same ERRAND_SECRET_KEY for every process, and it is wrapped with that at the next start';
 
 /** Connects, migrates and joins the others. Throws `StoreUnavailable` when it cannot. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
@@ -87,7 +90,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       each.markAs(Buffer.from(random.bytes(MARK_BYTES)).toString('base64url'));
     await pool.write(FORGET);
     await node.register();
-    // Behind it: a move into this database first leaves its mark and then looks for nodes.
+    // After the registration: a move into this database first writes its mark and then looks for nodes.
     await refuseUnfinishedMove(pool);
     const { claims, config, data } = connections;
     const storeTag = await readTag(pool, random);
@@ -125,7 +128,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.batch.close();
-    // Gone for the others at once; if that cannot be written, they find out when its lease is over.
+    // The other nodes see at once that it is gone; if that cannot be written, when its lease expires.
     await core.node.leave().catch(() => undefined);
     await closeAll();
   };
@@ -167,8 +170,9 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
 }
 
 async function readTag(pool: Pool, random: Random): Promise<string> {
-  const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
-  const tag = [...random.bytes(5)].map((byte) => digits[byte % 36]).join('');
-  await pool.write("INSERT INTO meta (name, value) VALUES ('store_tag', $1) ON CONFLICT DO NOTHING", tag);
-  return (await pool.get("SELECT value FROM meta WHERE name = 'store_tag'"))?.value as string;
+  await pool.write(
+    "INSERT INTO meta (name, value) VALUES ('store_tag', $1) ON CONFLICT DO NOTHING",
+    newStoreTag(random),
+  );
+  return text((await pool.get("SELECT value FROM meta WHERE name = 'store_tag'")) as Row, 'value');
 }

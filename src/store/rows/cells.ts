@@ -24,6 +24,11 @@ export function numberOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : number(row, column);
 }
 
+/** As `number`; null also for a column that the statement does not read. */
+export function numberIfRead(row: Row, column: string): number | null {
+  return row[column] === undefined ? null : numberOrNull(row, column);
+}
+
 /** Returns a boolean, which SQLite keeps as 0 or 1. */
 export function flag(row: Row, column: string): boolean {
   const cell = row[column];

@@ -3,7 +3,7 @@
 //
 // `meta` has it as one line, which says how it is to be read:
 //   wrapped1:hkdf:<salt>:<sealed>     with a key that Errand made: 256 random bits, which nothing makes stronger
-//   wrapped1:scrypt:<salt>:<sealed>   with any other: somebody may have thought of it, so each guess is made to cost
+//   wrapped1:scrypt:<salt>:<sealed>   with any other: a person may have chosen it, so each guess is made to cost
 //   bare1:<key>                       not wrapped: several processes, and no key that all of them know
 
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto';
@@ -81,7 +81,7 @@ export function rewrapped(kept: string | null, keys: readonly SecretKey[], to: s
   return wrap(openSealKey(kept, keys).key, to);
 }
 
-/** In words: what somebody needs who is to open what is kept. */
+/** Returns, in words, which key opens what is kept. */
 export function openedWith(kept: string | null, keys: readonly SecretKey[]): string {
   if (kept === null || !isWrapped(kept)) return 'no key';
   const opener = keys.find(({ key }) => unwrap(kept, key) !== null);

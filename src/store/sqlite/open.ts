@@ -10,10 +10,11 @@ import { runReads } from '../log/run-records.ts';
 import { number, text } from '../rows/cells.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
+import { newStoreTag } from '../store-tag.ts';
 import { configDatabase } from './config/config-database.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import type { Core } from './core.ts';
-import { type Connection, type Database, openDatabase, storageError } from './database.ts';
+import { type Connection, type Database, openDatabase, type Row, storageError } from './database.ts';
 import { readTurns } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch } from './log/batch.ts';
@@ -23,6 +24,7 @@ import { streamVerbs } from './log/streams.ts';
 import { Throttles } from './log/throttles.ts';
 import { Numbers, OpenRuns, Transaction } from './log/transaction.ts';
 import { counterVerbs } from './maintenance/counters.ts';
+import { readMeta, writeMeta } from './meta.ts';
 import { OPEN_RUN } from './partial-index.ts';
 import { primaryCode } from './result-codes.ts';
 import { orderVerbs } from './runs/run-orders.ts';
@@ -49,7 +51,7 @@ export interface SqliteOptions extends OperatorKeys {
 /** SQLite's result code for a disk that is full: as much as there is room for can be read and written all the same. */
 const FULL = 13;
 
-/** One file has one node: there is nobody to tell anything but ourselves. */
+/** One file has one node: there are no other nodes to notify. */
 const ALONE: Omit<NodeStore, 'listen'> = {
   beat: async () => ({ cancel: [], isRescueDue: false }),
   answerRun: async () => undefined,
@@ -120,7 +122,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     check: () =>
       batch
         .write((tx) => {
-          writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('checked_at_ms', ?)", String(tx.nowMs));
+          writeMeta(writer, 'checked_at_ms', String(tx.nowMs));
           return true;
         })
         .catch(() => false),
@@ -201,18 +203,16 @@ function copyWal(writer: Connection): void {
 }
 
 function readTag(writer: Connection, random: Random): string {
-  const known = writer.get("SELECT value FROM meta WHERE name = 'store_tag'");
-  if (known) return text(known, 'value');
-  const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
-  const tag = [...random.bytes(5)].map((byte) => digits[byte % 36]).join('');
-  writer.run("INSERT INTO meta (name, value) VALUES ('store_tag', ?)", tag);
+  const known = readMeta(writer, 'store_tag');
+  if (known !== null) return known;
+  const tag = newStoreTag(random);
+  writeMeta(writer, 'store_tag', tag);
   return tag;
 }
 
 function nextBoot(writer: Connection): number {
-  const row = writer.get("SELECT value FROM meta WHERE name = 'boot'");
-  const boot = Number(row?.value ?? 0) + 1;
-  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)", String(boot));
+  const boot = Number(readMeta(writer, 'boot') ?? 0) + 1;
+  writeMeta(writer, 'boot', String(boot));
   return boot;
 }
 
@@ -224,7 +224,7 @@ function lastNumber(writer: Connection): number {
     coalesce((SELECT max(entry) FROM dedupe), 0),
     coalesce((SELECT max(entry) FROM later_emissions), 0),
     coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_number'), 0)) AS last`);
-  return row?.last as number;
+  return number(row as Row, 'last');
 }
 
 function readOpenRuns(writer: Connection): OpenRuns {

@@ -1,6 +1,8 @@
-// Writes of the configuration: one transaction each, in the order of the owner's version, which makes every node read
-// its routing anew with the next emission of this owner.
+// Writes of the configuration: one transaction each, in the order of the owner's version. A new version makes every node read
+// the routing of this owner again with its next emission.
 
+import { number } from '../../rows/cells.ts';
+import type { Row } from '../../rows/rows.ts';
 import { type Listener, lockQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -37,7 +39,7 @@ export function lineWrite<T>(
   return write(core, { ownerId: listener.ownerId, verb, before: lock });
 }
 
-/** Nobody else writes this owner's configuration until the transaction is over. Routing is not read anew because of it. */
+/** Keeps other transactions from writing this owner's configuration. The version stays, so nodes keep their routing. */
 export function lockOwner(tx: Tx, ownerId: string): void {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
@@ -55,13 +57,13 @@ interface Write<T> {
 async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promise<T> {
   const written = await core.config.transact(async (tx) => {
     before?.(tx);
-    const bumped = await tx.query(
+    const [bumped] = await tx.query(
       `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
         ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1 RETURNING ${NOW_SQL} AS now_ms`,
       ownerId,
     );
     const ledger = new Ledger();
-    const value = await verb({ tx, nowMs: core.clock.heard(bumped[0]?.now_ms as number, tx.beganAt), ledger });
+    const value = await verb({ tx, nowMs: core.clock.heard(number(bumped as Row, 'now_ms'), tx.beganAt), ledger });
     ledger.write(tx, core.node.slot);
     return value;
   });

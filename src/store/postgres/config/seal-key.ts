@@ -2,6 +2,7 @@
 // its own: what one has read it replaces only if it still stands there. Those that run already have the key in memory.
 
 import { StoreUnavailable } from '../../contract/store.ts';
+import { text } from '../../rows/cells.ts';
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import type { Pool } from '../connection/pool.ts';
@@ -12,7 +13,7 @@ export interface CheckedKey {
   readonly opened: SealKey;
 }
 
-/** Each round somebody else was first: nobody has so many keys. */
+/** In each round another process was first; no more processes than this start at once with different keys. */
 const MAX_ROUNDS = 10;
 
 const REPLACE = 'UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name';
@@ -58,14 +59,15 @@ export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying):
     ...values,
   );
   if (replaced.length > 0) return;
-  throw new StoreUnavailable('somebody else replaced the key at the same time: call the command again');
+  throw new StoreUnavailable('another process replaced the key at the same time: call the command again');
 }
 
 async function keptSealKey(pool: Pool): Promise<string | null> {
-  return ((await pool.get('SELECT value FROM meta WHERE name = $1', SEAL_KEY))?.value as string | undefined) ?? null;
+  const row = await pool.get('SELECT value FROM meta WHERE name = $1', SEAL_KEY);
+  return row ? text(row, 'value') : null;
 }
 
-/** False: something else stands there by now. */
+/** Returns false when the stored key is another one by now. */
 async function replace(pool: Pool, kept: string | null, value: string): Promise<boolean> {
   const replaced =
     kept === null

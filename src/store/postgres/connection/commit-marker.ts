@@ -7,14 +7,14 @@
 
 import type { Row, Value } from './values.ts';
 
-/** Sent right before the commit: nobody waits for it. One that a network has held up does not take back a later one. */
+/** Sent right before the commit and not awaited. A statement that the network delays does not overwrite a later one. */
 const LEAVE = `INSERT INTO commit_markers (connection, n) VALUES ($1, $2::bigint)
   ON CONFLICT (connection) DO UPDATE SET n = greatest(commit_markers.n, excluded.n), at = now()`;
 
 /** A write: it waits for a transaction that is just leaving its mark, and for the standby to have what came before. */
 const READ = 'UPDATE commit_markers SET n = n WHERE connection = $1 RETURNING n';
 
-/** Of processes that have ended: nobody asks for them any more. */
+/** Deletes the rows of processes that have ended: no process asks for them any more. */
 export const FORGET = "DELETE FROM commit_markers WHERE at < now() - interval '1 day'";
 
 /** Of an id that the database has never given, as it is after a failover. */
@@ -41,7 +41,7 @@ export class CommitMarkers {
     return this.#last;
   }
 
-  /** `xid`: undefined when even that was not heard; then nobody can tell that it is over. */
+  /** `xid`: undefined when its answer was lost, too; then it is unknown whether the transaction is over. */
   async outcomeOf(ask: Ask, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
     // In this order: a transaction that is over now has left its mark, or never will.
     const isOver = of.xid !== undefined && (await isTransactionOver(ask, of.xid));

@@ -25,12 +25,12 @@ const CONNECTION = new Set([
 ]);
 
 /**
- * Read-only (a standby, or a primary that became one), a lock not had in time; and wrong password, unknown database: as
- * unavailable as a server that is off, until somebody mends it.
+ * Read-only (a standby, or a primary that became one), a lock not granted in time; and wrong password, unknown database: as
+ * unavailable as a server that is off, until the operator corrects it.
  */
 const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000']);
 
-/** Somebody else's transaction was in the way; the same again will do. (A lock that was not had in time was waited for.) */
+/** Another transaction was in the way: a second try is enough. (For a lock not granted in time the first try has waited.) */
 const CONTENTION = new Set(['40001', '40P01']);
 
 function codeOf(error: unknown): string {

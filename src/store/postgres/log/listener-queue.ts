@@ -1,9 +1,10 @@
-// A queue: what waits for one workflow, source or webhook and how many of it are under way, and a webhook's health. Whoever
-// changes one has its row locked.
+// The queue of a listener: how much waits for one workflow, source or webhook, how much is under way, and a webhook's health.
+// Its row is locked by the transaction that changes it.
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { Throttle } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type Starts } from '../../../domain/run/throttle.ts';
+import { number, numberIfRead, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';
@@ -36,30 +37,32 @@ export const isFor = (node: string, now: string): string =>
 
 export function toQueueRow(row: Row): QueueRow {
   return {
-    ownerId: row.owner_id as string,
-    listenerId: row.listener_id as string,
-    waiting: row.waiting as number,
-    taken: row.taken as number,
-    holder: row.holder as number | null,
-    keptUntilMs: row.kept_until_ms as number | null,
+    ownerId: text(row, 'owner_id'),
+    listenerId: text(row, 'listener_id'),
+    waiting: number(row, 'waiting'),
+    taken: number(row, 'taken'),
+    holder: numberIfRead(row, 'holder'),
+    keptUntilMs: numberIfRead(row, 'kept_until_ms'),
     health: toHealth(row),
-    readyAtMs: (row.ready_at_ms as number | null | undefined) ?? 0,
-    starts: toStarts((row.starts as string | null | undefined) ?? null),
+    readyAtMs: numberIfRead(row, 'ready_at_ms') ?? 0,
+    starts: toStarts(row.starts === undefined ? null : textOrNull(row, 'starts')),
   };
 }
 
-/** Mostly the same object, which nobody needs to compare in depth then. */
+/** Mostly the same object, so that a comparison by identity is enough. */
 export function toHealth(row: Row): WebhookHealth {
-  if (row.failing_since_ms === null && row.paused_until_ms === null) return HEALTHY;
+  const failingSinceMs = numberIfRead(row, 'failing_since_ms');
+  const pausedUntilMs = numberIfRead(row, 'paused_until_ms');
+  if (failingSinceMs === null && pausedUntilMs === null) return HEALTHY;
   return {
-    failingSinceMs: row.failing_since_ms as number | null,
-    exhaustedInRow: row.exhausted_in_row as number,
-    noticedAtMs: row.noticed_at_ms as number | null,
-    pausedUntilMs: row.paused_until_ms as number | null,
+    failingSinceMs,
+    exhaustedInRow: number(row, 'exhausted_in_row'),
+    noticedAtMs: numberOrNull(row, 'noticed_at_ms'),
+    pausedUntilMs,
   };
 }
 
-/** A listener's counters, as its transaction has them so far. */
+/** A listener's queue with the changes of its transaction so far. */
 export class ListenerQueue {
   readonly ownerId: string;
   readonly listenerId: string;
@@ -67,12 +70,12 @@ export class ListenerQueue {
   waiting: number;
   taken: number;
   holder: number | null;
-  /** Nothing is on its way, and the holder goes on with it until then: what began there counts against its rate limit. */
+  /** Nothing is under way, and the queue stays with its holder until then: what began there counts against the rate limit. */
   keptUntilMs: number | null;
   /** Of those that wait, how many this transaction will claim. */
   granted = 0;
   isChanged = false;
-  /** It would have counted less than nothing: its rows say otherwise. */
+  /** A count would have fallen below zero: the queue disagrees with its rows. */
   isWrong = false;
   #readyAtMs: number;
   #starts: Starts;
@@ -103,7 +106,7 @@ export class ListenerQueue {
   change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
     const { waiting = 0, taken = 0, keptUntilMs = null } = by;
     this.#count(waiting, taken);
-    // Who only lets something wait here, or hands back what a node that is gone held, does not become the holder.
+    // A node becomes the holder by taking something, not by adding what waits or by returning the leases of a node that is gone.
     if (this.isRun || taken === 0) return;
     if (this.taken === 0) this.keep(keptUntilMs);
     else if (taken > 0) {
@@ -112,7 +115,7 @@ export class ListenerQueue {
     }
   }
 
-  /** Never less than nothing: with a negative count, nobody could ever take the queue again. */
+  /** Never below zero: no claim would take a queue with a negative count. */
   #count(waiting: number, taken: number): void {
     this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
     this.waiting = Math.max(0, this.waiting + waiting);
@@ -120,7 +123,7 @@ export class ListenerQueue {
     this.isChanged = true;
   }
 
-  /** As the rows say; a queue that nothing is taken of is anybody's. */
+  /** Sets the counts to those of the rows. A queue with nothing taken has no holder. */
   recount({ waiting, taken, holder }: Pick<QueueRow, 'waiting' | 'taken' | 'holder'>): void {
     this.waiting = waiting;
     this.taken = taken;
@@ -128,7 +131,7 @@ export class ListenerQueue {
     this.isChanged = true;
   }
 
-  /** By its holder; null: by nobody. */
+  /** Keeps the queue at its holder until `untilMs`; null: it has no holder. */
   keep(untilMs: number | null): void {
     if (untilMs === null) this.holder = null;
     this.keptUntilMs = untilMs;
@@ -141,7 +144,7 @@ export class ListenerQueue {
     return this.taken <= 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
   }
 
-  /** How many of its runs may begin now, as far as its throttle goes. While none may, it is not ready. */
+  /** Returns how many runs the throttle lets begin now. While it lets none, the queue is not ready. */
   roomAt(throttle: Throttle | null, nowMs: number): number {
     this.#keepStarts(throttle === null ? NEVER : settled(this.#starts, nowMs));
     const room = throttle === null ? Number.POSITIVE_INFINITY : roomAt(throttle, this.#starts, nowMs);
@@ -153,7 +156,7 @@ export class ListenerQueue {
     return room;
   }
 
-  /** Some of its runs begin now; `atMs`: the last of them. */
+  /** Counts runs that begin now; `atMs`: the last of them. */
   began(throttle: Throttle | null, of: { count: number; atMs: number; nowMs: number }): void {
     if (throttle === null || of.count === 0) return;
     this.#keepStarts(withMore(throttle, this.#starts, of));
@@ -209,7 +212,7 @@ const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.
     (SELECT min(due_at_ms) FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying')) END`;
 
-/** A delivery's queue is ready when what goes next is due and its webhook is not paused, told by the rows themselves. */
+/** Writes queues. One of deliveries is ready when the next of its rows is due and its webhook is not paused. */
 export function sendQueues(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   sendHealth(
@@ -265,7 +268,7 @@ function sendHealth(tx: Tx, changed: readonly ListenerQueue[]): void {
   );
 }
 
-/** Of a webhook that is deleted, whose queue is locked. */
+/** Resets the health of a webhook that is deleted. Its queue is locked. */
 export function forgetHealth(tx: Tx, { ownerId, id }: { ownerId: string; id: string }): void {
   void tx.query(
     `UPDATE listener_queues SET failing_since_ms = NULL, exhausted_in_row = 0, noticed_at_ms = NULL, paused_until_ms = NULL

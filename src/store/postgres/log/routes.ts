@@ -2,7 +2,7 @@
 // version first, so nothing is ever routed by what another node has changed meanwhile; and while nothing changes, that
 // is all it asks.
 //
-// Reading is apart from looking up: a look-up that misses is noted, the transaction reads what was missed, and plans anew.
+// Reading is apart from looking up: a look-up that misses is noted, the transaction reads what was missed, and plans again.
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import { coveringEmitters } from '../../../domain/route.ts';
@@ -13,7 +13,7 @@ import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 
-/** Things of one owner before its part starts anew, and owners before all does. */
+/** Entries of one owner before its part is emptied, and owners before the whole cache is. */
 const MAX_KEPT = 20_000;
 
 /** One owner's configuration at one version, as far as it was needed. Null: there is no such thing. */
@@ -92,11 +92,11 @@ async function readOwners(tx: Tx, missed: readonly OwnerRoutes[]): Promise<void>
   const ids = arrayLiteral(missed.map(({ ownerId }) => ownerId));
   const rows = await tx.query('SELECT * FROM owners WHERE id = ANY($1::text[])', ids);
   const byId = new Map(rows.map((row) => [row.id, toOwner(row)]));
-  for (const of of missed) of.owner = byId.get(of.ownerId) ?? { ...NOBODY, id: of.ownerId };
+  for (const of of missed) of.owner = byId.get(of.ownerId) ?? { ...UNKNOWN_OWNER, id: of.ownerId };
 }
 
 /** An owner that is not in the database: nothing is routed for it. */
-const NOBODY: Owner = {
+const UNKNOWN_OWNER: Owner = {
   id: '',
   name: '',
   email: null,

@@ -1,12 +1,12 @@
 // The log read forwards, while several processes write to it.
 //
 // A number is given when its transaction begins, and shows when that commits: of two that are written at the same time,
-// the higher one may be there first. Whoever has read up to it would never see the other. So there is an end of the log up
-// to which nothing comes any more, and nobody reads beyond it:
-// - whoever begins later reads the database's clock and the largest number that was left word of, and gives higher ones;
-// - whoever has begun holds the lock on its transaction's id, from before it read the clock until after it has committed.
-// So: read the clock and the numbers, then see who holds such locks, and wait until none of those is left. Transactions of
-// other programs in this database are waited for too; which ones write here cannot be told.
+// the higher one may be there first. A reader that has read up to it would never see the other. So there is an end of the log
+// before which nothing is added any more, and readers stop there:
+// - a transaction that begins later reads the database's clock and the largest stored number, and gives higher numbers;
+// - a transaction that has begun holds the lock on its id from before it reads the clock until after its commit.
+// So: read the clock and the number, list the transactions that hold such locks, and wait until all of these have ended.
+// Transactions of other programs in this database count, too: which ones write here is unknown.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
@@ -14,16 +14,17 @@ import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../contract/records.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
-import { text } from '../../rows/cells.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { type EmissionReader, toEmissionRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
+import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
-/** In this order: who is not among the writers reads the clock behind us. */
+/** In this order: a transaction that is not among the writers reads the clock later. */
 const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,
   (SELECT string_agg(l.virtualtransaction, ',') FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
     WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted
@@ -54,12 +55,12 @@ export function streamVerbs(core: Core): StreamStore {
 }
 
 interface Look {
-  /** Whoever begins from now on numbers behind it. */
+  /** The numbers of transactions that begin from now on are higher. */
   readonly end: number;
   readonly writers: readonly string[];
 }
 
-/** Those who ask while somebody looks share the next look: it must begin after they have asked. */
+/** Finds the end of the log. Callers that come during a search share the next one: it must begin after they came. */
 class LogEnd {
   readonly #core: Core;
   #current: Promise<number> | undefined;
@@ -93,9 +94,7 @@ class LogEnd {
     let left = writers;
     for (let waitMs = LOOK_AGAIN_MS; left.length > 0; waitMs = Math.min(2 * waitMs, MAX_LOOK_AGAIN_MS)) {
       if (performance.now() - begunAt > GIVE_UP_MS) {
-        throw new StoreUnavailable(
-          'a transaction in this database does not end, and nobody can tell what it may write',
-        );
+        throw new StoreUnavailable('a transaction in this database does not end, and what it writes is unknown');
       }
       await pause(waitMs);
       const now = new Set((await this.#look()).writers);
@@ -107,11 +106,11 @@ class LogEnd {
   async #look(): Promise<Look> {
     const { pool, clock } = this.#core;
     const stands = clock.standMs();
-    const row = await pool.get(LOOK);
-    const nowMs = stands ?? (row?.now_ms as number);
-    const last = (row?.last_number as number | null) ?? 0;
+    const row = (await pool.get(LOOK)) as Row;
+    const nowMs = stands ?? number(row, 'now_ms');
+    const last = numberOrNull(row, 'last_number') ?? 0;
     const firstMs = Math.max(nowMs, Math.floor(last / NUMBERS_PER_MS) + 1);
-    const writers = ((row?.writers as string | null) ?? '').split(',').filter(Boolean);
+    const writers = (textOrNull(row, 'writers') ?? '').split(',').filter(Boolean);
     return { end: firstMs * NUMBERS_PER_MS - 1, writers };
   }
 }

@@ -10,7 +10,7 @@ import type { Row } from '../connection/values.ts';
 export interface MoveMark {
   /** The tag of the store that is moved here. */
   readonly store: string;
-  /** ExportedStore.version; null: what is here cannot be trusted, begin anew. */
+  /** ExportedStore.version; null: what is here cannot be trusted, and the move begins again. */
   readonly version: string | null;
   readonly state: 'under_way' | 'moved';
   /** Which call of the command this is, from 1: only the last one may write. */

@@ -3,6 +3,7 @@
 
 import type { Cell, Cells } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
+import { jsonOrNull, number, text, textOrNull } from '../../rows/cells.ts';
 import { keptStarts } from '../runs/throttle-starts.ts';
 
 export interface Imported {
@@ -22,15 +23,15 @@ const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
 const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 
 /** `flags` of an emission. */
-const flag = (bit: number) => (row: Cells) => ((row.flags as number) & bit) !== 0;
+const flag = (bit: number) => (row: Cells) => (number(row, 'flags') & bit) !== 0;
 const none = (): null => null;
 
 /**
  * What was under way when its server was killed is under way here, held by a node that there never is, and with a lease
- * that is over: whoever starts first takes it back, as after every crash.
+ * that is over: the first server that starts takes it back, as after every crash.
  */
-export const NOBODY = 0;
-const underWay = (state: string) => (row: Cells) => (row.state === state ? NOBODY : null);
+export const NO_NODE = 0;
+const underWay = (state: string) => (row: Cells) => (row.state === state ? NO_NODE : null);
 
 /**
  * Of a webhook that is not well, or was put off, and of a throttled workflow: its queue begins with that. What waits in it
@@ -42,12 +43,13 @@ const QUEUES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.
     FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
 
 /** A JSON list there. */
-function startsOf({ starts }: Cells): string | null {
-  return starts === null ? null : keptStarts(JSON.parse(starts as string) as number[]);
+function startsOf(row: Cells): string | null {
+  const starts = jsonOrNull<number[]>(row, 'starts');
+  return starts && keptStarts(starts);
 }
 
 /** The owner's order to end a run is a column here; what else was ordered of it is kept in the same way. */
-const isStopped = ({ early }: Cells): boolean => early !== null && /"order":"stop"/.test(early as string);
+const isStopped = (row: Cells): boolean => /"order":"stop"/.test(textOrNull(row, 'early') ?? '');
 
 const zero = (): number => 0;
 
@@ -85,9 +87,9 @@ export const IMPORTED: readonly Imported[] = [
       lease_until_ms: underWay('running'),
       awaited_by: none,
       cancel_asked: isStopped,
-      early: (row) => (isStopped(row) ? null : (row.early as Cell)),
-      summary_so_far: (row) => row.summary as Cell,
-      detail_so_far: (row) => row.detail as Cell,
+      early: (row) => (isStopped(row) ? null : textOrNull(row, 'early')),
+      summary_so_far: (row) => textOrNull(row, 'summary'),
+      detail_so_far: (row) => textOrNull(row, 'detail'),
     },
   },
   { table: 'runs', from: 'runs', where: `NOT (${OPEN_RUN})`, key: ['run'], columns: { awaited_by: none } },
@@ -108,14 +110,14 @@ export const IMPORTED: readonly Imported[] = [
   },
   { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
   { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
-  // Whoever starts first finishes what was under way.
-  { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NOBODY } },
+  // The first server that starts finishes what was under way.
+  { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NO_NODE } },
   { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },
   {
     table: 'dedupe',
     from: 'dedupe',
     key: ['source_id', 'entry'],
-    columns: { item_id: (row) => kept(row.item_id as string) },
+    columns: { item_id: (row) => kept(text(row, 'item_id')) },
   },
   {
     table: 'listener_queues',

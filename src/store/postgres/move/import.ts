@@ -1,5 +1,5 @@
 // Writes a whole store into an empty database. Each group of rows is one transaction with the note of how far that is, so
-// a move that was killed goes on behind the last row that arrived. Nobody can start a server on what is half there: see
+// a move that was killed goes on behind the last row that arrived. No server starts on an unfinished move: see
 // import-progress.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
 
 import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
@@ -20,7 +20,7 @@ import {
   writeProgress,
 } from './import-progress.ts';
 import { converted, Digest, grouped, insert, type Target } from './import-rows.ts';
-import { IMPORTED, type Imported, MADE_HERE, NOBODY } from './import-tables.ts';
+import { IMPORTED, type Imported, MADE_HERE, NO_NODE } from './import-tables.ts';
 
 /** A server that did not say for so long that it lives was killed. */
 const SURELY_GONE_MS = 60_000;
@@ -160,7 +160,7 @@ export class Import {
     await this.#write((tx) => writeProgress(tx, table, { rows, after, isWhole: true }));
   }
 
-  /** Reads both sides, byte for byte. Throws `StoreUnavailable` when they differ; the next move begins anew then. */
+  /** Reads both sides, byte for byte. Throws `StoreUnavailable` when they differ; the next call then begins again. */
   async compare(imported: Imported, told: (rows: number) => void): Promise<Compared> {
     const { table, from, where, key, order = key } = imported;
     const target = this.#target(imported);
@@ -185,7 +185,7 @@ export class Import {
     if (here.rows === there.rows && here.hex() === sha256) return { rows: there.rows, sha256 };
     await this.#write((tx) => this.#writeMark(tx, 'under_way', null));
     throw new StoreUnavailable(
-      `${table} in ${this.#options.label} is not what was copied there (${there.rows} rows, ${here.rows} arrived). The store that was to be moved is as it was; call the command again, and it begins anew`,
+      `${table} in ${this.#options.label} is not what was copied there (${there.rows} rows, ${here.rows} arrived). The store that was to be moved is as it was; call the command again, and it begins from the start`,
     );
   }
 
@@ -275,7 +275,7 @@ function makeQueues(tx: Tx): void {
   void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
       SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
-        count(*) FILTER (WHERE state = 'sending'), min(${NOBODY}) FILTER (WHERE state = 'sending'),
+        count(*) FILTER (WHERE state = 'sending'), min(${NO_NODE}) FILTER (WHERE state = 'sending'),
         min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
       FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,

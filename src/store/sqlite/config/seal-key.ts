@@ -3,6 +3,7 @@
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { isWrapped, openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
+import { readMeta, writeMeta } from '../meta.ts';
 
 export interface OperatorKeys {
   /** The first one is to wrap the key from now on. Empty: there is none. */
@@ -14,7 +15,7 @@ export interface OperatorKeys {
 /** Null: there is none yet. The tables need not be there. */
 export function keptSealKey(connection: Connection): string | null {
   if (!connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'meta'")) return null;
-  return (connection.get('SELECT value FROM meta WHERE name = ?', SEAL_KEY)?.value as string | undefined) ?? null;
+  return readMeta(connection, SEAL_KEY);
 }
 
 /** Null: nothing that could be refused. Throws `SecretKeyRefused`; writes nothing. */
@@ -54,5 +55,5 @@ export function rekeySqlite(path: string, { keys, to, record }: Rekeying): void 
 }
 
 function writeSealKey(writer: Connection, value: string): void {
-  writer.run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', SEAL_KEY, value);
+  writeMeta(writer, SEAL_KEY, value);
 }

@@ -9,7 +9,7 @@ import { toWebhook } from '../../rows/webhook-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Connection } from '../database.ts';
 
-/** Entries of each map before it starts anew; a table of one emitter is about a kilobyte. */
+/** Entries of each map before it is emptied; a table of one emitter is about a kilobyte. */
 const MAX_CACHED = 20_000;
 
 export class Routes {
@@ -59,7 +59,7 @@ export class Routes {
     });
   }
 
-  /** The trigger with this secret part, while its workflow or source is active. Keys that nobody has are not remembered. */
+  /** The trigger with this secret part, while its workflow or source is active. Unknown keys are not remembered. */
   trigger(key: string): Trigger | undefined {
     const known = this.#triggers.get(key);
     if (known) return known;

@@ -38,7 +38,8 @@ interface Wanted {
 
 function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: boolean): EmissionRecord[] {
   const { reader } = core;
-  const names = channel.name === '*' ? reader.all(NAMES, channel.emitterId).map((row) => row.name) : [channel.name];
+  const names =
+    channel.name === '*' ? reader.all(NAMES, channel.emitterId).map((row) => text(row, 'name')) : [channel.name];
   const rows = names.flatMap((name) =>
     reader.all(
       // The length of a body is known without reading it.
@@ -46,13 +47,13 @@ function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: bool
         WHERE emitter_id = ? AND name = ? AND flags & 8 AND entry > ? AND entry <= ? AND owner_id = ?
         ORDER BY entry LIMIT ${LIMITS.streamRecords}`,
       channel.emitterId,
-      name as string,
+      name,
       stretch.after,
       stretch.upTo,
       channel.ownerId,
     ),
   );
-  if (names.length > 1) rows.sort((a, b) => (a.entry as number) - (b.entry as number));
+  if (names.length > 1) rows.sort((a, b) => number(a, 'entry') - number(b, 'entry'));
   const step = rows.slice(0, LIMITS.streamRecords);
   if (!withBody) return step.map((row) => toEmissionRecord(row, core));
   return withBodies(core, step);

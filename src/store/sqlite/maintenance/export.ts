@@ -6,7 +6,8 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { checkSealKey, keptSealKey } from '../config/seal-key.ts';
 import { type Connection, openDatabase, type Value } from '../database.ts';
-import { markMoved, metaOf, movedTo } from './moved.ts';
+import { readMeta } from '../meta.ts';
+import { markMoved, movedTo } from './moved.ts';
 
 export interface ExportOptions {
   /** Where it is to be moved. */
@@ -23,7 +24,7 @@ export function openExport(path: string, { to, secretKeys = [] }: ExportOptions)
   const database = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys }));
   const { reader, writer } = database;
   try {
-    const [tag, boot, movedBefore] = [metaOf(reader, 'store_tag'), metaOf(reader, 'boot'), movedTo(reader)];
+    const [tag, boot, movedBefore] = [readMeta(reader, 'store_tag'), readMeta(reader, 'boot'), movedTo(reader)];
     if (tag === null || boot === null) throw new StoreUnavailable(`no server was ever started on the store ${path}`);
     if (movedBefore !== null && movedBefore !== to) {
       throw new StoreUnavailable(`the store ${path} was moved to ${movedBefore} already`);
@@ -33,7 +34,7 @@ export function openExport(path: string, { to, secretKeys = [] }: ExportOptions)
       tag,
       version: boot,
       sealKey: keptSealKey(reader),
-      lastNumber: metaOf(reader, 'last_number'),
+      lastNumber: readMeta(reader, 'last_number'),
       rows: (reading) => rowsOf(reader, reading),
       markMoved: (place) => markMoved(writer, place),
       close: () => database.close(),

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { text } from '../../rows/cells.ts';
 import { Connection, openDatabase } from '../database.ts';
+import { readMeta, writeMeta } from '../meta.ts';
 
 /** Throws `StoreUnavailable` when the store was moved away. To be called by whoever holds the lock. */
 export function refuseMoved(path: string): void {
@@ -19,17 +19,12 @@ export function refuseMoved(path: string): void {
   }
 }
 
-export function metaOf(connection: Connection, name: string): string | null {
-  const row = connection.get('SELECT value FROM meta WHERE name = ?', name);
-  return row ? text(row, 'value') : null;
-}
-
 export function movedTo(connection: Connection): string | null {
-  return metaOf(connection, 'moved_to');
+  return readMeta(connection, 'moved_to');
 }
 
 export function markMoved(writer: Connection, to: string): void {
-  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('moved_to', ?)", to);
+  writeMeta(writer, 'moved_to', to);
 }
 
 /** Takes the mark off. Returns where the store was moved to; null: it was not. */

@@ -1,6 +1,5 @@
-// What is wrong with the files of a store, in a few lines, for somebody who must decide what to do. Nothing is changed:
-// SQLite itself is asked over a connection that cannot write, and only when the file is not so large that nobody waits for
-// the answer.
+// Describes the damage of a store's files in a few lines, for the operator who decides what to do. Nothing is changed:
+// SQLite is asked over a connection that cannot write, and only about files that it can check in seconds.
 
 import { Connection } from '../database.ts';
 import { primaryCode } from '../result-codes.ts';
@@ -14,7 +13,7 @@ const CHECKED_BYTES = 1024 * 1024 * 1024;
 const TOLD = 3;
 const TOLD_CHARS = 200;
 
-/** Whether it says that the file itself is damaged, and not that it is out of reach. */
+/** Returns whether an error means that the file itself is damaged, and not that it is out of reach. */
 export function isDamage(error: unknown): boolean {
   for (let one = error; one instanceof Error; one = one.cause) {
     const code = primaryCode(one);
@@ -23,7 +22,7 @@ export function isDamage(error: unknown): boolean {
   return false;
 }
 
-/** One line for each thing that is to be seen of the files. */
+/** Returns one line for each finding about the files. */
 export function describeFiles(path: string): string[] {
   return [...describeFile(path), ...describeWal(path)];
 }
@@ -50,7 +49,7 @@ function describeWal(store: string): string[] {
   return [`${path} has ${frames} pages in ${commits} commits${behind}${short}`];
 }
 
-/** What SQLite says of it, a few lines. */
+/** Returns what SQLite reports of the file, in a few lines. */
 export function askSqlite(path: string): string[] {
   // It takes an empty file for a new database, and deletes the WAL beside it.
   if (sizeOf(path) === 0) return [];
@@ -67,7 +66,7 @@ export function askSqlite(path: string): string[] {
   }
 }
 
-/** Why no server starts on it, and what somebody can do. */
+/** Returns why no server starts on the store, and what the operator can do. */
 export function damagedMessage(path: string, dataDir: string): string {
   const facts = [...describeFiles(path), ...askSqlite(path).map((line) => `SQLite says: ${line}`)];
   return [

@@ -1,4 +1,4 @@
-// The first page of a database file: what its header says, and one made again where it was overwritten.
+// The first page of a database file: reads its header, and writes a new one where it was overwritten.
 // https://sqlite.org/fileformat2.html#the_database_header
 
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
@@ -44,10 +44,10 @@ export function readHeader(path: string): FileFacts {
 }
 
 /**
- * Gives a copy of a damaged file what SQLite asks of one before it reads any table: a header, and as many pages as that
- * says. `template`: a new store of this program, whose tables begin on the same pages. No page is taken for free.
+ * Gives a copy of a damaged file what SQLite needs before it reads any table: a header, and as many pages as that header
+ * says. `template`: a new store of this program, whose tables begin on the same pages. No page is marked as free.
  */
-export function mendHeader(path: string, template: string): void {
+export function repairHeader(path: string, template: string): void {
   const { bytes, isHeaderWhole, isSchemaThere, pages } = readHeader(path);
   const descriptor = openSync(path, 'r+');
   try {

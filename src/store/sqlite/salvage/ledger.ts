@@ -5,6 +5,7 @@ import { DELIVERY_STATES } from '../../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../../domain/emission.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
+import { number, text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
 /** What was repaired, in words, and how many rows of it. */
@@ -56,10 +57,11 @@ function settled(told: Facts, rows: Facts): Facts {
 
 function factsOf(writer: Connection, sql: string): Map<string, Facts> {
   const owners = new Map<string, Facts>();
-  for (const { owner_id: owner, fact, n } of writer.all(sql)) {
-    const facts = owners.get(owner as string) ?? new Map<string, number>();
-    owners.set(owner as string, facts);
-    facts.set(fact as string, n as number);
+  for (const row of writer.all(sql)) {
+    const owner = text(row, 'owner_id');
+    const facts = owners.get(owner) ?? new Map<string, number>();
+    owners.set(owner, facts);
+    facts.set(text(row, 'fact'), number(row, 'n'));
   }
   return owners;
 }

@@ -1,12 +1,13 @@
-// One way to read a damaged store: its file with the WAL or without it, copied first, so that the damaged files stay as
-// they are. What can be read goes into a new store beside the copy.
+// Reads a damaged store in one of two ways: its file with the WAL, or without it. The files are copied first, so that the
+// damaged ones stay as they are. What can be read goes into a new store beside the copy.
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from '../../rows/cells.ts';
+import { number, text } from '../../rows/cells.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
-import { type Connection, openDatabase } from '../database.ts';
-import { mendHeader } from './header.ts';
+import { type Connection, openDatabase, type Row } from '../database.ts';
+import { readMeta, writeMeta } from '../meta.ts';
+import { repairHeader } from './header.ts';
 import type { Repair } from './ledger.ts';
 import { repair } from './repairs.ts';
 import { countByIndexes, type DamagedRow, scanTable, type Table } from './rows.ts';
@@ -48,7 +49,7 @@ export function readDamaged({ path, withWal, place }: Way): Read {
     // A new store that is closed has no WAL: its file is whole.
     const template = `${place}.template`;
     openDatabase(template).close();
-    mendHeader(copy, template);
+    repairHeader(copy, template);
     const source = new DatabaseSync(copy, { timeout: BUSY_MS });
     try {
       source.exec('PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON');
@@ -76,24 +77,17 @@ export function removeStore(file: string): void {
 }
 
 function copyAll(source: DatabaseSync, writer: Connection): Omit<Read, 'file'> {
-  const there = new Set(
-    source
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .all()
-      .map(({ name }) => String(name)),
-  );
+  const there = namesOf(source, "SELECT name FROM sqlite_schema WHERE type = 'table'");
   const tables: Record<string, TableReport> = {};
   let rows = 0;
-  for (const { name } of writer.all(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'",
-  )) {
-    const table = name as string;
+  for (const row of writer.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")) {
+    const table = text(row, 'name');
     if (!there.has(table)) continue;
     const report = copyTable(source, writer, table);
     tables[table] = report;
     rows += report.read;
   }
-  const isSealKeyThere = writer.get('SELECT 1 FROM meta WHERE name = ?', SEAL_KEY) !== undefined;
+  const isSealKeyThere = readMeta(writer, SEAL_KEY) !== null;
   writer.exec('BEGIN IMMEDIATE');
   const repairs = repair(writer, !isSealKeyThere);
   keepCounting(writer);
@@ -134,28 +128,25 @@ function isUsable({ body }: DamagedRow): boolean {
 
 /** A table of an older schema has fewer columns; the others get what a migration would give them. */
 function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table {
-  const before = new Set(
-    source
-      .prepare('SELECT name FROM pragma_table_info(?)')
-      .all(name)
-      .map((row) => String(row.name)),
-  );
+  const before = namesOf(source, 'SELECT name FROM pragma_table_info(?)', name);
   const info = writer.all('SELECT name, pk FROM pragma_table_info(?)', name);
   const columns = info.map((row) => text(row, 'name')).filter((column) => before.has(column));
-  const { sql } = writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name) as {
-    sql: string;
-  };
-  const key = info.filter(({ pk }) => (pk as number) > 0).sort((a, b) => (a.pk as number) - (b.pk as number));
-  return { name, columns, key: /WITHOUT ROWID/.test(sql) ? key.map((row) => text(row, 'name')) : null };
+  const made = writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name) as Row;
+  const placeOf = (row: Row): number => number(row, 'pk');
+  const key = info.filter((row) => placeOf(row) > 0).sort((a, b) => placeOf(a) - placeOf(b));
+  return { name, columns, key: /WITHOUT ROWID/.test(text(made, 'sql')) ? key.map((row) => text(row, 'name')) : null };
 }
 
 /** Where the figures of an opening are lost, the next one still comes behind all that were. */
 function keepCounting(writer: Connection): void {
-  const { boot } = writer.get(`SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'boot'), 0),
-    coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`) as {
-    boot: number;
-  };
-  writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)", String(boot));
+  const row = writer.get(`SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'boot'), 0),
+    coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`) as Row;
+  writeMeta(writer, 'boot', String(number(row, 'boot')));
+}
+
+function namesOf(source: DatabaseSync, sql: string, ...values: string[]): ReadonlySet<string> {
+  const rows = source.prepare(sql).all(...values);
+  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** Bytes; 0: there is none. */

@@ -7,7 +7,7 @@ import type { Connection } from '../database.ts';
 import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
-  /** Null: nothing is lost by it, and nobody is told. */
+  /** Null: nothing is lost by it, and it is not reported. */
   readonly what: string | null;
   /** One statement each. The rows that it changes are those that are counted. */
   readonly sql: string;

@@ -2,6 +2,7 @@
 // read from its beginning up to that page, from its end down to it, and, where rows have numbers, from numbers in between.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { number } from '../../rows/cells.ts';
 import type { Value } from '../database.ts';
 
 export type DamagedRow = Readonly<Record<string, Value>>;
@@ -46,11 +47,11 @@ function scanNumbers(db: DatabaseSync, { name, columns }: Table, { take, failure
     let last = order === 'ASC' ? low : high;
     try {
       for (const row of db.prepare(from(order)).iterate(low, high) as Iterable<DamagedRow>) {
-        const { rowid_of_row: number, ...cells } = row;
-        // A damaged page may lead back to one that was read: without this it would be read for ever.
-        if (order === 'ASC' ? (number as number) <= last : (number as number) >= last)
-          throw new Error('rows are out of order');
-        last = number as number;
+        const { rowid_of_row: _, ...cells } = row;
+        const rowid = number(row, 'rowid_of_row');
+        // A damaged page may lead back to one that was read: without this check it would be read for ever.
+        if (order === 'ASC' ? rowid <= last : rowid >= last) throw new Error('rows are out of order');
+        last = rowid;
         take(cells);
       }
       return null;
