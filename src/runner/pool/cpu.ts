@@ -29,7 +29,7 @@ interface Cpu {
 /** Returns the process's use; null where the system does not tell (no Linux), and for a process that is gone. */
 export function cpuOf(pid: number): Cpu | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const usedMs = (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK;
     return { usedMs, isRunnable: fields[STATE] === 'R' };
