@@ -6,7 +6,8 @@
 // A priority (nice 19) alone is not enough. It decides how much of the CPU a process gets, but not when: a thread that
 // wakes up waits for the end of the running thread's time slice, a millisecond or three, and a run wakes five or six
 // threads in turn. Beside 24 loops of another owner the median of a run was 14.6 ms with the priority alone, and 3 ms
-// with the policy `idle` (SCHED_IDLE), whose processes leave the CPU at once (2 cores, a busy machine).
+// with the policy `idle` (SCHED_IDLE), whose processes leave the CPU at once (2 cores, a busy machine). Not always: of the wake-ups
+// beside ten loops, 2 to 5 of 100 waited until the next tick, 3 ms on average (bench/README.md).
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
