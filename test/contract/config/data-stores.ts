@@ -174,6 +174,7 @@ export function dataStoresContract(harness: Harness): void {
       equal(await stage.store.clearRecords(at), true);
       equal(await stage.store.clearRecords(at), true);
       deepEqual([await keysOf(stage, at), await sizeOf(stage, at)], [[], 0]);
+      deepEqual(await stage.store.getRecord(at, 'k1'), { record: null }, 'not deleted yet, and gone');
       await set(stage, at, 'k3', '"new"');
       stage.clock.advance(1000);
       await sweep(stage);

@@ -101,7 +101,7 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
     ],
     'resume: a prefetch resumes': ['if (isPrefetch(req)) {', 'if (false) {'],
   }),
-  ...of(`${HTTP}/body/body.ts`, [`${UNIT}/body/bodies.test.ts`, `${UNIT}/body/ingress.test.ts`], {
+  ...of(`${HTTP}/body/body.ts`, [`${UNIT}/body/body-limits.test.ts`], {
     'body: one of a byte too much': ['if (bytes > maxBytes) {', 'if (bytes > maxBytes + 1) {'],
     'body: a large one is read to its end': [
       "if (length !== undefined && Number(length) > limits.maxBytes) return { kind: 'too_large' };",

@@ -45,7 +45,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     'own: another address of this machine may be reached': ['isOne(ip) || (isHere && isThisMachine(ip))', 'isOne(ip)'],
     'own: all ports are ours': ['service.port === port', 'true'],
   }),
-  ...of(`${WEBHOOK}/lookup.ts`, [`${UNIT}/address.test.ts`, `${UNIT}/client.test.ts`, `${UNIT}/names.test.ts`], {
+  ...of(`${WEBHOOK}/lookup.ts`, [`${UNIT}/tunnel.test.ts`], {
     'lookup: a forbidden name is looked up': ['if (!name.ok) throw', 'if (false) throw'],
   }),
   ...of(`${WEBHOOK}/client.ts`, [`${UNIT}/client.test.ts`, `${UNIT}/connections.test.ts`], {
@@ -59,11 +59,6 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     `${WEBHOOK}/exchange.ts`,
     [`${UNIT}/post.test.ts`, `${UNIT}/outcomes.test.ts`, `${UNIT}/hostile.test.ts`, `${UNIT}/connections.test.ts`],
     {
-      'exchange: the whole answer is kept': [
-        'if (this.#bodyBytes < LIMITS.keptResponseBytes) this.#kept.push(chunk);',
-        'this.#kept.push(chunk);',
-      ],
-      'exchange: an endless answer is read': ['if (this.#isTooLong) this.#finish(null);', ''],
       'exchange: 103 is the answer': ['if (status < 200) return;', ''],
       'exchange: it is sent when its time is over': [
         'if (this.isDone) {\n      controller.abort(DROPPED);\n      return;\n    }',
@@ -77,7 +72,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     'retry-after: without a bound': ['Math.min(Math.ceil(waitMs), LIMITS.retryAfterMs)', 'Math.ceil(waitMs)'],
     'retry-after: seconds are milliseconds': ['seconds * SECOND_MS : Number.NaN', 'seconds : Number.NaN'],
   }),
-  ...of(`${WEBHOOK}/post.ts`, [`${UNIT}/post.test.ts`, `${UNIT}/outcomes.test.ts`, `${UNIT}/address.test.ts`], {
+  ...of(`${WEBHOOK}/post.ts`, [`${UNIT}/client.test.ts`, `${UNIT}/outcomes.test.ts`], {
     "post: the webhook's own limit of time is not taken": [
       'delivery.webhook?.settings.timeoutMs ?? timeoutMs',
       'timeoutMs',

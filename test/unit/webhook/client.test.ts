@@ -186,3 +186,16 @@ test('A TLS socket that strayed gets no handshake', async () => {
   await using poster = posterFor({ addresses, lookup: resolving(['127.0.0.1']) });
   assert.equal((await poster.post(deliveryTo(`https://receiver.test:${receiver.port}/`))).outcome, 'forbidden');
 });
+
+test('A webhook has its own limit of time', async () => {
+  await using receiver = await silentReceiver('http');
+  await using poster = posterFor({ addresses: loopbackOnly, timeoutMs: 60_000 });
+  const delivery = deliveryTo(`http://127.0.0.1:${receiver.port}/`);
+  const webhook = delivery.webhook && {
+    ...delivery.webhook,
+    settings: { ...delivery.webhook.settings, timeoutMs: 50 },
+  };
+  const attempt = await poster.post({ ...delivery, webhook });
+  assert.equal(attempt.outcome, 'timeout');
+  assert.ok(attempt.tookMs < 30_000, `${attempt.tookMs} ms`);
+});

@@ -112,3 +112,11 @@ test('a connection that is not made ends in time', async () => {
     clearTimeout(alive);
   }
 });
+
+test('a name that is forbidden is not looked up', async () => {
+  const { lookup, asked } = failing();
+  const tunnels = createTunnels({ addresses, lookup });
+  const opening = tunnels.open({ host: 'metadata.google.internal', port: 80 }, never);
+  await assert.rejects(opening, { name: 'ForbiddenTarget' });
+  assert.deepEqual(asked, []);
+});
