@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { SHOP } from '../../support/actions.ts';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, post, trySource } from '../../support/sources/sources.ts';
+
+const newOwner = shareErrand();
 
 const withProps = (props: string, more = ''): string => `${SHOP}export default {
   props: { http: '$.interface.http', ${props} }, ${more}
@@ -27,7 +30,7 @@ async function refusalOf(errand: Errand, props: string, configured_props: object
 }
 
 test('lists take each type of item', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const given: [type: string, value: unknown][] = [
     ['boolean[]', [true, false]],
     ['object[]', [{ a: 1 }, {}]],
@@ -51,7 +54,7 @@ test('lists take each type of item', async () => {
 });
 
 test('numbers and booleans are taken for strings, and stay what they are', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   for (const value of [5, 0, -1.5, true, false, '5'])
     assert.strictEqual(await codeSees(errand, `value: 'string'`, { value }), value);
   assert.deepEqual(await codeSees(errand, `value: 'string[]'`, { value: [4, 'a', true] }), [4, 'a', true]);
@@ -69,7 +72,7 @@ test('numbers and booleans are taken for strings, and stay what they are', async
 });
 
 test('a default of another type is the author’s', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   for (const [type, standing] of [
     ['string[]', 'a'],
     ['object', '{}'],
@@ -82,7 +85,7 @@ test('a default of another type is the author’s', async () => {
 });
 
 test('bounds hold for digits and lists, too', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   for (const [type, value] of [
     ['integer', '11'],
     ['integer[]', [1, 11]],
@@ -94,13 +97,13 @@ test('bounds hold for digits and lists, too', async () => {
 });
 
 test('a value outside the options is taken', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const options = `value: { type: 'string', options: ['a', { label: 'B', value: 'b' }] }`;
   for (const value of ['a', 'b', 'typed in']) assert.equal(await codeSees(errand, options, { value }), value);
 });
 
 test('chosen values arrive with and without labels', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const value = { __lv: { label: 'Oslo', value: 'osl' } };
   assert.equal(await codeSees(errand, `value: 'string'`, { value }), 'osl');
   const labelled = `value: { type: 'string', withLabel: true }`;
@@ -109,7 +112,7 @@ test('chosen values arrive with and without labels', async () => {
 });
 
 test('static stands, hidden waits, disabled is not there', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   assert.equal(await codeSees(errand, `value: { type: 'string', static: 'mine' }`), 'mine');
   assert.match(await refusalOf(errand, `value: { type: 'string', static: 'mine' }`, { value: 'yours' }), /static/);
   assert.equal(await codeSees(errand, `value: { type: 'string', hidden: true }`), 'undefined');
@@ -118,7 +121,7 @@ test('static stands, hidden waits, disabled is not there', async () => {
 });
 
 test('a propDefinition is merged under own keys', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const app = `{ type: 'app', app: 'a', propDefinitions: { size: { type: 'integer', min: 1, default: 5 } } }`;
   const size = (own: string): string => `value: { propDefinition: [${app}, 'size'], ${own} }`;
   assert.equal(await codeSees(errand, size('')), 5);
@@ -131,7 +134,7 @@ test('a propDefinition is merged under own keys', async () => {
 });
 
 test('an app takes an account or its fields', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const where = `value: { type: 'string', optional: true }, shop`;
   const auth = { shop: { $auth: { token: 'hush-4711' } } };
   const source = await createSource(
@@ -157,7 +160,7 @@ test('an app takes an account or its fields', async () => {
 });
 
 test('an app that asks for no account needs none', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const code = `const plain = { type: 'app', app: 'plain', methods: { twice(n) { return 2 * n; } } };
     export default { props: { http: '$.interface.http', plain }, run() { this.$emit(this.plain.twice(4)); } };`;
   const source = await createSource(errand, code);
@@ -166,7 +169,7 @@ test('an app that asks for no account needs none', async () => {
 });
 
 test('a data store must be there', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   for (const value of ['ds_0Vj3aBc9dEfGhIjK', { id: 'ds_0Vj3aBc9dEfGhIjK' }]) {
     assert.match(
       await refusalOf(errand, `value: 'data_store'`, { value }),
@@ -178,14 +181,14 @@ test('a data store must be there', async () => {
 });
 
 test('alerts and dirs ask for nothing', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const alert = `value: { type: 'alert', alertType: 'info', content: 'Hello' }`;
   assert.equal(await codeSees(errand, alert), 'undefined');
   assert.match(String(await codeSees(errand, `value: { type: 'dir', accessMode: 'write' }`)), /^\/.*dir-/);
 });
 
 test('sql takes text or a query with parameters', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const value = { value: 'SELECT 1', params: ['a'] };
   assert.deepEqual(await codeSees(errand, `value: { type: 'sql', auth: { app: 'a' } }`, { value }), {
     ...value,
@@ -198,13 +201,13 @@ test('sql takes text or a query with parameters', async () => {
 });
 
 test('an apphook that is disabled is no obstacle', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   assert.equal(await codeSees(errand, `value: { type: '$.interface.apphook', disabled: true }`), 'undefined');
   assert.match(await refusalOf(errand, `value: { type: '$.interface.apphook', optional: true }`), /vendor/);
 });
 
 test('timers may be static, hidden and zoned', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const timer = (more: string): string => `export default { props: { timer: { type: '$.interface.timer', ${more} } },
     run(event) { this.$emit([this.timer, Object.keys(event)]); } };`;
   const source = await createSource(errand, timer('static: { intervalSeconds: 60 }'));
@@ -222,7 +225,7 @@ test('timers may be static, hidden and zoned', async () => {
 });
 
 test('additionalProps may add an interface', async () => {
-  await using errand = await startErrand();
+  const errand = await newOwner();
   const code = `export default {
     props: { how: { type: 'string', reloadProps: true, default: 'http' } },
     async additionalProps() {
