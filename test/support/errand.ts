@@ -32,22 +32,24 @@ export interface Errand extends ErrandActions, AsyncDisposable {
   readonly logged: { level: string; name: string; fields: object }[];
 }
 
-/** For services that share a database. Each one not given is the clock that `forward` sets. */
-export interface ErrandClocks {
+/** For services that share a database. Each clock that is not given is the one that `forward` sets. */
+export interface ErrandPorts {
   /** The machine's own. */
   readonly clock?: Clock;
   /** Stands in for the database's; null: it goes by its own. */
   readonly databaseClock?: Clock | null;
+  /** False: loops go by wake-ups and by what they know to be due. */
+  readonly isPolling?: boolean;
 }
 
 /** Starts with ERRAND_* settings; loopback receivers are allowed unless told otherwise. */
-export async function startErrand(env: Record<string, string> = {}, clocks: ErrandClocks = {}): Promise<Errand> {
+export async function startErrand(env: Record<string, string> = {}, ports: ErrandPorts = {}): Promise<Errand> {
   const dataDir = await mkdtemp(join(tmpdir(), 'errand-test-'));
   const database = await databaseFor(env, dataDir);
   const logged: Errand['logged'] = [];
   let offsetMs = 0;
   const ownClock = { nowMs: () => Date.now() + offsetMs };
-  const { clock = ownClock, databaseClock = ownClock } = clocks;
+  const { clock = ownClock, databaseClock = ownClock, isPolling } = ports;
   const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
   const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
   const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
@@ -67,7 +69,13 @@ export async function startErrand(env: Record<string, string> = {}, clocks: Erra
       ...more,
     };
     settings = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-    return startService(readConfig(settings), { clock, random, log, databaseClock: databaseClock ?? undefined });
+    return startService(readConfig(settings), {
+      clock,
+      random,
+      log,
+      databaseClock: databaseClock ?? undefined,
+      isPolling,
+    });
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
