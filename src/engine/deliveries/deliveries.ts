@@ -10,7 +10,7 @@ import type { Dispatch } from '../accept/dispatch.ts';
 import type { Slots } from '../capacity/slots.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
-import { insist } from '../storage-retry.ts';
+import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
 
@@ -102,7 +102,7 @@ export class Deliveries {
     const { store, log } = this.#deps;
     const told = { deliveries: leases.length };
     try {
-      const done = await insist(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
+      const done = await retryStorage(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
       // Storage is away while we stop: what stays leased is rescued.
       if (!done) log.warn(told, 'deliveries could not be handed back');
     } catch (error) {
@@ -158,7 +158,7 @@ export class Deliveries {
   async #record(end: AttemptEnd): Promise<void> {
     const { slots, limiter, store, dispatch, wake } = this.#deps;
     const { delivery } = end;
-    const finished = await insist(() => store.recordAttempt(end, slots), this.#cut.signal);
+    const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
     this.#tell(delivery, end, finished.held);
     if (!finished.held) return;

@@ -24,7 +24,7 @@ import type { Metrics } from '../metrics.ts';
 import { Deployments } from '../resources/deployments.ts';
 import { hooksOf } from '../sources/hooks.ts';
 import { checkDedupe, sourceInput } from '../sources/source-run.ts';
-import { insist } from '../storage-retry.ts';
+import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import { checkTargets } from './trigger-targets.ts';
@@ -111,7 +111,7 @@ export class Runs {
     // What was answered at once is kept, too, for a caller that asks again or was not reached.
     const whole = { ...outcome, answer: given ?? outcome.answer };
     const end = await this.#endOf(run, whole);
-    const finished = end && (await insist(() => store.finishRun(end, slots), this.#aborted.signal));
+    const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));
     if (!end || !finished) return;
     this.#tell(run, { end, outcome, finished });
     // Before what was claimed is started: a run whose wait is over already may be among it.
@@ -122,7 +122,7 @@ export class Runs {
   /** What follows from the outcome; undefined when storage, which has a say in it, is away for good. */
   async #endOf(run: ClaimedRun, whole: RunOutcome): Promise<RunEnd | undefined> {
     const { clock, random } = this.#deps;
-    const checked = await insist(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
+    const checked = await retryStorage(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
     if (!checked) return undefined;
     const { outcome, isFinal } = checked;
     const { end } = outcome;
@@ -164,13 +164,13 @@ export class Runs {
     const { runner, propStores } = this.#deps;
     try {
       const { signal } = this.#aborted;
-      const kept = await insist(() => this.#deployments.get(runnable), signal);
+      const kept = await retryStorage(() => this.#deployments.get(runnable), signal);
       if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await insist(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
+      const source = isSource ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      const stepProps = isSource ? null : await insist(() => stepPropsInput(propStores, deployment), signal);
+      const stepProps = isSource ? null : await retryStorage(() => stepPropsInput(propStores, deployment), signal);
       if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const outcome = await runner.run({
         run: run.run,

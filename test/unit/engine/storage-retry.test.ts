@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { insist } from '../../../src/engine/storage-retry.ts';
+import { retryStorage } from '../../../src/engine/storage-retry.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 
 const never = new AbortController().signal;
@@ -13,7 +13,7 @@ test('storage that is away is asked again', async () => {
     if (++asked < 3) throw new StoreUnavailable('away');
     return asked;
   };
-  assert.equal(await insist(verb, never), 3);
+  assert.equal(await retryStorage(verb, never), 3);
 });
 
 test('a bug is not tried again', async () => {
@@ -23,7 +23,7 @@ test('a bug is not tried again', async () => {
     if (++asked > 1) ending.abort();
     throw new TypeError('a bug');
   };
-  await assert.rejects(insist(verb, ending.signal), /a bug/);
+  await assert.rejects(retryStorage(verb, ending.signal), /a bug/);
   assert.equal(asked, 1);
 });
 
@@ -33,5 +33,5 @@ test('an abort ends the wait for storage', async () => {
     ending.abort();
     throw new StoreUnavailable('away');
   };
-  assert.equal(await insist(verb, ending.signal), undefined);
+  assert.equal(await retryStorage(verb, ending.signal), undefined);
 });
