@@ -6,10 +6,10 @@ import { memberOf } from '../json-member.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClaimedRun, RunOutcome } from './run.ts';
 import type { LogLine, StepResult } from './step-result.ts';
-import type { Carried, GoingOn, WaitKind, WaitStart } from './wait.ts';
+import type { Checkpoint, GoingOn, WaitKind, WaitStart } from './wait.ts';
 
 /** Of a run that begins at its first step. */
-const NOTHING: Omit<Carried, 'kind'> = {
+const NOTHING: Omit<Checkpoint, 'kind'> = {
   waits: 0,
   steps: [],
   logs: [],
@@ -21,13 +21,13 @@ const NOTHING: Omit<Carried, 'kind'> = {
 };
 
 /** Null: it begins at its first step. */
-export function carriedOf({ carried }: Pick<ClaimedRun, 'carried'>): Carried | null {
-  return carried === null ? null : (JSON.parse(carried) as Carried);
+export function checkpointOf({ carried }: Pick<ClaimedRun, 'carried'>): Checkpoint | null {
+  return carried === null ? null : (JSON.parse(carried) as Checkpoint);
 }
 
 /** What the runner is given of what was before. */
 export function goingOnOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>): GoingOn | null {
-  const carried = carriedOf(run);
+  const carried = checkpointOf(run);
   if (!carried) return null;
   const { waits, logs, reruns } = carried;
   const logBytes = logs.reduce((sum, line) => sum + costOf(line), 0);
@@ -37,12 +37,12 @@ export function goingOnOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>): GoingOn
 /** All segments of a run so far, the last one included. */
 export interface Whole extends Pick<RunOutcome, 'steps' | 'logs' | 'logBytesDropped' | 'summary'> {
   /** Null: this was the first segment. */
-  readonly carried: Carried | null;
+  readonly carried: Checkpoint | null;
 }
 
 export function wholeOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>, outcome: RunOutcome): Whole {
   const { steps, logs, logBytesDropped, summary } = outcome;
-  const carried = carriedOf(run);
+  const carried = checkpointOf(run);
   if (!carried) return { steps, logs, logBytesDropped, summary, carried };
   // Of a step that is executed again, by request, and of one that has failed since then and is tried again.
   const data = carried.reruns === null ? undefined : resumeDataOf(callbackOf(run, carried));
@@ -102,8 +102,8 @@ export function retryOf(
 }
 
 /** For a run that goes on where another one failed: the steps that had succeeded there. */
-export function carriedFrom(steps: readonly StepResult[]): string {
-  return JSON.stringify({ ...NOTHING, kind: 'retry', steps } satisfies Carried);
+export function checkpointFrom(steps: readonly StepResult[]): string {
+  return JSON.stringify({ ...NOTHING, kind: 'retry', steps } satisfies Checkpoint);
 }
 
 function keptOf({ carried, logs, logBytesDropped, summary }: Whole) {
@@ -111,12 +111,12 @@ function keptOf({ carried, logs, logBytesDropped, summary }: Whole) {
   return { waits: waits + 1, retries, logs, logBytesDropped, summary };
 }
 
-function startOf(carried: Carried, dueAtMs: number): WaitStart {
+function startOf(carried: Checkpoint, dueAtMs: number): WaitStart {
   return { kind: carried.kind, dueAtMs, waits: carried.waits, carried: JSON.stringify(carried) };
 }
 
 /** With the body of the request that ended the wait at the step that waited. */
-function stepsBefore({ kind, steps }: Carried, resumed: string | null): readonly StepResult[] {
+function stepsBefore({ kind, steps }: Checkpoint, resumed: string | null): readonly StepResult[] {
   const resumeData = kind === 'delay' || kind === 'suspend' ? resumeDataOf(resumed) : undefined;
   if (resumeData === undefined) return steps;
   return steps.map((step, i) => (i === steps.length - 1 ? { ...step, resumeData } : step));
@@ -146,7 +146,7 @@ function resumeDataOf(resumed: string | null): string | undefined {
   return body && text(body);
 }
 
-function callbackOf({ resumed }: Pick<ClaimedRun, 'resumed'>, carried: Carried): string | null {
+function callbackOf({ resumed }: Pick<ClaimedRun, 'resumed'>, carried: Checkpoint): string | null {
   return carried.kind === 'retry' ? carried.callback : resumed;
 }
 

@@ -3,7 +3,7 @@
 import { text, utf8 } from '../bytes.ts';
 import { elementsOf, memberOf, membersOf } from '../json-member.ts';
 import type { LogLine, StepResult } from './step-result.ts';
-import type { Carried } from './wait.ts';
+import type { Checkpoint } from './wait.ts';
 
 export interface Course {
   readonly steps: readonly StepResult[];
@@ -25,14 +25,14 @@ export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): 
   return `{${parts.join(',')}}`;
 }
 
-/** Of a run that begins where another one failed, from its JSON text of Carried. */
-export function detailOfCarried(carried: string): string | null {
-  return detailOf(JSON.parse(carried) as Carried);
+/** Of a run that begins where another one failed, from its JSON text of Checkpoint. */
+export function detailOfCheckpoint(carried: string): string | null {
+  return detailOf(JSON.parse(carried) as Checkpoint);
 }
 
-/** JSON text of Carried knows how many waits the run has had. */
-export function waitsOfCarried(carried: string): number {
-  return (JSON.parse(carried) as Carried).waits;
+/** JSON text of Checkpoint knows how many waits the run has had. */
+export function waitsOfCheckpoint(carried: string): number {
+  return (JSON.parse(carried) as Checkpoint).waits;
 }
 
 // Return values, exports and resume data are JSON text already: they are copied in, not parsed and written again.

@@ -23,7 +23,7 @@ export interface WaitAsked {
 }
 
 /** Kept with the run, as JSON text, while it waits and until it is over. */
-export interface Carried {
+export interface Checkpoint {
   /** Waits of this run so far, this one included: each has a resume address of its own. */
   readonly waits: number;
   readonly kind: WaitKind;
@@ -58,7 +58,7 @@ export interface WaitStart {
   readonly kind: WaitKind;
   readonly dueAtMs: number;
   readonly waits: number;
-  /** JSON text of Carried. */
+  /** JSON text of Checkpoint. */
   readonly carried: string;
 }
 

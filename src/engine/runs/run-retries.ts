@@ -4,7 +4,7 @@ import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts'
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import { carriedFrom } from '../../domain/run/checkpoint.ts';
+import { checkpointFrom } from '../../domain/run/checkpoint.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
 import type { StepResult } from '../../domain/run/step-result.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
@@ -37,7 +37,7 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     }
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
-    const goingOn = { carried: carriedFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
+    const goingOn = { carried: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
     return (await emit(emissionOf(emission, failed), { goingOn })).appended;
   }
 

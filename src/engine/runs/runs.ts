@@ -6,7 +6,7 @@ import { PLATFORM_CODES } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import { carriedOf, goingOnOf } from '../../domain/run/checkpoint.ts';
+import { checkpointOf, goingOnOf } from '../../domain/run/checkpoint.ts';
 import { retryInMs } from '../../domain/run/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../../domain/run/run-end.ts';
@@ -129,7 +129,7 @@ export class Runs {
     const nowMs = clock.nowMs();
     const unsureMs = clock.latestMs() - nowMs;
     if (end.kind !== 'failed' || isFinal) return putOff(endOf(run, outcome, nowMs), unsureMs);
-    const inMs = retryInMs(run, end.fault, { retries: carriedOf(run)?.retries ?? 0, jitter: random.fraction() });
+    const inMs = retryInMs(run, end.fault, { retries: checkpointOf(run)?.retries ?? 0, jitter: random.fraction() });
     if (inMs === null) return endOf(run, outcome, nowMs);
     return putOff(endOfAttempt(run, { ...outcome, end }, { nowMs, inMs }), unsureMs);
   }

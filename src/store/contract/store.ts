@@ -105,7 +105,7 @@ export interface AppendOptions {
   /** A caller at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
   /**
-   * The run that it causes goes on where another one failed: `carried` as JSON text of Carried, and its attempt. It keeps
+   * The run that it causes goes on where another one failed: `carried` as JSON text of Checkpoint, and its attempt. It keeps
    * the deployment that is the active one now, and its next wait has the number behind `carried.waits`.
    */
   readonly goingOn?: { readonly carried: string; readonly attempt: number };

@@ -4,13 +4,13 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RUN } from '../../../src/domain/emission.ts';
 import type { Workflow } from '../../../src/domain/resource.ts';
-import { carriedFrom } from '../../../src/domain/run/checkpoint.ts';
+import { checkpointFrom } from '../../../src/domain/run/checkpoint.ts';
 import type { Admission, Appended } from '../../../src/store/contract/store.ts';
 import { all, aStep, defined, type Harness, none, only, succeeded, waits } from '../fixtures.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
 
-const CARRIED = carriedFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
+const CARRIED = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
 
 async function goOn(stage: Stage, workflow: Workflow, hands: Admission = none()): Promise<Appended> {
   const event = stage.make.emission(stage.owner.id, { name: RUN, onlyListenerId: workflow.id, replay: true });

@@ -6,7 +6,7 @@ import { text, utf8 } from '../../../src/domain/bytes.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type RetrySettings } from '../../../src/domain/resource.ts';
-import { carriedFrom, goingOnOf } from '../../../src/domain/run/checkpoint.ts';
+import { checkpointFrom, goingOnOf } from '../../../src/domain/run/checkpoint.ts';
 import {
   type ClaimedRun,
   type Fault,
@@ -17,7 +17,7 @@ import {
 import { endOf, endOfAttempt, type RunEnd } from '../../../src/domain/run/run-end.ts';
 import { detailOf, stepsIn } from '../../../src/domain/run/run-trace.ts';
 import type { StepResult } from '../../../src/domain/run/step-result.ts';
-import type { Carried, WaitAsked } from '../../../src/domain/run/wait.ts';
+import type { Checkpoint, WaitAsked } from '../../../src/domain/run/wait.ts';
 import { claimedRun, runnable } from '../engine/parts.ts';
 
 const NOW_MS = 5000;
@@ -52,7 +52,7 @@ function waiting(kind: WaitAsked['kind'], more: Partial<RunOutcome> = {}, contex
 const succeeded = (more: Partial<RunOutcome>): RunOutcome => ({ ...NO_OUTCOME, end: { kind: 'succeeded' }, ...more });
 const failed = (more: Partial<RunOutcome>) =>
   ({ ...NO_OUTCOME, ...more, end: { kind: 'failed', fault: FAULT } }) as const;
-const carriedBy = (end: RunEnd): Carried => JSON.parse(end.wait?.carried as string) as Carried;
+const carriedBy = (end: RunEnd): Checkpoint => JSON.parse(end.wait?.carried as string) as Checkpoint;
 /** The run as it is claimed after that wait. */
 const after = (end: RunEnd, more: Partial<ClaimedRun> = {}): ClaimedRun =>
   claimedRun(7, { carried: end.wait?.carried as string, ...more });
@@ -272,6 +272,6 @@ test('steps are read as they were written', () => {
   ];
   const detail = detailOf({ steps, logs: [], logBytesDropped: 0 }) as string;
   assert.deepEqual(stepsIn(detail), steps);
-  const goingOn = goingOnOf({ carried: carriedFrom(steps), resumed: null });
+  const goingOn = goingOnOf({ carried: checkpointFrom(steps), resumed: null });
   assert.deepEqual([goingOn?.steps, goingOn?.waits, goingOn?.callback], [steps, 0, null]);
 });

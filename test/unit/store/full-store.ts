@@ -6,7 +6,7 @@ import { PREFIX } from '../../../src/domain/ids.ts';
 import { SCOPES } from '../../../src/domain/keys.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
 import { NO_QUOTAS } from '../../../src/domain/quota.ts';
-import { carriedFrom } from '../../../src/domain/run/checkpoint.ts';
+import { checkpointFrom } from '../../../src/domain/run/checkpoint.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { auditRecordOn } from '../../contract/config/audit.ts';
@@ -224,7 +224,7 @@ async function fillWaits(stage: Stage): Promise<void> {
   const resumed = [await stage.waiting(workflow), await stage.waiting(workflow)];
   for (const { run } of resumed) await store.resumeRun({ run, waits: 1 }, 'resume', JSON.stringify({ body: ODD }));
   await stage.claim(1, workflow.id);
-  const goingOn = { carried: carriedFrom(done.steps), attempt: 3 };
+  const goingOn = { carried: checkpointFrom(done.steps), attempt: 3 };
   await store.append(stage.make.emission(stage.owner.id, { name: '$run', onlyListenerId: workflow.id }), none(), {
     goingOn,
   });

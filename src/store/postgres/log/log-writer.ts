@@ -5,8 +5,8 @@ import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { detailOf, detailOfCarried } from '../../../domain/run/run-trace.ts';
-import type { Carried } from '../../../domain/run/wait.ts';
+import { detailOf, detailOfCheckpoint } from '../../../domain/run/run-trace.ts';
+import type { Checkpoint } from '../../../domain/run/wait.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
@@ -113,7 +113,7 @@ export class PlannedLogWriter implements LogWriter {
       awaited_by: made.isAwaited ? node : null,
     };
     if (state === 'failed') {
-      const detail = goingOn ? detailOfCarried(goingOn.carried) : null;
+      const detail = goingOn ? detailOfCheckpoint(goingOn.carried) : null;
       const failure = { error_entry: error?.entry ?? null, error_code: error?.code ?? null };
       changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
       return;
@@ -127,7 +127,7 @@ export class PlannedLogWriter implements LogWriter {
       alone: false,
       rescues: 0,
     };
-    if (goingOn) changes.goingOn.push({ ...open, ...carriedCells(goingOn.carried) });
+    if (goingOn) changes.goingOn.push({ ...open, ...checkpointCells(goingOn.carried) });
     else changes.openRuns.push(open);
   }
 
@@ -279,7 +279,7 @@ export class PlannedLogWriter implements LogWriter {
   }
 }
 
-function carriedCells(carried: string): Cells {
-  const { waits, summary, ...course } = JSON.parse(carried) as Carried;
+function checkpointCells(carried: string): Cells {
+  const { waits, summary, ...course } = JSON.parse(carried) as Checkpoint;
   return { waits, carried, summary_so_far: summary, detail_so_far: detailOf(course) };
 }

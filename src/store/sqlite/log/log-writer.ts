@@ -6,7 +6,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { detailOfCarried, waitsOfCarried } from '../../../domain/run/run-trace.ts';
+import { detailOfCheckpoint, waitsOfCheckpoint } from '../../../domain/run/run-trace.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
@@ -143,8 +143,8 @@ export class SqliteLogWriter implements LogWriter {
       writer.run(
         'UPDATE runs SET attempt = ?, waits = ?, detail = ?, carried = ? WHERE run = ?',
         goingOn.attempt,
-        waitsOfCarried(goingOn.carried),
-        detailOfCarried(goingOn.carried),
+        waitsOfCheckpoint(goingOn.carried),
+        detailOfCheckpoint(goingOn.carried),
         state === 'failed' ? null : goingOn.carried,
         run,
       );
