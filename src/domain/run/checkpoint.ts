@@ -21,38 +21,44 @@ const NOTHING: Omit<Checkpoint, 'kind'> = {
 };
 
 /** Null: it begins at its first step. */
-export function checkpointOf({ carried }: Pick<ClaimedRun, 'carried'>): Checkpoint | null {
-  return carried === null ? null : (JSON.parse(carried) as Checkpoint);
+export function checkpointOf({ checkpoint }: Pick<ClaimedRun, 'checkpoint'>): Checkpoint | null {
+  return checkpoint === null ? null : (JSON.parse(checkpoint) as Checkpoint);
 }
 
 /** What the runner is given of what was before. */
-export function goingOnOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>): GoingOn | null {
-  const carried = checkpointOf(run);
-  if (!carried) return null;
-  const { waits, logs, reruns } = carried;
+export function goingOnOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): GoingOn | null {
+  const checkpoint = checkpointOf(run);
+  if (!checkpoint) return null;
+  const { waits, logs, reruns } = checkpoint;
   const logBytes = logs.reduce((sum, line) => sum + costOf(line), 0);
-  return { steps: stepsBefore(carried, run.resumed), waits, reruns, callback: callbackOf(run, carried), logBytes };
+  return {
+    steps: stepsBefore(checkpoint, run.resumed),
+    waits,
+    reruns,
+    callback: callbackOf(run, checkpoint),
+    logBytes,
+  };
 }
 
 /** All segments of a run so far, the last one included. */
 export interface Whole extends Pick<RunOutcome, 'steps' | 'logs' | 'logBytesDropped' | 'summary'> {
   /** Null: this was the first segment. */
-  readonly carried: Checkpoint | null;
+  readonly checkpoint: Checkpoint | null;
 }
 
-export function wholeOf(run: Pick<ClaimedRun, 'carried' | 'resumed'>, outcome: RunOutcome): Whole {
+export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome: RunOutcome): Whole {
   const { steps, logs, logBytesDropped, summary } = outcome;
-  const carried = checkpointOf(run);
-  if (!carried) return { steps, logs, logBytesDropped, summary, carried };
+  const checkpoint = checkpointOf(run);
+  if (!checkpoint) return { steps, logs, logBytesDropped, summary, checkpoint };
   // Of a step that is executed again, by request, and of one that has failed since then and is tried again.
-  const data = carried.reruns === null ? undefined : resumeDataOf(callbackOf(run, carried));
+  const data = checkpoint.reruns === null ? undefined : resumeDataOf(callbackOf(run, checkpoint));
   const own = data === undefined ? steps : steps.map((step, i) => (i === 0 ? { ...step, resumeData: data } : step));
   return {
-    steps: [...stepsBefore(carried, run.resumed), ...own],
-    logs: [...carried.logs, ...logs],
-    logBytesDropped: carried.logBytesDropped + logBytesDropped,
-    summary: summary ?? carried.summary,
-    carried,
+    steps: [...stepsBefore(checkpoint, run.resumed), ...own],
+    logs: [...checkpoint.logs, ...logs],
+    logBytesDropped: checkpoint.logBytesDropped + logBytesDropped,
+    summary: summary ?? checkpoint.summary,
+    checkpoint,
   };
 }
 
@@ -62,7 +68,7 @@ export function waitOf(
   wait: { readonly kind: WaitKind; readonly context: string | null },
   dueAtMs: number,
 ): WaitStart {
-  const before = whole.carried ?? NOTHING;
+  const before = whole.checkpoint ?? NOTHING;
   const isRerun = wait.kind === 'rerun';
   // Only the step with which this segment began has been executed before.
   const runs = outcome.steps.length === 1 ? (before.reruns?.runs ?? 0) : 0;
@@ -80,22 +86,22 @@ export function waitOf(
 
 /** What is kept when the step that ran last failed, and is tried again. */
 export function retryOf(
-  run: Pick<ClaimedRun, 'carried' | 'resumed'>,
+  run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>,
   { whole, outcome }: { readonly whole: Whole; readonly outcome: RunOutcome },
   dueAtMs: number,
 ): WaitStart {
   const steps = whole.steps.filter((step) => step.state !== 'failed');
   // The step that failed is the one with which this segment began: it is given again what it was given.
   const isFirst = outcome.steps.every((step) => step.state === 'failed');
-  const { carried } = whole;
+  const { checkpoint } = whole;
   return startOf(
     {
       ...keptOf(whole),
       kind: 'retry',
       steps,
-      retries: (carried?.retries ?? 0) + 1,
-      reruns: isFirst && carried ? carried.reruns : null,
-      callback: isFirst && carried ? callbackOf(run, carried) : null,
+      retries: (checkpoint?.retries ?? 0) + 1,
+      reruns: isFirst && checkpoint ? checkpoint.reruns : null,
+      callback: isFirst && checkpoint ? callbackOf(run, checkpoint) : null,
     },
     dueAtMs,
   );
@@ -106,13 +112,13 @@ export function checkpointFrom(steps: readonly StepResult[]): string {
   return JSON.stringify({ ...NOTHING, kind: 'retry', steps } satisfies Checkpoint);
 }
 
-function keptOf({ carried, logs, logBytesDropped, summary }: Whole) {
-  const { waits, retries } = carried ?? NOTHING;
+function keptOf({ checkpoint, logs, logBytesDropped, summary }: Whole) {
+  const { waits, retries } = checkpoint ?? NOTHING;
   return { waits: waits + 1, retries, logs, logBytesDropped, summary };
 }
 
-function startOf(carried: Checkpoint, dueAtMs: number): WaitStart {
-  return { kind: carried.kind, dueAtMs, waits: carried.waits, carried: JSON.stringify(carried) };
+function startOf(checkpoint: Checkpoint, dueAtMs: number): WaitStart {
+  return { kind: checkpoint.kind, dueAtMs, waits: checkpoint.waits, checkpoint: JSON.stringify(checkpoint) };
 }
 
 /** With the body of the request that ended the wait at the step that waited. */
@@ -146,8 +152,8 @@ function resumeDataOf(resumed: string | null): string | undefined {
   return body && text(body);
 }
 
-function callbackOf({ resumed }: Pick<ClaimedRun, 'resumed'>, carried: Checkpoint): string | null {
-  return carried.kind === 'retry' ? carried.callback : resumed;
+function callbackOf({ resumed }: Pick<ClaimedRun, 'resumed'>, checkpoint: Checkpoint): string | null {
+  return checkpoint.kind === 'retry' ? checkpoint.callback : resumed;
 }
 
 function costOf(line: LogLine): number {

@@ -76,7 +76,7 @@ export function endOfAttempt(
 ): RunEnd {
   const whole = wholeOf(run, outcome);
   const emissions = outgoingOf(run, outcome.outgoing.slice(0, outcome.outgoingOfDone), whole);
-  const isFirst = (whole.carried?.retries ?? 0) === 0;
+  const isFirst = (whole.checkpoint?.retries ?? 0) === 0;
   if (isFirst && run.runnable.settings.retry?.reportFirst) emissions.push(failureOfRun(run, outcome.end.fault));
   return {
     ...baseOf(run, outcome, nowMs),
@@ -99,11 +99,11 @@ function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
   return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
 }
 
-function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { carried }: Whole): NewEmission[] {
+function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint }: Whole): NewEmission[] {
   let mails = 0;
   return outgoing.map((out) => {
     if (out.kind === 'email') {
-      const place = carried ? `${carried.waits}.${mails++}` : `${mails++}`;
+      const place = checkpoint ? `${checkpoint.waits}.${mails++}` : `${mails++}`;
       return { ...emittedBy(run, EMAIL, out.body), digestKey: digestKeyOf(run, place) };
     }
     if (out.kind === 'trigger') return { ...emittedBy(run, RUN, out.body), onlyListenerId: out.name };

@@ -26,13 +26,13 @@ export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): 
 }
 
 /** Of a run that begins where another one failed, from its JSON text of Checkpoint. */
-export function detailOfCheckpoint(carried: string): string | null {
-  return detailOf(JSON.parse(carried) as Checkpoint);
+export function detailOfCheckpoint(checkpoint: string): string | null {
+  return detailOf(JSON.parse(checkpoint) as Checkpoint);
 }
 
 /** JSON text of Checkpoint knows how many waits the run has had. */
-export function waitsOfCheckpoint(carried: string): number {
-  return (JSON.parse(carried) as Checkpoint).waits;
+export function waitsOfCheckpoint(checkpoint: string): number {
+  return (JSON.parse(checkpoint) as Checkpoint).waits;
 }
 
 // Return values, exports and resume data are JSON text already: they are copied in, not parsed and written again.

@@ -29,7 +29,7 @@ export interface ClaimedRun extends RunLease {
   /** A caller at another node waits for its answer. */
   readonly isAwaitedElsewhere: boolean;
   /** JSON text of Checkpoint (wait.ts), of a run that has waited or goes on for a failed one; null: it begins at its first step. */
-  readonly carried: string | null;
+  readonly checkpoint: string | null;
   /** JSON text of the request that ended its wait; null: time did, or it has not waited. */
   readonly resumed: string | null;
 }

@@ -59,7 +59,7 @@ export interface WaitStart {
   readonly dueAtMs: number;
   readonly waits: number;
   /** JSON text of Checkpoint. */
-  readonly carried: string;
+  readonly checkpoint: string;
 }
 
 /** What a run that goes on is given of what was before. */

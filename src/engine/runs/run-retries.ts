@@ -37,7 +37,7 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     }
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
-    const goingOn = { carried: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
+    const goingOn = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
     return (await emit(emissionOf(emission, failed), { goingOn })).appended;
   }
 

@@ -168,7 +168,9 @@ export class Runs {
       if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
-      const source = isSource ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal) : null;
+      const source = isSource
+        ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal)
+        : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const stepProps = isSource ? null : await retryStorage(() => stepPropsInput(propStores, deployment), signal);
       if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };

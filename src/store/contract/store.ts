@@ -105,10 +105,10 @@ export interface AppendOptions {
   /** A caller at this node waits for the first run's answer or end, also when another node executes it. */
   readonly isAwaited?: boolean;
   /**
-   * The run that it causes goes on where another one failed: `carried` as JSON text of Checkpoint, and its attempt. It keeps
-   * the deployment that is the active one now, and its next wait has the number behind `carried.waits`.
+   * The run that it causes goes on where another one failed: its `checkpoint` as JSON text, and its attempt. It keeps
+   * the deployment that is the active one now, and its next wait has the number behind `checkpoint.waits`.
    */
-  readonly goingOn?: { readonly carried: string; readonly attempt: number };
+  readonly goingOn?: { readonly checkpoint: string; readonly attempt: number };
 }
 
 export interface Finished {

@@ -104,7 +104,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
       attempt,
       alone: false,
       isAwaitedElsewhere: false,
-      carried: goingOn?.carried ?? null,
+      checkpoint: goingOn?.checkpoint ?? null,
       resumed: null,
     });
   } else if (!isFull) {

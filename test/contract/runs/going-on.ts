@@ -10,11 +10,11 @@ import { all, aStep, defined, type Harness, none, only, succeeded, waits } from 
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
 
-const CARRIED = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
+const CHECKPOINT = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
 
 async function goOn(stage: Stage, workflow: Workflow, hands: Admission = none()): Promise<Appended> {
   const event = stage.make.emission(stage.owner.id, { name: RUN, onlyListenerId: workflow.id, replay: true });
-  const appended = await stage.store.append(event, hands, { goingOn: { carried: CARRIED, attempt: 4 } });
+  const appended = await stage.store.append(event, hands, { goingOn: { checkpoint: CHECKPOINT, attempt: 4 } });
   stage.appended.add(appended.entry);
   return appended;
 }
@@ -31,7 +31,7 @@ export function goingOnContract(harness: Harness): void {
       const workflow = await stage.workflow();
       const { claims, firstRun } = await goOn(stage, workflow, all());
       const run = only(claims.runs);
-      deepEqual([run.run, run.attempt, run.carried, run.resumed], [firstRun, 4, CARRIED, null]);
+      deepEqual([run.run, run.attempt, run.checkpoint, run.resumed], [firstRun, 4, CHECKPOINT, null]);
       deepEqual(await stepsOf(stage, run.run), ['fetch', 'map']);
       await stage.end(run, succeeded({ steps: [aStep('store')] }));
       deepEqual(await stepsOf(stage, run.run), ['fetch', 'map', 'store']);
@@ -48,7 +48,7 @@ export function goingOnContract(harness: Harness): void {
       deepEqual(await stepsOf(stage, defined(firstRun)), ['fetch', 'map']);
       await stage.reopen();
       const run = only(await stage.claim());
-      deepEqual([run.run, run.attempt, run.carried], [firstRun, 4, CARRIED]);
+      deepEqual([run.run, run.attempt, run.checkpoint], [firstRun, 4, CHECKPOINT]);
       equal(run.runnable.deploymentId, workflow.deploymentId);
     });
 
@@ -57,11 +57,11 @@ export function goingOnContract(harness: Harness): void {
       const { claims } = await goOn(stage, await stage.workflow(), all());
       await stage.store.releaseRuns(claims.runs);
       const again = only(await stage.claim());
-      deepEqual([again.attempt, again.carried], [4, CARRIED]);
+      deepEqual([again.attempt, again.checkpoint], [4, CHECKPOINT]);
       await stage.reopen();
       await stage.store.rescue(none());
       const third = only(await stage.claim());
-      deepEqual([third.attempt, third.carried], [5, CARRIED]);
+      deepEqual([third.attempt, third.checkpoint], [5, CHECKPOINT]);
     });
 
     it('waits as every other one', async () => {
@@ -71,7 +71,7 @@ export function goingOnContract(harness: Harness): void {
       equal(await stage.store.resumeRun({ run: run.run, waits: 1 }, 'resume', '{}'), 'taken');
       await stage.end(run, waits({}, { steps: [aStep('ask')] }));
       const again = only(await stage.claim());
-      const { waits: n, steps } = JSON.parse(defined(again.carried)) as { waits: number; steps: unknown[] };
+      const { waits: n, steps } = JSON.parse(defined(again.checkpoint)) as { waits: number; steps: unknown[] };
       deepEqual([n, steps.length, again.resumed], [1, 3, '{}']);
       await assertLedgerAddsUp(stage);
     });
@@ -86,7 +86,7 @@ export function goingOnContract(harness: Harness): void {
       deepEqual([record.state, record.errorCode, record.attempt], ['failed', 'QueueFull', 4]);
       deepEqual(await stepsOf(stage, record.run), ['fetch', 'map']);
       // Its error causes a run that begins at its first step.
-      equal(only(await stage.claim(1, stage.global.id)).carried, null);
+      equal(only(await stage.claim(1, stage.global.id)).checkpoint, null);
       await assertLedgerAddsUp(stage);
       await assertOneErrorPerFailure(stage);
     });

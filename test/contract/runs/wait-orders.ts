@@ -126,7 +126,7 @@ export function waitOrdersContract(harness: Harness): void {
       const { claims, isCancelled } = await stage.end(run, waits({ kind: 'suspend' }), all());
       const again = only(claims.runs);
       deepEqual([again.run, again.resumed, isCancelled ?? false], [run.run, REQUEST, false]);
-      equal((JSON.parse(defined(again.carried)) as { waits: number }).waits, 1);
+      equal((JSON.parse(defined(again.checkpoint)) as { waits: number }).waits, 1);
       await stage.end(again, waits());
       equal(await stateOf(stage, run.run), 'waiting');
       await assertLedgerAddsUp(stage);

@@ -237,9 +237,9 @@ class Play {
       // Of an error of a run that was lost too often.
       const known = this.known.get(run.run);
       if (!known) continue;
-      const carried = run.carried === null ? null : (JSON.parse(run.carried) as { waits: number });
+      const checkpoint = run.checkpoint === null ? null : (JSON.parse(run.checkpoint) as { waits: number });
       deepEqual(
-        [known.state, carried?.waits ?? 0, run.resumed, run.attempt],
+        [known.state, checkpoint?.waits ?? 0, run.resumed, run.attempt],
         ['queued', known.waits, known.resumed, known.attempt],
       );
       known.state = 'running';

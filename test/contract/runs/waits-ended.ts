@@ -225,11 +225,11 @@ export function endedWaitsContract(harness: Harness): void {
       equal((await stage.store.rescue(none())).runs, 1);
       const third = only(await stage.claim());
       deepEqual(
-        [first, second, third].map((r) => [r.attempt, r.carried, r.resumed]),
+        [first, second, third].map((r) => [r.attempt, r.checkpoint, r.resumed]),
         [
-          [1, first.carried, '{"body":1}'],
-          [1, first.carried, '{"body":1}'],
-          [2, first.carried, '{"body":1}'],
+          [1, first.checkpoint, '{"body":1}'],
+          [1, first.checkpoint, '{"body":1}'],
+          [2, first.checkpoint, '{"body":1}'],
         ],
       );
       equal((await stage.tryEnd(second)).held, false);

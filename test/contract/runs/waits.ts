@@ -50,8 +50,8 @@ export function waitsContract(harness: Harness): void {
       deepEqual([again.run, again.attempt, again.resumed], [run.run, 1, null]);
       ok(again.fence > run.fence);
       deepEqual(new Uint8Array(again.emission.body), numbered(7));
-      const carried = JSON.parse(defined(again.carried)) as object;
-      deepEqual(carried, {
+      const checkpoint = JSON.parse(defined(again.checkpoint)) as object;
+      deepEqual(checkpoint, {
         waits: 1,
         kind: 'rerun',
         steps: [],
@@ -180,7 +180,7 @@ export function waitsContract(harness: Harness): void {
         await stage.end(run, waits({ ms: n * SECOND_MS }));
         await stage.pass(n * SECOND_MS);
         run = only(await stage.claim());
-        equal((JSON.parse(defined(run.carried)) as { waits: number }).waits, n);
+        equal((JSON.parse(defined(run.checkpoint)) as { waits: number }).waits, n);
       }
       await stage.end(run);
       const { state, endedAtMs } = defined(await stage.store.getRun(stage.owner.id, run.run));

@@ -54,7 +54,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'runs: what is claimed still waits': ['tx.runsOpened(runnable.id, -1);\n  core', 'core'],
     'runs: slots that find no run are kept': ['admission.dropRun(runnable.id);', ';'],
     'runs: what waited goes on with newer code': [
-      "carried === null ? found.runnable.deploymentId : text(row, 'deployment_id')",
+      "checkpoint === null ? found.runnable.deploymentId : text(row, 'deployment_id')",
       'found.runnable.deploymentId',
     ],
   }),

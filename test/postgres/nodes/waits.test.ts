@@ -270,12 +270,12 @@ test('a lost segment goes on at another node', async () => {
   equal((await a.rescue(none())).runs, 1);
   const again = only((await a.claimRuns(9, all())).runs);
   deepEqual(
-    [again.run, again.attempt, again.carried, again.resumed],
-    [run, segment.attempt + 1, segment.carried, segment.resumed],
+    [again.run, again.attempt, again.checkpoint, again.resumed],
+    [run, segment.attempt + 1, segment.checkpoint, segment.resumed],
   );
   equal((await endAt(nodes, b, { run: segment, outcome: waits() })).held, false);
   const { claims } = await endAt(nodes, a, { run: again, outcome: waits(), hands: all() });
-  equal((JSON.parse(defined(only(claims.runs).carried)) as { waits: number }).waits, 2);
+  equal((JSON.parse(defined(only(claims.runs).checkpoint)) as { waits: number }).waits, 2);
   await assertSound(nodes);
 });
 

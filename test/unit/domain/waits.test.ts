@@ -52,10 +52,10 @@ function waiting(kind: WaitAsked['kind'], more: Partial<RunOutcome> = {}, contex
 const succeeded = (more: Partial<RunOutcome>): RunOutcome => ({ ...NO_OUTCOME, end: { kind: 'succeeded' }, ...more });
 const failed = (more: Partial<RunOutcome>) =>
   ({ ...NO_OUTCOME, ...more, end: { kind: 'failed', fault: FAULT } }) as const;
-const carriedBy = (end: RunEnd): Checkpoint => JSON.parse(end.wait?.carried as string) as Checkpoint;
+const checkpointBy = (end: RunEnd): Checkpoint => JSON.parse(end.wait?.checkpoint as string) as Checkpoint;
 /** The run as it is claimed after that wait. */
 const after = (end: RunEnd, more: Partial<ClaimedRun> = {}): ClaimedRun =>
-  claimedRun(7, { carried: end.wait?.carried as string, ...more });
+  claimedRun(7, { checkpoint: end.wait?.checkpoint as string, ...more });
 const request = (body: string): string => `{"method":"POST","path":"/","body":${body}}`;
 const namesOf = (steps: readonly StepResult[]): string[] => steps.map(({ namespace }) => namespace);
 
@@ -74,7 +74,7 @@ test('what was sent takes effect when the wait begins', () => {
     ['$email'],
   );
   assert.equal(stepsIn(end.detail as string).length, 1);
-  const { steps, logs, reruns, retries } = carriedBy(end);
+  const { steps, logs, reruns, retries } = checkpointBy(end);
   assert.deepEqual([namesOf(steps), logs.length, reruns, retries], [['one'], 1, null, 0]);
 });
 
@@ -98,7 +98,7 @@ test('each wait has the next number', () => {
   const first = endOf(claimedRun(7), waiting('delay', { steps: [step('one')] }), NOW_MS);
   const second = endOf(after(first), waiting('suspend', { steps: [step('two')] }), NOW_MS);
   assert.deepEqual(
-    [second.wait?.waits, carriedBy(second).waits, namesOf(carriedBy(second).steps)],
+    [second.wait?.waits, checkpointBy(second).waits, namesOf(checkpointBy(second).steps)],
     [2, 2, ['one', 'two']],
   );
 });
@@ -126,7 +126,7 @@ test('a step that is executed again is not done', () => {
   const steps = [step('one'), step('poll')];
   const first = endOf(claimedRun(7), waiting('rerun', { steps }, '{"n":1}'), NOW_MS);
   assert.deepEqual(
-    [namesOf(carriedBy(first).steps), carriedBy(first).reruns],
+    [namesOf(checkpointBy(first).steps), checkpointBy(first).reruns],
     [['one'], { runs: 1, context: '{"n":1}' }],
   );
   const shown = stepsIn(first.detail as string).map(({ namespace, isAgain }) => [namespace, isAgain]);
@@ -135,7 +135,7 @@ test('a step that is executed again is not done', () => {
     ['poll', true],
   ]);
   const second = endOf(after(first), waiting('rerun', { steps: [step('poll')] }), NOW_MS);
-  assert.deepEqual(carriedBy(second).reruns, { runs: 2, context: null });
+  assert.deepEqual(checkpointBy(second).reruns, { runs: 2, context: null });
   const resumed = request('"done"');
   const last = endOf(after(second, { resumed }), succeeded({ steps: [step('poll'), step('end')] }), NOW_MS);
   const told = stepsIn(last.detail as string);
@@ -161,7 +161,7 @@ test('a step asked for again keeps its request when it fails', () => {
 test('another step that is executed again counts anew', () => {
   const first = endOf(claimedRun(7), waiting('rerun', { steps: [step('one')] }), NOW_MS);
   const second = endOf(after(first), waiting('rerun', { steps: [step('one'), step('two')] }), NOW_MS);
-  assert.deepEqual([carriedBy(second).reruns?.runs, namesOf(carriedBy(second).steps)], [1, ['one']]);
+  assert.deepEqual([checkpointBy(second).reruns?.runs, namesOf(checkpointBy(second).steps)], [1, ['one']]);
 });
 
 function retried(retry: Partial<RetrySettings> = {}): ClaimedRun['runnable'] {
@@ -179,7 +179,7 @@ test('what succeeded is kept and sent, what failed is not', () => {
     end.emissions.map(({ body }) => text(body)),
     ['{"subject":"of one"}'],
   );
-  assert.deepEqual([namesOf(carriedBy(end).steps), carriedBy(end).retries], [['one'], 1]);
+  assert.deepEqual([namesOf(checkpointBy(end).steps), checkpointBy(end).retries], [['one'], 1]);
   assert.deepEqual(namesOf(stepsIn(end.detail as string)), ['one', 'two']);
   const last = endOf(after(end, { runnable: retried() }), succeeded({ steps: [step('two')] }), NOW_MS);
   assert.deepEqual(
@@ -197,7 +197,7 @@ test('the first failure is told when asked for', () => {
     [[ERRORS, 7]],
   );
   const second = endOfAttempt(after(first, { runnable }), failed({}), { nowMs: NOW_MS, inMs: 60 });
-  assert.deepEqual([second.emissions, carriedBy(second).retries], [[], 2]);
+  assert.deepEqual([second.emissions, checkpointBy(second).retries], [[], 2]);
   const third = endOf(after(second, { runnable }), failed({}), NOW_MS);
   assert.deepEqual([third.state, third.fault, third.emissions.length], ['failed', FAULT, 1]);
 });
@@ -272,6 +272,6 @@ test('steps are read as they were written', () => {
   ];
   const detail = detailOf({ steps, logs: [], logBytesDropped: 0 }) as string;
   assert.deepEqual(stepsIn(detail), steps);
-  const goingOn = goingOnOf({ carried: checkpointFrom(steps), resumed: null });
+  const goingOn = goingOnOf({ checkpoint: checkpointFrom(steps), resumed: null });
   assert.deepEqual([goingOn?.steps, goingOn?.waits, goingOn?.callback], [steps, 0, null]);
 });

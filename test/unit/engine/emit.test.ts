@@ -129,7 +129,7 @@ test('a repeat does not wait for a suspended run', async () => {
 
 test('a run that goes on is appended as such', async () => {
   const { emit, asked } = create([appended(5)]);
-  const goingOn = { carried: '{}', attempt: 2 };
+  const goingOn = { checkpoint: '{}', attempt: 2 };
   await emit(emission, { goingOn });
   assert.deepEqual(asked, [{ goingOn, isAwaited: false }]);
 });

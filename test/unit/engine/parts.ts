@@ -72,7 +72,7 @@ export function claimedRun(run: number, more: Partial<ClaimedRun> = {}): Claimed
     attempt: 1,
     alone: false,
     isAwaitedElsewhere: false,
-    carried: null,
+    checkpoint: null,
     resumed: null,
     ...more,
   };

@@ -176,7 +176,7 @@ test('a failed attempt that is tried again waits', async () => {
   await execution(claimedRun(5, { runnable: patient }));
   assert.deepEqual([ends[0]?.state, ends[0]?.wait?.kind, ends[0]?.emissions, woken], ['waiting', 'retry', [], [100]]);
   assert.partialDeepStrictEqual(lines[0], { level: 'info', fields: { why: 'retry', code: 'Error', attempt: 1 } });
-  await execution(claimedRun(6, { runnable: patient, carried: ends[0]?.wait?.carried as string, attempt: 2 }));
+  await execution(claimedRun(6, { runnable: patient, checkpoint: ends[0]?.wait?.checkpoint as string, attempt: 2 }));
   assert.deepEqual([ends[1]?.state, ends[1]?.emissions.length], ['failed', 1]);
 });
 
@@ -196,7 +196,7 @@ test('a run that goes on is given what was before', async () => {
   };
   const { execution, ends } = create({ execute });
   await execution(claimedRun(5));
-  await execution(claimedRun(6, { carried: ends[0]?.wait?.carried as string, resumed: '{"body":1}' }));
+  await execution(claimedRun(6, { checkpoint: ends[0]?.wait?.checkpoint as string, resumed: '{"body":1}' }));
   assert.deepEqual([requests[0]?.goingOn, requests[0]?.resumeKey.length], [null, 64]);
   assert.deepEqual([requests[1]?.goingOn?.waits, requests[1]?.goingOn?.callback], [1, '{"body":1}']);
   assert.equal(ends[1]?.wait?.waits, 2);

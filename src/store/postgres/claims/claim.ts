@@ -64,18 +64,18 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
 }
 
 function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
-  const carried = textOrNull(row, 'carried');
+  const checkpoint = textOrNull(row, 'carried');
   return {
     run: number(row, 'run'),
     fence: number(row, 'fence'),
-    runnable: carried === null ? runnable : { ...runnable, deploymentId: text(row, 'deployment_id') },
+    runnable: checkpoint === null ? runnable : { ...runnable, deploymentId: text(row, 'deployment_id') },
     emission: toEmission(row, by),
     via: text<Via>(row, 'via'),
     subscriptionId: textOrNull(row, 'subscription_id'),
     attempt: number(row, 'attempt'),
     alone: flag(row, 'alone'),
     isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
-    carried,
+    checkpoint,
     resumed: textOrNull(row, 'resumed'),
   };
 }

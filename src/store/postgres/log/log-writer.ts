@@ -113,7 +113,7 @@ export class PlannedLogWriter implements LogWriter {
       awaited_by: made.isAwaited ? node : null,
     };
     if (state === 'failed') {
-      const detail = goingOn ? detailOfCheckpoint(goingOn.carried) : null;
+      const detail = goingOn ? detailOfCheckpoint(goingOn.checkpoint) : null;
       const failure = { error_entry: error?.entry ?? null, error_code: error?.code ?? null };
       changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
       return;
@@ -127,7 +127,7 @@ export class PlannedLogWriter implements LogWriter {
       alone: false,
       rescues: 0,
     };
-    if (goingOn) changes.goingOn.push({ ...open, ...checkpointCells(goingOn.carried) });
+    if (goingOn) changes.goingOn.push({ ...open, ...checkpointCells(goingOn.checkpoint) });
     else changes.openRuns.push(open);
   }
 
@@ -279,7 +279,7 @@ export class PlannedLogWriter implements LogWriter {
   }
 }
 
-function checkpointCells(carried: string): Cells {
-  const { waits, summary, ...course } = JSON.parse(carried) as Checkpoint;
-  return { waits, carried, summary_so_far: summary, detail_so_far: detailOf(course) };
+function checkpointCells(checkpoint: string): Cells {
+  const { waits, summary, ...course } = JSON.parse(checkpoint) as Checkpoint;
+  return { waits, carried: checkpoint, summary_so_far: summary, detail_so_far: detailOf(course) };
 }

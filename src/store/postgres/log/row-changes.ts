@@ -264,7 +264,7 @@ function sendWaits(tx: Tx, waits: readonly PlannedWait[]): void {
     arrayLiteral(waits.map(({ state, wait }) => (state === 'waiting' ? wait.kind : null))),
     arrayLiteral(waits.map(({ state, wait }) => (state === 'waiting' ? wait.dueAtMs : null))),
     arrayLiteral(waits.map(({ resumed }) => resumed)),
-    arrayLiteral(waits.map(({ wait }) => wait.carried)),
+    arrayLiteral(waits.map(({ wait }) => wait.checkpoint)),
     arrayLiteral(waits.map(({ reported }) => reported.summary)),
     arrayLiteral(waits.map(({ reported }) => reported.detail)),
   );

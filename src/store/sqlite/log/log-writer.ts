@@ -143,9 +143,9 @@ export class SqliteLogWriter implements LogWriter {
       writer.run(
         'UPDATE runs SET attempt = ?, waits = ?, detail = ?, carried = ? WHERE run = ?',
         goingOn.attempt,
-        waitsOfCheckpoint(goingOn.carried),
-        detailOfCheckpoint(goingOn.carried),
-        state === 'failed' ? null : goingOn.carried,
+        waitsOfCheckpoint(goingOn.checkpoint),
+        detailOfCheckpoint(goingOn.checkpoint),
+        state === 'failed' ? null : goingOn.checkpoint,
         run,
       );
     }

@@ -112,7 +112,7 @@ class SqliteLeasedRun implements LeasedRun {
       isWaiting ? wait.kind : null,
       isWaiting ? wait.dueAtMs : null,
       resumed,
-      wait.carried,
+      wait.checkpoint,
       this.run,
     );
   }

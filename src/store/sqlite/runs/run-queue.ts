@@ -76,10 +76,10 @@ export function claimOldest(claimer: Claimer, runnable: Runnable, count: number)
 
 function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnable }): ClaimedRun {
   const { row } = found;
-  const carried = textOrNull(row, 'carried');
+  const checkpoint = textOrNull(row, 'carried');
   // What it has behind it belongs to the code that did it.
-  const deploymentId = carried === null ? found.runnable.deploymentId : text(row, 'deployment_id');
-  const runnable = carried === null ? found.runnable : { ...found.runnable, deploymentId };
+  const deploymentId = checkpoint === null ? found.runnable.deploymentId : text(row, 'deployment_id');
+  const runnable = checkpoint === null ? found.runnable : { ...found.runnable, deploymentId };
   const run = number(row, 'run');
   const fence = number(row, 'fence') + 1;
   core.writer.run(
@@ -104,7 +104,7 @@ function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnabl
     attempt: number(row, 'attempt'),
     alone: row.alone === 1,
     isAwaitedElsewhere: false,
-    carried,
+    checkpoint,
     resumed: textOrNull(row, 'resumed'),
   };
 }

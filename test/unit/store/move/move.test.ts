@@ -64,8 +64,8 @@ async function takeAll(store: Store): Promise<object> {
   return {
     rescued: [rescued.runs, rescued.deliveries],
     runs: runs
-      .map(({ run, attempt, alone, carried, resumed, runnable }) => {
-        return [run, attempt, alone, carried, resumed, runnable.deploymentId];
+      .map(({ run, attempt, alone, checkpoint, resumed, runnable }) => {
+        return [run, attempt, alone, checkpoint, resumed, runnable.deploymentId];
       })
       .sort(),
     deliveries: deliveries.map(({ delivery, attempt, kind }) => [delivery, attempt, kind]).sort(),
