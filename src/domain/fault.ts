@@ -1,7 +1,7 @@
 // The closed table of refusals that callers see, as `application/problem+json`. docs/errors.md lists the same; a test
 // compares them. Whatever is thrown and is not a Refusal goes out as `internal`, and is logged whole.
 
-export const FAULTS = {
+export const REFUSALS = {
   malformed: { status: 400, title: 'Bad request' },
   no_answer: { status: 400, title: 'No answer from the workflow' },
   unauthenticated: { status: 401, title: 'Authentication needed' },
@@ -21,7 +21,7 @@ export const FAULTS = {
   run_timeout: { status: 504, title: 'The workflow took too long' },
 } as const;
 
-export type FaultCode = keyof typeof FAULTS;
+export type RefusalCode = keyof typeof REFUSALS;
 
 /** One parameter that was wrong. For code: with file, line (from 1) and column (from 1). */
 export interface ParameterFault {
@@ -35,12 +35,12 @@ export interface ParameterFault {
 /** Thrown anywhere below HTTP to answer with this problem. `detail` says what was wrong, with which value, and what would be right. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  readonly code: FaultCode;
+  readonly code: RefusalCode;
   readonly errors: readonly ParameterFault[];
   readonly retryAfterS: number | null;
 
   constructor(
-    code: FaultCode,
+    code: RefusalCode,
     detail: string,
     more: { errors?: readonly ParameterFault[]; retryAfterS?: number } = {},
   ) {

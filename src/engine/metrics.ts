@@ -1,7 +1,7 @@
 // What Prometheus may ask of this process.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { FAULTS, type FaultCode } from '../domain/fault.ts';
+import { REFUSALS, type RefusalCode } from '../domain/fault.ts';
 import { REPAIR_KINDS } from '../store/contract/counters.ts';
 import type { Slots } from './capacity/slots.ts';
 import type { Streams } from './streams/streams.ts';
@@ -75,7 +75,7 @@ export class Metrics {
     });
     // Shown from the start: an alert looks for what was added.
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
-    for (const code of Object.keys(FAULTS)) this.#refusals.inc({ code }, 0);
+    for (const code of Object.keys(REFUSALS)) this.#refusals.inc({ code }, 0);
     const gauge = (name: string, help: string, read: () => number): void => {
       new Gauge({
         name,
@@ -96,7 +96,7 @@ export class Metrics {
     gauge('errand_streams_cut', 'Streams cut off since the start, as their readers took nothing', () => streams.cut);
   }
 
-  refused(code: FaultCode): void {
+  refused(code: RefusalCode): void {
     this.#refusals.inc({ code });
   }
 

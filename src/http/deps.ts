@@ -3,7 +3,7 @@
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
-import type { FaultCode } from '../domain/fault.ts';
+import type { RefusalCode } from '../domain/fault.ts';
 import type { ApiKey, KeyInput } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
@@ -76,7 +76,7 @@ export interface Metrics {
   /** Returns the metrics of the whole process as Prometheus text. */
   text(): Promise<{ contentType: string; body: string }>;
   /** Counts a request that was answered with this refusal, whatever part answered it. */
-  refused(code: FaultCode): void;
+  refused(code: RefusalCode): void;
 }
 
 export interface Accepted {

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { FAULTS, type FaultCode, Refusal } from '../domain/fault.ts';
+import { REFUSALS, type RefusalCode, Refusal } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';
@@ -21,7 +21,7 @@ const RETRY_AFTER_S = 1;
 const INTERNAL = 'An internal error. The log has its details under the x-request-id of this answer.';
 
 /** Codes for Fastify's own refusals; its other 4xx are `malformed`. */
-const FASTIFY_FAULTS: Readonly<Record<string, FaultCode>> = {
+const FASTIFY_FAULTS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media',
 };
@@ -62,7 +62,7 @@ export function refused(refusal: Refusal, requestId: string, { metrics }: Pick<H
 
 /** Returns the answer that refuses a request, uncounted. */
 export function problemFrom(refusal: Refusal, requestId: string): Problem {
-  const { status, title } = FAULTS[refusal.code];
+  const { status, title } = REFUSALS[refusal.code];
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',
     'cache-control': 'no-store',

@@ -1,12 +1,12 @@
-import { FAULTS, type FaultCode } from '../../domain/fault.ts';
-import { FAULT_MEANINGS } from './faults.ts';
+import { REFUSALS, type RefusalCode } from '../../domain/fault.ts';
+import { REFUSAL_MEANINGS } from './faults.ts';
 import { htmlPage, inlineHtml } from './html.ts';
 
 /** The table of refusals; `type` of every problem points to its row. */
 export function faultTable(): string {
-  const rows = (Object.keys(FAULTS) as FaultCode[]).map((code) => {
-    const { status, title } = FAULTS[code];
-    const cells = [`<code>${code}</code>`, String(status), inlineHtml(title), inlineHtml(FAULT_MEANINGS[code])];
+  const rows = (Object.keys(REFUSALS) as RefusalCode[]).map((code) => {
+    const { status, title } = REFUSALS[code];
+    const cells = [`<code>${code}</code>`, String(status), inlineHtml(title), inlineHtml(REFUSAL_MEANINGS[code])];
     return `<tr id="${code}">${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
   return `<div class="table"><table><thead><tr><th>Code</th><th>Status</th><th>Title</th><th>When</th></tr></thead>

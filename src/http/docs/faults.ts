@@ -1,8 +1,8 @@
-// The error codes in words, for the page and for docs/errors.md. A test compares all three with FAULTS.
+// The error codes in words, for the page and for docs/errors.md. A test compares all three with REFUSALS.
 
-import type { FaultCode } from '../../domain/fault.ts';
+import type { RefusalCode } from '../../domain/fault.ts';
 
-export const FAULT_MEANINGS: Readonly<Record<FaultCode, string>> = {
+export const REFUSAL_MEANINGS: Readonly<Record<RefusalCode, string>> = {
   malformed: 'Something in the request has the wrong shape; `errors` names each parameter and what would be right.',
   no_answer:
     'An HTTP trigger with `custom_response`: the run ended without `$.respond`. Or a source with `customResponse`, without `respond`.',

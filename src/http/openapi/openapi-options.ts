@@ -4,7 +4,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { FAULTS } from '../../domain/fault.ts';
+import { REFUSALS } from '../../domain/fault.ts';
 import { VERSION } from '../../domain/version.ts';
 import { isRecord } from '../body/json.ts';
 import { INGRESS, RESUMING } from '../ingress/document.ts';
@@ -22,7 +22,7 @@ const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 const PROBLEM = Type.Object(
   {
     type: text({ example: '/docs/errors#not_found' }),
-    title: text({ example: FAULTS.not_found.title }),
+    title: text({ example: REFUSALS.not_found.title }),
     status: Type.Integer({ examples: [404] }),
     detail: text({
       description: 'What was wrong, with which value, and what would be right.',
@@ -47,7 +47,7 @@ const PROBLEM = Type.Object(
     examples: [
       {
         type: '/docs/errors#not_found',
-        title: FAULTS.not_found.title,
+        title: REFUSALS.not_found.title,
         status: 404,
         detail: 'there is no webhook wh_0',
         error: 'there is no webhook wh_0',

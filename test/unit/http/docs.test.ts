@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
-import { FAULTS } from '../../../src/domain/fault.ts';
+import { REFUSALS } from '../../../src/domain/fault.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { inlined, startServer } from './harness.ts';
 
@@ -69,7 +69,7 @@ test('the docs show every operation and fault', async (t) => {
     assert.ok(text.includes(`id="${operationId}"`), operationId);
     assert.ok(text.includes(`>${summary}<`) || text.includes(`>${summary.replaceAll('’', '&#39;')}<`), summary);
   }
-  for (const code of Object.keys(FAULTS)) assert.ok(text.includes(`<tr id="${code}">`), code);
+  for (const code of Object.keys(REFUSALS)) assert.ok(text.includes(`<tr id="${code}">`), code);
   assert.ok(text.includes(`export URL=http://127.0.0.1:${port}`));
   for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(text.includes(`id="${id}"`), `no place ${id}`);
 });

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
-import type { FaultCode } from '../../../src/domain/fault.ts';
+import type { RefusalCode } from '../../../src/domain/fault.ts';
 import { OWNER_SCOPES } from '../../../src/domain/keys.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/openapi/document.ts';
@@ -38,7 +38,7 @@ export interface Harness {
   readonly calls: Call[];
   readonly logged: { fields: object; name: string }[];
   /** By code, in the order in which they were answered. */
-  readonly refused: FaultCode[];
+  readonly refused: RefusalCode[];
   call(method: string, path: string, more?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -110,7 +110,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
   const calls: Call[] = [];
   const logged: { fields: object; name: string }[] = [];
   const log = (fields: object, name: string) => void logged.push({ fields, name });
-  const refused: FaultCode[] = [];
+  const refused: RefusalCode[] = [];
   let port = 0;
   const deps: HttpDeps = {
     store: { ...stage.store, ...store },

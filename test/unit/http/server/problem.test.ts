@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { FAULTS, type FaultCode, Refusal } from '../../../../src/domain/fault.ts';
-import { FAULT_MEANINGS } from '../../../../src/http/docs/faults.ts';
+import { REFUSALS, type RefusalCode, Refusal } from '../../../../src/domain/fault.ts';
+import { REFUSAL_MEANINGS } from '../../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
 import { startServer } from '../harness.ts';
@@ -10,20 +10,20 @@ import { connect } from '../raw-connection.ts';
 import { trigger } from '../records.ts';
 
 const NO_METRICS = { text: () => Promise.reject(new Error('no fake for text')), refused: () => {} };
-const CODES = Object.keys(FAULTS) as FaultCode[];
+const CODES = Object.keys(REFUSALS) as RefusalCode[];
 
 test('the documented table equals the faults', async () => {
   const text = await readFile(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+?) \| (.+) \|$/gm)].map((row) => row.slice(1));
-  const wanted = CODES.map((code) => [code, String(FAULTS[code].status), FAULTS[code].title, FAULT_MEANINGS[code]]);
+  const wanted = CODES.map((code) => [code, String(REFUSALS[code].status), REFUSALS[code].title, REFUSAL_MEANINGS[code]]);
   assert.deepEqual(rows, wanted);
 });
 
 test('every fault has a whole problem', () => {
   for (const code of CODES) {
     const { status, headers, body } = problemFrom(new Refusal(code, 'why'), 'req_1');
-    assert.equal(status, FAULTS[code].status);
-    const { title } = FAULTS[code];
+    assert.equal(status, REFUSALS[code].status);
+    const { title } = REFUSALS[code];
     assert.deepEqual(JSON.parse(body), { type: `/docs/errors#${code}`, title, status, detail: 'why', error: 'why' });
     assert.match(headers['content-type'] ?? '', /^application\/problem\+json/);
     assert.equal(headers['x-request-id'], 'req_1');
@@ -108,7 +108,7 @@ test('every refusal is counted, whoever answers it', async (t) => {
   const { call, port, seed, refused } = await startServer(t);
   const endpoint = trigger(1, { tokenHash: 'x' });
   await seed.triggers(endpoint);
-  const counted = async (what: () => Promise<unknown>): Promise<FaultCode[]> => {
+  const counted = async (what: () => Promise<unknown>): Promise<RefusalCode[]> => {
     refused.length = 0;
     await what();
     return [...refused];
