@@ -82,7 +82,7 @@ export function failureOfDelivery(
   return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
 }
 
-/** Of a run that never began, since as many wait already as may. `isThrottled`: for their time, and not for free hands. */
+/** Of a run that never began, since as many wait already as may. `isThrottled`: for their time, and not for free slots. */
 export function queueFull({ name, settings }: Runnable, isThrottled: boolean, tsMs: number): Fault {
   const wait = `${settings.queueLimit} runs wait already (settings.queue_limit)`;
   const why = isThrottled

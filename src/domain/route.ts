@@ -1,12 +1,12 @@
-// Who hears an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
+// Which listeners hear an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
 
 import { MAIL } from './delivery/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
 
-/** By id. A `Map` will do; the store reads rows on demand. */
-export interface Lookup<T> {
+/** Records by id. A `Map` will do; the store reads rows on demand. */
+export interface ById<T> {
   get(id: string): T | undefined;
 }
 
@@ -14,22 +14,22 @@ export interface Lookup<T> {
 export interface RouteTable {
   /** Active ones, with this emitter or a wildcard that covers it; most specific first (see `coveringEmitters`). */
   readonly subscriptions: readonly Subscription[];
-  readonly runnables: Lookup<Runnable>;
-  readonly webhooks: Lookup<Webhook>;
+  readonly runnables: ById<Runnable>;
+  readonly webhooks: ById<Webhook>;
   /** The owner's global error workflow. */
   readonly globalWorkflow: Runnable | null;
   /** The emitter's own `notify` setting. */
   readonly notify: boolean;
 }
 
-export type Target =
+export type RouteTarget =
   | { readonly kind: 'run'; readonly runnable: Runnable; readonly via: Via; readonly subscriptionId: string | null }
   | { readonly kind: 'webhook'; readonly webhook: Webhook; readonly via: Via; readonly subscriptionId: string | null }
   | { readonly kind: 'mail'; readonly via: Via }
   | { readonly kind: 'http'; readonly listenerId: string; readonly via: Via };
 
 /** Of a delivery. */
-export function listenerOfTarget(target: Exclude<Target, { kind: 'run' }>): string {
+export function listenerOfTarget(target: Exclude<RouteTarget, { kind: 'run' }>): string {
   if (target.kind === 'mail') return MAIL;
   return target.kind === 'http' ? target.listenerId : target.webhook.id;
 }
@@ -42,7 +42,7 @@ export interface Withheld {
 }
 
 export interface Routed {
-  readonly targets: readonly Target[];
+  readonly targets: readonly RouteTarget[];
   readonly withheld: readonly Withheld[];
 }
 
@@ -74,7 +74,7 @@ export function route(emission: NewEmission, table: RouteTable): Routed {
   if (emission.name === EMAIL) return { targets: [{ kind: 'mail', via: 'direct' }], withheld: [] };
   if (emission.name === HTTP) return routeRequest(emission.onlyListenerId);
   if (emission.onlyListenerId !== null) return routeDirect(emission.onlyListenerId, table);
-  const targets: Target[] = [];
+  const targets: RouteTarget[] = [];
   const withheld: Withheld[] = [];
   const seen = new Set<string>();
   if (emission.name === ERRORS) addGlobal(emission, table, { targets, withheld, seen });
@@ -98,12 +98,12 @@ function routeRequest(listenerId: string | null): Routed {
 
 function routeDirect(listenerId: string, table: RouteTable): Routed {
   const runnable = table.runnables.get(listenerId);
-  const targets: Target[] = runnable ? [{ kind: 'run', runnable, via: 'direct', subscriptionId: null }] : [];
+  const targets: RouteTarget[] = runnable ? [{ kind: 'run', runnable, via: 'direct', subscriptionId: null }] : [];
   return { targets, withheld: [] };
 }
 
 interface Growing {
-  readonly targets: Target[];
+  readonly targets: RouteTarget[];
   readonly withheld: Withheld[];
   readonly seen: Set<string>;
 }
@@ -141,7 +141,7 @@ function loopReason(emission: NewEmission, listenerId: string): string | null {
   return null;
 }
 
-function targetOf(subscription: Subscription, table: RouteTable): Target | 'inactive' | undefined {
+function targetOf(subscription: Subscription, table: RouteTable): RouteTarget | 'inactive' | undefined {
   const { listenerId, via, id: subscriptionId } = subscription;
   const webhook = table.webhooks.get(listenerId);
   // A webhook that is not active still gets its delivery: it is held until the webhook is enabled again.

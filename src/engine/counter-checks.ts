@@ -1,5 +1,5 @@
 // Compares the store's counters with its rows: once an hour, a little after nodes were taken for gone, and when a counter
-// was seen to be wrong. What had to be put right is a fault of this program or of its storage: it is counted and told.
+// was seen to be wrong. A counter that had to be corrected is a fault of this program or of its storage: it is counted and logged.
 
 import { LIMITS } from '../domain/limits.ts';
 import type { Clock } from '../ports.ts';
@@ -15,8 +15,8 @@ interface CountersDeps extends LoopPorts {
   readonly wake: WakeUps;
 }
 
-/** Repairs that one look tells one by one; the others are in the sum. */
-const TOLD = 20;
+/** Repairs that one check logs one by one; the others are in the sum. */
+const LOGGED = 20;
 
 export class Counters {
   readonly #deps: CountersDeps;
@@ -34,7 +34,7 @@ export class Counters {
     this.#loop.start();
   }
 
-  /** Soon, so that of many reasons at once one look comes. */
+  /** Checks soon, so that many reasons at once lead to one check. */
   #checkSoon(): void {
     this.#isAsked = true;
     this.#loop.wake(LIMITS.countersSoonMs);
@@ -46,27 +46,27 @@ export class Counters {
 
   async tick(): Promise<number> {
     const { store, clock } = this.#deps;
-    // Half: of several nodes one looks first, and the others are not much behind it.
+    // Half: of several nodes one checks first, and the others are not much behind it.
     const isAsked = this.#isAsked;
     this.#isAsked = false;
     let isDone = false;
     try {
       const everyMs = isAsked ? LIMITS.countersSoonMs : LIMITS.countersEveryMs / 2;
       const { isChecked, repairs } = await store.repairCounters(clock.nowMs() - everyMs);
-      this.#tell(repairs);
+      this.#report(repairs);
       isDone = isChecked || !isAsked;
     } finally {
-      // Who looked a moment ago may have looked before the reason came.
+      // A check a moment ago may have been before the reason came.
       if (!isDone) this.#isAsked ||= isAsked;
     }
     return isDone ? Number.POSITIVE_INFINITY : LIMITS.countersSoonMs;
   }
 
-  #tell(repairs: Awaited<ReturnType<Store['repairCounters']>>['repairs']): void {
+  #report(repairs: Awaited<ReturnType<Store['repairCounters']>>['repairs']): void {
     const { metrics, log } = this.#deps;
     if (repairs.length === 0) return;
     for (const { kind } of repairs) metrics.repairs.inc({ kind });
-    for (const { kind, ownerId, of, counted, found } of repairs.slice(0, TOLD)) {
+    for (const { kind, ownerId, of, counted, found } of repairs.slice(0, LOGGED)) {
       log.warn({ kind, owner_id: ownerId, of, counted, found }, 'a counter differed from its rows and was corrected');
     }
     log.warn(

@@ -1,4 +1,4 @@
-// The one sleeping loop. A tick does what is due and returns how long to wait; a wake-up is only a hint that cuts the
+// The loop of all parts that wait for work. A tick does what is due and returns how long to wait; a wake-up is only a hint that cuts the
 // wait short, so a lost one costs at most `maxWaitMs`.
 
 import type { Log, Random } from '../ports.ts';
@@ -19,7 +19,7 @@ export interface LoopOptions {
   readonly maxWaitMs: number;
 }
 
-/** After a tick that threw: storage is away, most likely. */
+/** Wait after a tick that threw: storage is away, most likely. */
 const AFTER_FAILURE_MS = 500;
 const JITTER = 0.1;
 
@@ -50,7 +50,7 @@ export class Loop {
   wake(inMs = 0): void {
     if (this.#stopped) return;
     if (this.#isTicking) this.#wokenInMs = Math.min(this.#wokenInMs, inMs);
-    // Never later than it would: wake-ups that come faster than a timer fires must not put it off for ever.
+    // Only sooner: wake-ups that come faster than a timer fires must not put the tick off for ever.
     else if (performance.now() + inMs < this.#dueAt) this.#schedule(inMs);
   }
 
@@ -78,7 +78,7 @@ export class Loop {
       waitMs = await this.#options.tick();
       this.#isStorageAway = false;
     } catch (error) {
-      this.#tellFailure(error);
+      this.#reportFailure(error);
     }
     this.#isTicking = false;
     if (this.#stopped) return;
@@ -92,8 +92,8 @@ export class Loop {
       : Number.POSITIVE_INFINITY;
   }
 
-  /** An outage of storage is told once, and not with every tick. */
-  #tellFailure(error: unknown): void {
+  /** Logs an outage of storage once, and not with every tick. */
+  #reportFailure(error: unknown): void {
     const { name } = this.#options;
     const { log } = this.#ports;
     if (!(error instanceof StoreUnavailable)) {

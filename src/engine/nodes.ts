@@ -1,6 +1,6 @@
-// Life among nodes that share a store: says that this one is alive, ends what a caller at another one cancelled, and takes
-// over what a node that is gone still held. With a store of one node only there is never anything to do. It runs from the
-// first moment to the last: a node that is starting or draining is alive.
+// Nodes that share a store: this one beats, ends runs that a caller of another node cancelled, and takes over what nodes
+// that are gone had leased. With a store of one node there is never anything to do. It runs from the first moment to the
+// last: a node that is starting or draining is alive.
 
 import { HOUR_MS, LIMITS } from '../domain/limits.ts';
 import type { Wake } from '../ports.ts';
@@ -52,7 +52,7 @@ export class Nodes {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Takes what nodes that are gone still hold. */
+  /** Takes over what nodes that are gone have leased. */
   async rescue(): Promise<void> {
     const { store, slots, dispatch, log } = this.#deps;
     const { runs, deliveries, claims } = await store.rescue(slots);
@@ -62,7 +62,7 @@ export class Nodes {
 
   async #tickRescue(): Promise<number> {
     if (!this.#isRescueDue) return Number.POSITIVE_INFINITY;
-    // Before, so that a beat meanwhile can ask for another one.
+    // Before the rescue, so that a beat during it can ask for another one.
     this.#isRescueDue = false;
     await this.rescue();
     this.#deps.wake.notify('takeovers');

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { REFUSALS, type RefusalCode, Refusal } from '../domain/fault.ts';
+import { REFUSALS, Refusal, type RefusalCode } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';

@@ -21,8 +21,8 @@ import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
 import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
-import { Sweep } from '../engine/schedule/janitor.ts';
-import { Times } from '../engine/schedule/scheduler.ts';
+import { Janitor } from '../engine/schedule/janitor.ts';
+import { Scheduler } from '../engine/schedule/scheduler.ts';
 import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
@@ -124,7 +124,7 @@ function buildParts(surroundings: Surroundings) {
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
   const shared = { store, slots, dispatch, metrics, clock, wake, ...loopPorts };
-  const sweep = new Sweep(shared);
+  const janitor = new Janitor(shared);
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner });
   const propStores = propStoresOf(store);
@@ -132,7 +132,7 @@ function buildParts(surroundings: Surroundings) {
   const { post, probe } = poster;
   const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
   const operations = new Operations(shared);
-  const times = new Times({ ...shared, waiters, retentionDays: config.retentionDays });
+  const scheduler = new Scheduler({ ...shared, waiters, retentionDays: config.retentionDays });
   dispatch.connect({
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
@@ -184,8 +184,8 @@ function buildParts(surroundings: Surroundings) {
     runs,
     deliveries,
     operations,
-    times,
-    sweep,
+    scheduler,
+    janitor,
     counters,
     files,
     streams,
@@ -298,14 +298,14 @@ async function startFiles({ files }: Parts): Promise<void> {
 
 /** What this process is for. Schedules, digests and retention are for those that run. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { repairs, runs, deliveries, operations, times, sweep, counters, answers, streams, quotas } = parts;
+  const { repairs, runs, deliveries, operations, scheduler, janitor, counters, answers, streams, quotas } = parts;
   repairs?.start();
   quotas.start();
   counters.start();
   if (roles.has('run')) {
     runs.start();
-    times.start();
-    sweep.start();
+    scheduler.start();
+    janitor.start();
   }
   if (roles.has('deliver')) {
     deliveries.start();
@@ -321,12 +321,19 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * for the others; the store is last, since all of them write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, bundling, runs, deliveries, operations, times, sweep, counters, answers } = parts;
+  const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, janitor, counters, answers } = parts;
   const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
   slots.close();
   const streamsStopped = streams.stop();
   const filesStopped = files?.stop();
-  await Promise.all([times.stop(), operations.stop(), sweep.stop(), counters.stop(), repairs?.stop(), quotas.stop()]);
+  await Promise.all([
+    scheduler.stop(),
+    operations.stop(),
+    janitor.stop(),
+    counters.stop(),
+    repairs?.stop(),
+    quotas.stop(),
+  ]);
   const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);

@@ -13,7 +13,7 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
-import { everyAddress, type Lookup, sharedLookup } from './names.ts';
+import { everyAddress, type ResolveName, sharedLookup } from './names.ts';
 import { watchReads } from './reads.ts';
 
 /** One connection's state, for the sender of requests over it. */
@@ -42,7 +42,7 @@ export interface GuardedClient {
 
 export interface GuardedClientOptions {
   readonly addresses: Addresses;
-  readonly lookup?: Lookup;
+  readonly lookup?: ResolveName;
   readonly connectTimeoutMs?: number;
   /** Certificates to trust instead of Node's own, as PEM. */
   readonly ca?: string;
@@ -101,7 +101,7 @@ interface Judged {
 type Opening = (target: buildConnector.Options, done: (error: Error | null, socket: Socket | null) => void) => Socket;
 
 interface ConnectorOptions extends GuardedClientOptions {
-  readonly lookup: Lookup;
+  readonly lookup: ResolveName;
   readonly port: number;
 }
 

@@ -17,7 +17,7 @@ import { basename, dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
-import { createTunnels, type Target, type TunnelOptions, type Tunnels } from './tunnel.ts';
+import { createTunnels, type TunnelOptions, type Tunnels, type TunnelTarget } from './tunnel.ts';
 
 export interface Egress {
   /** Ends what goes through it. May be called twice. */
@@ -99,7 +99,7 @@ class UnixEgress implements Egress {
     else this.#open(target, caller, head);
   }
 
-  #open(target: Target, caller: Duplex, head: Buffer): void {
+  #open(target: TunnelTarget, caller: Duplex, head: Buffer): void {
     this.#callers.add(caller);
     let upstream: Socket | null = null;
     const opening = new AbortController();
@@ -127,7 +127,7 @@ const TOO_MANY: Refusal = {
 };
 
 /** `name:port`; null when it is none. */
-function readTarget(text: string): Target | null {
+function readTarget(text: string): TunnelTarget | null {
   const [, v6, name, digits] = TARGET.exec(text) ?? [];
   const host = v6 ?? name;
   const port = Number(digits);

@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { createAddresses, type Judgement, portOf } from './address.ts';
-import { everyAddress, type Lookup } from './names.ts';
+import { everyAddress, type ResolveName } from './names.ts';
 import { createOwn, type Own } from './own.ts';
 
 export interface Explained {
@@ -16,7 +16,7 @@ export interface ExplainOptions {
   readonly allowTargets: readonly string[];
   /** Of the server, as far as its settings tell. */
   readonly own?: Own;
-  readonly lookup?: Lookup;
+  readonly lookup?: ResolveName;
 }
 
 /** Never rejects, but throws for a range to open that is none. */

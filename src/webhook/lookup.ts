@@ -2,7 +2,7 @@
 
 import type { Addresses } from './address.ts';
 import { ForbiddenTarget } from './failure.ts';
-import type { Lookup } from './names.ts';
+import type { ResolveName } from './names.ts';
 
 type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void;
 
@@ -10,7 +10,7 @@ interface Guard {
   readonly addresses: Addresses;
   /** Of the connections that are made with it. */
   readonly port: number;
-  readonly lookup: Lookup;
+  readonly lookup: ResolveName;
 }
 
 /** A lookup for node:net that fails for a name that is forbidden, and when any address of it is. */

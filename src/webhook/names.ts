@@ -3,16 +3,18 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 
 /** All addresses of a name. Rejects when there is none. */
-export type Lookup = (hostname: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+export type ResolveName = (
+  hostname: string,
+) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-export const everyAddress: Lookup = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
+export const everyAddress: ResolveName = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
 
 /**
  * Lookups wait in Node's small thread pool: those for one name share one, so that a name server that does not answer costs
  * one thread per name and not one per delivery.
  */
-export function sharedLookup(lookup: Lookup): Lookup {
-  const underWay = new Map<string, ReturnType<Lookup>>();
+export function sharedLookup(lookup: ResolveName): ResolveName {
+  const underWay = new Map<string, ReturnType<ResolveName>>();
   return (hostname) => {
     let found = underWay.get(hostname);
     if (!found) {

@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { hostsOf } from './carriers.ts';
 import { contains, type Ip, parseCidr, parseIp } from './cidr.ts';
-import { everyAddress, type Lookup } from './names.ts';
+import { everyAddress, type ResolveName } from './names.ts';
 
 export interface OwnService {
   /** A name or an address; null: this machine. */
@@ -31,7 +31,7 @@ export interface Own {
 export interface OwnOptions {
   /** What there is now. */
   readonly services?: () => readonly OwnService[];
-  readonly lookup?: Lookup;
+  readonly lookup?: ResolveName;
   /** Addresses of this machine's interfaces, now. */
   readonly interfaces?: () => readonly string[];
 }

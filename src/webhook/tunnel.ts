@@ -7,21 +7,21 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Addresses, Judgement } from './address.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
-import { everyAddress, type Lookup } from './names.ts';
+import { everyAddress, type ResolveName } from './names.ts';
 
-export interface Target {
+export interface TunnelTarget {
   readonly host: string;
   readonly port: number;
 }
 
 export interface Tunnels {
   /** Rejects with ForbiddenTarget, ConnectTimeout or ConnectFailed. */
-  open(target: Target, signal: AbortSignal): Promise<Socket>;
+  open(target: TunnelTarget, signal: AbortSignal): Promise<Socket>;
 }
 
 export interface TunnelOptions {
   readonly addresses: Addresses;
-  readonly lookup?: Lookup;
+  readonly lookup?: ResolveName;
   readonly connectTimeoutMs?: number;
 }
 
@@ -40,8 +40,8 @@ export function createTunnels(options: TunnelOptions): Tunnels {
 }
 
 /** Few at a time, and one for each name. */
-function limited(lookup: Lookup): Lookup {
-  const underWay = new Map<string, ReturnType<Lookup>>();
+function limited(lookup: ResolveName): ResolveName {
+  const underWay = new Map<string, ReturnType<ResolveName>>();
   return async (name) => {
     while (!underWay.has(name) && underWay.size >= LOOKUPS_AT_ONCE) {
       await Promise.race(underWay.values()).catch(() => {});
@@ -54,11 +54,11 @@ function limited(lookup: Lookup): Lookup {
 
 type Connecting = TunnelOptions & {
   readonly judge: (ip: string) => Judgement;
-  readonly lookup: Lookup;
+  readonly lookup: ResolveName;
   readonly signal: AbortSignal;
 };
 
-function connectTo({ host, port }: Target, options: Connecting): Promise<Socket> {
+function connectTo({ host, port }: TunnelTarget, options: Connecting): Promise<Socket> {
   const { addresses, judge, lookup, signal, connectTimeoutMs = LIMITS.connectTimeoutMs } = options;
   const isLiteral = isIP(host) !== 0;
   const judged = isLiteral ? judge(host) : { ok: true as const };

@@ -39,7 +39,7 @@ export interface DeliveryLease {
   readonly fence: number;
 }
 
-/** A delivery that this node holds and must attempt or hand back. */
+/** A delivery that is leased to this node, which must attempt it or hand it back. */
 export interface ClaimedDelivery extends DeliveryLease {
   readonly kind: DeliveryKind;
   readonly emission: Emission;

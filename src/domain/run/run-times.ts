@@ -1,4 +1,4 @@
-// When a run began and ended, as it is told. The numbers' clock may be a little ahead of the wall's, and the wall's may be
+// When a run began and ended, as it is shown. The numbers' clock may be a little ahead of the wall's, and the wall's may be
 // set back: whatever the clocks say, nothing starts before it was created, and nothing ends before it started.
 
 import { msOf } from '../ids.ts';

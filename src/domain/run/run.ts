@@ -16,7 +16,7 @@ export interface RunLease {
   readonly fence: number;
 }
 
-/** A run that this node holds and must execute or hand back. */
+/** A run that is leased to this node, which must execute it or hand it back. */
 export interface ClaimedRun extends RunLease {
   readonly runnable: Runnable;
   readonly emission: Emission;

@@ -1,4 +1,4 @@
-// A run that waits: why, until when, and what it has kept. It holds no process and no hand meanwhile, and goes on behind
+// A run that waits: why, until when, and what it has kept. It holds no process and no slot meanwhile, and goes on behind
 // the steps that are done, with the deployment that it began with.
 //
 //   running ──$.flow, or a failed attempt that is tried again──▶ waiting ──due, or resumed──▶ queued ──▶ running

@@ -1,7 +1,6 @@
-// Answers across nodes: a caller of this node waits for a run that another node executes, or that has not begun. What
-// has become of such runs is asked of the store, often at first and then less so, and at once when another node says that
-// there is news. While no caller waits, nothing is asked. With a store of one node only, this is never started: there every
-// run is executed here, and its end is heard here.
+// Answers across nodes: a caller of this node waits for a run that another node executes, or that has not begun. This loop
+// reads from the store what has become of such runs: often at first and then less so, and at once when another node
+// notifies. While no caller waits, it reads nothing. A store of one node never starts it: every run is executed here.
 
 import { MINUTE_MS } from '../../domain/limits.ts';
 import { type Fault, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
@@ -37,7 +36,7 @@ export class Answers {
     this.#loop.start();
   }
 
-  /** This node does not execute the run (any more); callers that wait for it here get its answer all the same. */
+  /** Watches a run that this node does not execute, or no longer: callers that wait for it here get its answer. */
   watch(run: number): void {
     if (!this.#deps.waiters.place(run, 'elsewhere')) return;
     this.#waitMs = FIRST_WAIT_MS;
@@ -53,14 +52,14 @@ export class Answers {
     const runs = waiters.elsewhere();
     if (runs.length === 0) return Number.POSITIVE_INFINITY;
     let isNews = false;
-    for (const told of await store.awaited(runs)) isNews = this.#tell(told) || isNews;
+    for (const awaited of await store.awaited(runs)) isNews = this.#pass(awaited) || isNews;
     const waitMs = isNews ? FIRST_WAIT_MS : this.#waitMs;
     this.#waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
     return waitMs;
   }
 
-  /** False: what was told is known already. */
-  #tell({ run, answer, ended, waiting }: Awaited): boolean {
+  /** Returns whether a caller here got something new. */
+  #pass({ run, answer, ended, waiting }: Awaited): boolean {
     const { waiters } = this.#deps;
     if (waiting) return waiters.wait(run, waiting, answer);
     if (!ended) return answer !== null && waiters.answer(run, { kind: 'answer', answer });
@@ -69,12 +68,12 @@ export class Answers {
   }
 }
 
-/** What a waiting caller needs: the answer, and how the run ended. */
+/** Returns what a waiting caller needs: the answer, and how the run ended. */
 function outcomeOf(ended: NonNullable<Awaited['ended']>, answer: HttpAnswer | null): RunOutcome {
   const { state, fault } = ended;
   if (state === 'succeeded') return { ...NO_OUTCOME, answer, end: { kind: 'succeeded' } };
-  if (state === 'failed') return { ...NO_OUTCOME, answer, end: { kind: 'failed', fault: fault ?? UNTOLD } };
+  if (state === 'failed') return { ...NO_OUTCOME, answer, end: { kind: 'failed', fault: fault ?? UNKNOWN } };
   return { ...NO_OUTCOME, answer, end: { kind: 'cancelled' } };
 }
 
-const UNTOLD: Fault = { code: 'Internal', msg: 'The run failed.', cellId: '', namespace: '', tsMs: 0, stack: '' };
+const UNKNOWN: Fault = { code: 'Internal', msg: 'The run failed.', cellId: '', namespace: '', tsMs: 0, stack: '' };

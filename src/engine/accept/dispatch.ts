@@ -1,4 +1,4 @@
-// Starts what the store gave us. Every verb that writes emissions returns claims; they all come through here.
+// Starts what the store has leased to this node. Every verb that writes emissions returns claims, which all pass through here.
 
 import type { Wake } from '../../ports.ts';
 import type { Claims } from '../../store/contract/store.ts';

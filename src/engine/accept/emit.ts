@@ -45,7 +45,7 @@ export type Emit = ReturnType<typeof createEmit>;
 export function createEmit(deps: EmitDeps) {
   const { store, slots, dispatch, waiters, answers, metrics } = deps;
 
-  /** Durable when it resolves. */
+  /** Accepts an event, which is durable when this resolves. */
   async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
     const { idempotency, goingOn, wantsAnswer = false, wantsEnd = false } = options;
     const isAwaited = wantsAnswer || wantsEnd;
@@ -106,7 +106,7 @@ function keyReused(): Refusal {
   return new Refusal('key_reused', `This Idempotency-Key ${message}`, { errors });
 }
 
-/** What the first call was told of a run that ended without an answer. */
+/** Returns what the first call got from a run that ended without an answer. */
 function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'none' {
   if (record?.errorCode === 'Timeout') return 'timeout';
   return record?.startedAtMs === null && hadNoRoom(record.errorCode) ? 'full' : 'none';

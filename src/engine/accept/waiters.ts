@@ -1,4 +1,4 @@
-// Who waits for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
+// Callers that wait for a run: the caller of an HTTP trigger with `custom_response`, or an API call that needs its end.
 
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -6,7 +6,7 @@ import type { Answered } from '../../domain/requests.ts';
 import type { HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
 import type { Wait } from '../../domain/run/wait.ts';
 
-interface Waiting {
+interface WaitingCallers {
   readonly answered: Set<(answered: Answered) => void>;
   readonly ended: Set<(outcome: RunOutcome) => void>;
   /** Another node may execute it: what becomes of it is asked of the store. */
@@ -20,7 +20,7 @@ export interface AwaitedAnswer {
 }
 
 export class Waiters {
-  readonly #byRun = new Map<number, Waiting>();
+  readonly #byRun = new Map<number, WaitingCallers>();
 
   /**
    * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `gone`: the caller went
@@ -55,7 +55,7 @@ export class Waiters {
     return new Promise((resolve) => this.#of(run).ended.add(resolve));
   }
 
-  /** The answer goes out now; later ones are ignored. False: no caller waited for it. */
+  /** Answers the callers now; later answers are ignored. Returns false when no caller waited. */
   answer(run: number, answered: Answered): boolean {
     const waiting = this.#byRun.get(run);
     if (!waiting || waiting.answered.size === 0) return false;
@@ -90,7 +90,7 @@ export class Waiters {
     return [...this.#byRun.keys()];
   }
 
-  /** False: no caller waits for it. */
+  /** Says where the run is executed. Returns false when no caller waits for it. */
   place(run: number, at: 'here' | 'elsewhere'): boolean {
     const waiting = this.#byRun.get(run);
     if (waiting) waiting.isElsewhere = at === 'elsewhere';
@@ -102,10 +102,10 @@ export class Waiters {
     return [...this.#byRun].filter(([, { isElsewhere }]) => isElsewhere).map(([run]) => run);
   }
 
-  #of(run: number): Waiting {
+  #of(run: number): WaitingCallers {
     const known = this.#byRun.get(run);
     if (known) return known;
-    const made: Waiting = { answered: new Set(), ended: new Set(), isElsewhere: false };
+    const made: WaitingCallers = { answered: new Set(), ended: new Set(), isElsewhere: false };
     this.#byRun.set(run, made);
     return made;
   }

@@ -1,4 +1,4 @@
-// Deliveries: what is claimed is attempted, and what the attempt came to becomes one transaction.
+// Deliveries: each one that is claimed is attempted, and the attempt's result is written in one transaction.
 
 import { type Attempt, type ClaimedDelivery, decide, MAIL } from '../../domain/delivery/delivery.ts';
 import { failureOfDelivery } from '../../domain/failure.ts';
@@ -14,10 +14,10 @@ import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
 
-/** Makes one attempt. Promise: never throws; aborted means the attempt may be worthless. */
+/** Makes one attempt. Promise: never throws; an attempt that was aborted may say nothing of the receiver. */
 export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempt>;
 
-/** The same, and what was sent. */
+/** Makes one attempt, and returns what was sent, too. */
 export type Prober = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Pick<Probe, 'attempt' | 'request'>>;
 
 export interface DeliveriesDeps extends LoopPorts {
@@ -41,9 +41,9 @@ export class Deliveries {
   readonly #deps: DeliveriesDeps;
   readonly #loop: Loop;
   readonly #underWay = new Set<Promise<void>>();
-  /** Ends attempts under way; what they were sending goes back. */
+  /** Ends attempts under way; their deliveries go back to the store. */
   readonly #cut = new AbortController();
-  /** Something is due, and not for want of a slot; so it is worth another look soon. */
+  /** Deliveries are due that no slot was refused to, so another claim soon finds them. */
   #isLeft = false;
 
   constructor(deps: DeliveriesDeps) {
@@ -63,7 +63,7 @@ export class Deliveries {
     else if (joined === 'back') this.#handBack([delivery]);
   }
 
-  /** An attempt that is no delivery, and waits for nobody. Undefined: it was cut off by our stop. */
+  /** Sends a test, which is no delivery and waits for no slot. Returns undefined when the stop of this process cut it off. */
   async probe(delivery: ClaimedDelivery): Promise<Pick<Probe, 'attempt' | 'request'> | undefined> {
     const { signal } = this.#cut;
     if (signal.aborted) return undefined;
@@ -73,7 +73,7 @@ export class Deliveries {
     return isCutOff(signal, probed.attempt) ? undefined : probed;
   }
 
-  /** The webhook was disabled, changed or deleted: what is claimed for it and not sent yet goes back to the store. */
+  /** Returns to the store what is claimed and not sent yet, of a webhook that was disabled, changed or deleted. */
   letGo(listenerId: string): void {
     const { limiter } = this.#deps;
     this.#handBack(limiter.stop(listenerId));
@@ -100,15 +100,15 @@ export class Deliveries {
   async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     const leases = deliveries.map(({ delivery, fence }) => ({ delivery, fence }));
     const { store, log } = this.#deps;
-    const told = { deliveries: leases.length };
+    const count = { deliveries: leases.length };
     try {
       const done = await retryStorage(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
-      // Storage is away while we stop: what stays leased is rescued.
-      if (!done) log.warn(told, 'deliveries could not be handed back');
+      // Storage is away during the stop: leases that stay are rescued.
+      if (!done) log.warn(count, 'deliveries could not be handed back');
     } catch (error) {
-      log.error({ err: error, ...told }, 'deliveries could not be handed back');
+      log.error({ err: error, ...count }, 'deliveries could not be handed back');
     }
-    // They are due again.
+    // These deliveries are due again.
     this.#loop.wake();
   }
 
@@ -116,7 +116,7 @@ export class Deliveries {
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#cut.abort(), graceMs);
-    // What ends is followed by what is queued.
+    // An attempt that ends is followed by one that is queued.
     while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
     clearTimeout(timer);
   }
@@ -139,13 +139,13 @@ export class Deliveries {
     const listenerId = listenerOf(delivery);
     const made = await this.#made(delivery);
     const end = made && this.#endOf(delivery, made);
-    // Before anything else may leave: what the receiver said holds from now on, and not from the commit on.
+    // Before anything else is sent: what the receiver answered holds from now on, and not from the commit on.
     const isStop = end !== undefined && (end.disableWebhook || end.pauseUntilMs !== null);
     if (end) limiter.came(listenerId, { tookMs: end.made.tookMs, isDelivered: isDelivered(end) });
     this.#handBack(isStop ? limiter.stop(listenerId) : limiter.stale(listenerId));
     const next = limiter.done(listenerId);
     if (next) this.#send(next);
-    // Not at every end: a dead webhook always has some waiting, and to look at them costs the others time.
+    // Not at every end: a dead webhook always has deliveries waiting, and each claim costs the others time.
     if (this.#isLeft || limiter.isWanted(listenerId)) this.#loop.wake();
     if (!end) return this.#release([delivery]);
     try {
@@ -160,7 +160,7 @@ export class Deliveries {
     const { delivery } = end;
     const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
-    this.#tell(delivery, end, finished.held);
+    this.#report(delivery, end, finished.held);
     if (!finished.held) return;
     if (finished.isDisabled) {
       this.letGo(listenerOf(delivery));
@@ -171,7 +171,7 @@ export class Deliveries {
     if (delivery.trigger === 'resend') wake.notify('resends');
   }
 
-  /** Undefined: nothing was sent that counts. */
+  /** Returns undefined when nothing was sent that counts. */
   async #made(delivery: ClaimedDelivery): Promise<Attempt | undefined> {
     const { post, mail } = this.#deps;
     const { signal } = this.#cut;
@@ -195,7 +195,7 @@ export class Deliveries {
     };
   }
 
-  #tell(delivery: ClaimedDelivery, end: AttemptEnd, held: boolean): void {
+  #report(delivery: ClaimedDelivery, end: AttemptEnd, held: boolean): void {
     const { metrics, log } = this.#deps;
     const { made, state } = end;
     metrics.attempts.inc({ kind: delivery.kind, outcome: made.outcome });
@@ -216,7 +216,7 @@ export class Deliveries {
   }
 }
 
-/** By our own stop: that is not a failed attempt, unless the receiver had already answered. */
+/** Whether the stop of this process cut the attempt off: no failure, unless the receiver had already answered. */
 function isCutOff({ aborted }: AbortSignal, made: Attempt): boolean {
   return aborted && made.outcome !== 'answered';
 }

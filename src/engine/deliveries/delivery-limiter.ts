@@ -42,7 +42,7 @@ const KEPT_STATES = LIMITS.countedRecords;
 const MAX_DELIVERIES = 512;
 const MAX_WEAK = MAX_DELIVERIES / 2;
 const MAX_NOT_WELL = (MAX_DELIVERIES * 3) / 4;
-/** What turns weak while it has slots may have more than its share; the others get theirs all the same, up to this. */
+/** A webhook that turns weak while it has slots may have more than its share; the others get theirs all the same, up to this. */
 const MAX_EVER = MAX_DELIVERIES * 2;
 /** And those that have not answered up to this. */
 const MAX_EVER_NOT_WELL = MAX_EVER - (MAX_DELIVERIES - MAX_NOT_WELL);
@@ -102,7 +102,7 @@ export class DeliveryLimiter {
     return true;
   }
 
-  /** It was not claimed. */
+  /** Frees the slot of a delivery that was not claimed. */
   drop(listenerId: string): void {
     this.#free(this.#of(listenerId));
   }
@@ -120,7 +120,7 @@ export class DeliveryLimiter {
     return isNext ? 'send' : 'wait';
   }
 
-  /** A request came back: what it says of the webhook. To be told before `stale` and `done`. */
+  /** Takes note of what a request that came back says of the webhook. Call it before `stale` and `done`. */
   came(listenerId: string, came: Came): void {
     const state = this.#of(listenerId);
     learn(state, came, this.#now());

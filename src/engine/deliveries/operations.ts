@@ -1,5 +1,5 @@
-// Operations: sending again what a webhook was sent, many deliveries, in bounded steps in the background. Where each stands is
-// in the store, so that none is lost with the process; this only goes on with them.
+// Operations: many deliveries of a webhook are sent again, in bounded steps in the background. The store knows how far each
+// operation has come, so that none is lost with the process.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -19,7 +19,7 @@ export interface OperationsDeps extends LoopPorts {
 const POLL_MS = 2000;
 /** Between two steps, so that they never hold up the work that users wait for. */
 const STEP_PAUSE_MS = 10;
-/** After the end of a delivery: its place is given to the next together with those of others that end meanwhile. */
+/** After the end of a delivery: one step replaces all that end within this time. */
 const REFILL_MS = 50;
 
 export class Operations {

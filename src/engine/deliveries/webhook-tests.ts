@@ -50,7 +50,7 @@ export function createWebhookTests({ store, clock, ids, probe }: WebhookTestDeps
     const delivery = deliveryOf(webhook, { emitId: ids.next(TEST_PREFIX), nowMs, body });
     const probed = await probe(delivery);
     if (!probed) throw new Refusal('unavailable', 'This process is stopping; try again');
-    // Without jitter: only the state is told.
+    // Without jitter: only the state is shown.
     return { ...probed, state: decide(delivery, probed.attempt, 0.5).state };
   }
 

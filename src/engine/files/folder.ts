@@ -38,7 +38,7 @@ const POLL_MS = 2000;
 const QUIET_MS = 100;
 const GONE_MS = 300;
 const AT_ONCE = 4;
-/** Of what is told, what is about no file: their paths are never absolute. */
+/** Reports about no file; paths of files are absolute. */
 const UNREADABLE = '/unreadable';
 const EMPTY = '/empty';
 
@@ -48,7 +48,7 @@ export class WorkflowFolder {
   #dir: string;
   readonly #known = new Map<string, Known>();
   /** What was said last about a file that is not right. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   /** Keys whose workflows stand; null before they were asked for. */
   #standing: Set<string> | null = null;
   #ownerId: string | null = null;
@@ -111,10 +111,10 @@ export class WorkflowFolder {
   async #scan(): Promise<Scan | null> {
     try {
       const scan = await scanFolder(this.#dir);
-      this.#told.delete(UNREADABLE);
+      this.#reported.delete(UNREADABLE);
       return scan;
     } catch (error) {
-      this.#tell(UNREADABLE, String(error), (problem) => {
+      this.#report(UNREADABLE, String(error), (problem) => {
         this.#deps.log.error({ dir: this.#dir, problem }, 'the folder of workflow files cannot be read');
       });
       return null;
@@ -161,7 +161,7 @@ export class WorkflowFolder {
       return know(null);
     }
     await know(inputs);
-    this.#told.delete(path);
+    this.#reported.delete(path);
     this.#standing?.add(path);
     if (deployed.kind === 'same') return;
     const { workflowId, deploymentId } = deployed;
@@ -171,9 +171,9 @@ export class WorkflowFolder {
   /** Several workflows and not one file any more: more likely a folder that is not mounted than one that was emptied. */
   #isEmptied({ stamps }: Scan): boolean {
     const isEmptied = stamps.size === 0 && (this.#standing?.size ?? 0) > 1;
-    if (!isEmptied) this.#told.delete(EMPTY);
+    if (!isEmptied) this.#reported.delete(EMPTY);
     else {
-      this.#tell(EMPTY, 'empty', () => {
+      this.#report(EMPTY, 'empty', () => {
         this.#deps.log.error({ dir: this.#dir }, 'the folder of workflow files is empty: no workflow is disabled');
       });
     }
@@ -189,7 +189,7 @@ export class WorkflowFolder {
       await this.#deps.deployer.removeFile(ownerId, path);
       this.#standing?.delete(path);
       this.#known.delete(path);
-      this.#told.delete(path);
+      this.#reported.delete(path);
       this.#missing.delete(path);
       this.#deps.log.info({ file: path }, 'workflow file was deleted: its workflow is disabled');
     }
@@ -205,15 +205,15 @@ export class WorkflowFolder {
   }
 
   #refuse(path: string, problems: readonly string[]): void {
-    this.#tell(path, problems.join('\n'), () => {
+    this.#report(path, problems.join('\n'), () => {
       const stays = this.#standing?.has(path) ? ': its last good deployment stays' : '';
       this.#deps.log.error({ file: path, problems }, `workflow file refused${stays}`);
     });
   }
 
-  #tell(about: string, problem: string, say: (problem: string) => void): void {
-    if (this.#stopped || this.#told.get(about) === problem) return;
-    this.#told.set(about, problem);
+  #report(about: string, problem: string, say: (problem: string) => void): void {
+    if (this.#stopped || this.#reported.get(about) === problem) return;
+    this.#reported.set(about, problem);
     say(problem);
   }
 

@@ -74,7 +74,7 @@ export function answerData(
   of: { ownerId: string; storeIds: () => ReadonlySet<string> },
 ): (request: ChildRequest) => Promise<ChildReply> {
   // Most runs ask nothing.
-  let turns: Turns | undefined;
+  let order: RequestOrder | undefined;
   let storeIds: ReadonlySet<string> | undefined;
   return async (request) => {
     try {
@@ -86,8 +86,8 @@ export function answerData(
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
       const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, request);
-      turns ??= new Turns();
-      return { ok: true, json: await turns.take(READS.has(request.verb), ask) };
+      order ??= new RequestOrder();
+      return { ok: true, json: await order.take(READS.has(request.verb), ask) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
     }
@@ -99,7 +99,7 @@ export function answerData(
  * in the order in which it is asked; between the two, one waits for the other. (Rejected: one at a time. A thousand
  * writes, each with a commit of its own, took 12 s on a busy disk.)
  */
-class Turns {
+class RequestOrder {
   /** What those that come now wait for, and what all of them have come to their end with. */
   #before: Promise<void> = Promise.resolve();
   #now: Promise<void> = Promise.resolve();

@@ -46,7 +46,7 @@ export function createResumes({ store, waiters, wake }: ResumeDeps) {
     return (await waitingRun(address)).ownerId;
   }
 
-  /** The run's state after that. */
+  /** Ends a wait. Returns the run's state after that. */
   async function endWait({ request, ...address }: WaitOrder): Promise<RunState> {
     const { run, waits, order } = address;
     const known = await waitingRun(address);
@@ -61,8 +61,8 @@ export function createResumes({ store, waiters, wake }: ResumeDeps) {
   }
 
   /**
-   * What is kept must not be more than the steps to come could leave, too: refused here, the sender is told. (Of
-   * a request that comes before its wait has begun, what the step that runs leaves is counted when the run goes on.)
+   * Throws `Refusal` when the run would keep more than its steps may leave: so the sender learns of it. (When the request
+   * comes before its wait has begun, the results of the step under way are counted when the run goes on.)
    */
   async function mustFit({ ownerId }: WaitingRun, run: number, request: string): Promise<void> {
     const whole = await store.getRun(ownerId, run);

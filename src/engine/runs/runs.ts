@@ -1,4 +1,4 @@
-// Runs: what is claimed is executed by the runner, and its outcome becomes one transaction.
+// Runs: the runner executes each one that is claimed, and its outcome is written in one transaction.
 
 import { arrivedAtMs } from '../../domain/emission.ts';
 import { contextOf } from '../../domain/failure.ts';
@@ -89,7 +89,7 @@ export class Runs {
   async #tick(): Promise<number> {
     this.#waiting = false;
     const claims = await this.#deps.store.claimRuns(CLAIMED_AT_ONCE, this.#deps.slots);
-    // What is left needs a free slot: the end of a run wakes us.
+    // The rest needs a free slot: the end of a run wakes this loop.
     this.#waiting ||= claims.runsWaiting;
     const full = claims.runs.length === CLAIMED_AT_ONCE;
     this.#deps.dispatch.take({ ...claims, runsWaiting: false });
@@ -113,13 +113,13 @@ export class Runs {
     const end = await this.#endOf(run, whole);
     const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));
     if (!end || !finished) return;
-    this.#tell(run, { end, outcome, finished });
+    this.#report(run, { end, outcome, finished });
     // Before what was claimed is started: a run whose wait is over already may be among it.
-    this.#tellCallers(end, whole, finished);
+    this.#answerCallers(end, whole, finished);
     dispatch.take(finished.claims);
   }
 
-  /** What follows from the outcome; undefined when storage, which has a say in it, is away for good. */
+  /** Returns what follows from the outcome; undefined when storage, which is asked for it, stays away. */
   async #endOf(run: ClaimedRun, whole: RunOutcome): Promise<RunEnd | undefined> {
     const { clock, random } = this.#deps;
     const checked = await retryStorage(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
@@ -134,7 +134,7 @@ export class Runs {
     return putOff(endOfAttempt(run, { ...outcome, end }, { nowMs, inMs }), unsureMs);
   }
 
-  #tellCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
+  #answerCallers({ lease: { run }, state, wait }: RunEnd, whole: RunOutcome, { held, isCancelled }: Finished): void {
     const { waiters, answers, clock, wake } = this.#deps;
     if (held && isCancelled) waiters.end(run, { ...whole, end: { kind: 'cancelled' } });
     else if (held && state !== 'queued' && state !== 'waiting') waiters.end(run, whole);
@@ -143,12 +143,12 @@ export class Runs {
         waiters.wait(run, wait, whole.answer);
         wake.notify('schedules', Math.max(0, wait.dueAtMs - clock.nowMs()));
       }
-      // Who waits here for a run that waits, was lost or handed back gets its end all the same, whichever node executes it next.
+      // Callers here of a run that waits, expired or was handed back get its end, whichever node executes it next.
       answers.watch(run);
     }
   }
 
-  /** An answer that does not wait for the run's end. */
+  /** Passes on an answer that does not wait for the run's end. */
   #answer(run: ClaimedRun, answer: HttpAnswer): void {
     const { store, waiters, log } = this.#deps;
     waiters.answer(run.run, { kind: 'answer', answer });
@@ -211,7 +211,7 @@ export class Runs {
     }
   }
 
-  #tell(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; finished: Finished }): void {
+  #report(run: ClaimedRun, ended: { end: RunEnd; outcome: RunOutcome; finished: Finished }): void {
     const { metrics, log } = this.#deps;
     const { end, outcome, finished } = ended;
     const state = stateAfter(end, finished);
@@ -240,7 +240,7 @@ export class Runs {
   }
 }
 
-/** The end with its wait counted from the latest time that it may be: a wait never ends before its time. */
+/** Returns the end with its wait counted from the latest time that it may be: a wait never ends before its time. */
 function putOff(end: RunEnd, unsureMs: number): RunEnd {
   const { wait } = end;
   return wait === null ? end : { ...end, wait: { ...wait, dueAtMs: wait.dueAtMs + unsureMs } };
@@ -261,7 +261,7 @@ function timeoutOf(run: ClaimedRun): number {
   return own ?? (run.emission.sourceType === 'TIMER' ? LIMITS.scheduleTimeoutMs : LIMITS.timeoutMs);
 }
 
-/** Of a run that could not be given to the runner. */
+/** Returns the outcome of a run that could not be given to the runner. */
 export function failedBefore(code: string, msg: string, clock: Clock, step?: Deployment['steps'][number]): RunOutcome {
   const fault = { code, msg, cellId: step?.id ?? '', namespace: step?.namespace ?? '', tsMs: clock.nowMs(), stack: '' };
   return { ...NO_OUTCOME, end: { kind: 'failed', fault } };

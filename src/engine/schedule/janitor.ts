@@ -8,7 +8,7 @@ import type { Store } from '../../store/contract/store.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
 
-interface SweepDeps extends LoopPorts {
+interface JanitorDeps extends LoopPorts {
   readonly store: Pick<Store, 'sweepData' | 'pruneDeployments'>;
   readonly clock: Clock;
   readonly wake: WakeUps;
@@ -20,14 +20,14 @@ const WALK_MS = HOUR_MS;
 /** Between two steps, so that they never hold up the work that users wait for. */
 const PAUSE_MS = 20;
 
-export class Sweep {
-  readonly #deps: SweepDeps;
+export class Janitor {
+  readonly #deps: JanitorDeps;
   readonly #loop: Loop;
   /** Of a walk that is under way. */
   #after: DeploymentPlace | null = null;
   #walkedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(deps: SweepDeps) {
+  constructor(deps: JanitorDeps) {
     this.#deps = deps;
     this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
     deps.wake.subscribe('deletions', () => this.#loop.wake());

@@ -1,4 +1,4 @@
-// What time brings: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
+// What happens at a time: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
 
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
@@ -13,7 +13,7 @@ import { CANCELLED } from '../runs/manual-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { dueTick, tickEvent } from './cron.ts';
 
-export interface TimesDeps extends LoopPorts {
+export interface SchedulerDeps extends LoopPorts {
   readonly store: Store;
   readonly slots: Slots;
   readonly dispatch: Dispatch;
@@ -29,13 +29,13 @@ const POLL_MS = 5000;
 /** Between two steps of pruning, so that it never holds up the work that users wait for. */
 const PRUNE_PAUSE_MS = 20;
 
-export class Times {
-  readonly #deps: TimesDeps;
+export class Scheduler {
+  readonly #deps: SchedulerDeps;
   readonly #due: Loop;
   readonly #retention: Loop;
   #pruneFrom = 0;
 
-  constructor(deps: TimesDeps) {
+  constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS }, deps);
     this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS }, deps);

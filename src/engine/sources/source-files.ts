@@ -44,7 +44,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     }
   }
 
-  /** Apps, actions, and what components share have default exports, too. What cannot be loaded is told as always. */
+  /** Apps, actions, and what components share have default exports, too. What cannot be loaded is refused as always. */
   async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
     const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
     const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };

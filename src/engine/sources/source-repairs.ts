@@ -105,11 +105,11 @@ export class SourceRepairs {
     } catch (error) {
       taken.isUnderWay = false;
       if (error instanceof Lost) this.#taken.delete(source);
-      else if (!this.#isStopped) this.#tellFailure(error, { owner, source, change: kind });
+      else if (!this.#isStopped) this.#reportFailure(error, { owner, source, change: kind });
     }
   }
 
-  #tellFailure(error: unknown, fields: object): void {
+  #reportFailure(error: unknown, fields: object): void {
     const { log } = this.#deps;
     const level = error instanceof StoreUnavailable || error instanceof Refusal ? 'warn' : 'error';
     log[level]({ err: error, ...fields }, 'could not finish a change of a source; trying again');

@@ -1,5 +1,5 @@
-// Those who read one channel. Most of them are at its head: what comes is read once, made into frames once, and given to
-// all of them. Who is full, or has come to catch up, reads for itself (reader.ts) until it is at the head again.
+// The readers of one channel. Most are at its head: what comes is read once, made into frames once, and given to all of
+// them. A reader that is full, or has to catch up, reads for itself (reader.ts) until it is at the head again.
 
 import type { StreamChannel } from '../../domain/stream.ts';
 

@@ -1,4 +1,4 @@
-// So many at once; the others wait in line.
+// Lets so many tasks run at once; the others wait in a queue.
 
 export class Permits {
   readonly #waiting: (() => void)[] = [];

@@ -11,7 +11,7 @@ export interface ReaderOptions {
   readonly group: Group;
   /** The entry that it was given last. */
   readonly cursor: number;
-  /** What it is told first. */
+  /** What it is sent first. */
   readonly hello: Uint8Array;
   readonly isAllowed: () => Promise<boolean>;
   readonly onClose: () => void;

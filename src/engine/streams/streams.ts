@@ -41,7 +41,7 @@ const GATHER_MS = 2;
 /** What was emitted in the very millisecond in which it was looked for shows with the second look. */
 const LOOKS = 2;
 const LOOK_AGAIN_MS = 20;
-/** Beyond so much log, everybody looks for himself instead of being told who has emitted. */
+/** Beyond so much log, each group reads the log itself: which emitters have emitted is not asked any more. */
 const MAX_LOG = MINUTE_MS * NUMBERS_PER_MS;
 const READS_AT_ONCE = 8;
 /** A comment goes to each reader at least every 15 s: to one in so many with each round. */
@@ -117,7 +117,7 @@ export class Streams {
     if (after !== null && after > end + AHEAD) throw neverGiven();
     const hasGap = after !== null && (await this.#mayMissSome(channel, after));
     const group = this.#groupOf(channel, end);
-    // What was emitted before is not for one who begins now, and those who are here already shall have it.
+    // What was emitted before goes to the readers that are here already, and not to the new one.
     await group.advance(end);
     if (this.#isStopped) throw new Refusal('unavailable', 'This process is stopping; try again');
     // While that was read the group may have been left by its last reader.
@@ -137,7 +137,7 @@ export class Streams {
     return reader;
   }
 
-  /** Looks what is new, and sends it. Returns how long to wait. */
+  /** Sends what is new. Returns how long to wait. */
   async tickNews(): Promise<number> {
     if (this.#readers.size === 0) {
       this.#knownTo = null;
@@ -148,7 +148,7 @@ export class Streams {
     const emitters = await this.#whoEmitted(upTo);
     const waiting: Promise<void>[] = [];
     for (const [key, group] of [...this.#groups]) {
-      // Left behind by one who could not open a stream.
+      // Left by a stream that could not be opened.
       if (group.members.size === 0 && this.#opening === 0) this.#groups.delete(key);
       if (emitters === null || group.isBehind || emitters.has(group.channel.emitterId))
         waiting.push(group.advance(upTo));
@@ -168,7 +168,7 @@ export class Streams {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Null: the reader has to look. */
+  /** Returns null when it is not known: each group has to read. */
   async #whoEmitted(upTo: number): Promise<ReadonlySet<string> | null> {
     const after = this.#knownTo;
     if (after === null || upTo - after > MAX_LOG) return null;

@@ -7,7 +7,7 @@ import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.t
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
 import { isBesideHooks } from '../../domain/resource.ts';
-import { listenerOfTarget, route, type Target } from '../../domain/route.ts';
+import { listenerOfTarget, type RouteTarget, route } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
 import type { AppendOptions } from '../contract/store.ts';
@@ -23,8 +23,8 @@ export interface Written {
 
 /** About the runs that an emission causes. */
 type Caused = Pick<AppendOptions, 'goingOn' | 'isAwaited'>;
-type RunTarget = Extract<Target, { kind: 'run' }>;
-type DeliveryTarget = Exclude<Target, RunTarget>;
+type RunTarget = Extract<RouteTarget, { kind: 'run' }>;
+type DeliveryTarget = Exclude<RouteTarget, RunTarget>;
 
 const NOTHING: Caused = {};
 

@@ -33,7 +33,7 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'runs: a slot is kept': ['slots.dropRun(run.runnable.id);', ''],
     'runs: callers hear before it is durable': [
       'const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));',
-      'if (end) this.#tellCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));',
+      'if (end) this.#answerCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));',
     ],
     'runs: what was claimed is not started': ['dispatch.take(finished.claims);', ''],
     'runs: the stop waits for nothing': [

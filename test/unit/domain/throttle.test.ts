@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../src/domain/run/throttle.ts';
+import { nextStartMs, roomAt, type StartTimes, startsAsOf, withStarts } from '../../../src/domain/run/throttle.ts';
 
 const AT_MS = Date.UTC(2027, 0, 15, 12);
 const THREE = { limit: 3, intervalMs: 1000 };
@@ -50,7 +50,7 @@ describe('a throttle', () => {
     const limits = fc.record({ limit: fc.integer({ min: 1, max: 5 }), intervalMs: fc.integer({ min: 1, max: 1500 }) });
     fc.assert(
       fc.property(limits, waits, (throttle, steps) => {
-        let [starts, nowMs]: [Starts, number] = [[], AT_MS];
+        let [starts, nowMs]: [StartTimes, number] = [[], AT_MS];
         const all: number[] = [];
         const within = (atMs: number): number => all.filter((ms) => ms > atMs - throttle.intervalMs).length;
         for (const { ms, wanted } of steps) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Times, type TimesDeps } from '../../../src/engine/schedule/scheduler.ts';
+import { Scheduler, type SchedulerDeps } from '../../../src/engine/schedule/scheduler.ts';
 import { createLog, createWake, NOTHING, random } from './parts.ts';
 
 const NOW_MS = 1_782_000_000_000;
@@ -17,7 +17,7 @@ test('retention goes by days, step by step', async () => {
   const { wake } = createWake();
   const clock = { nowMs: () => NOW_MS };
   const deps = { store: { prune }, wake, clock, random, log: createLog().log, retentionDays: 30 };
-  const times = new Times(deps as unknown as TimesDeps);
+  const times = new Scheduler(deps as unknown as SchedulerDeps);
   assert.ok((await times.tickRetention()) < 1000, 'there is more');
   assert.equal(await times.tickRetention(), Number.POSITIVE_INFINITY);
   await times.tickRetention();
@@ -41,7 +41,7 @@ test('the next look is when something is due', async () => {
   const dispatch = { take: () => undefined };
   const { wake } = createWake();
   const deps = { store, dispatch, wake, clock: { nowMs: () => NOW_MS }, random, log: createLog().log };
-  const times = new Times(deps as unknown as TimesDeps);
+  const times = new Scheduler(deps as unknown as SchedulerDeps);
   assert.equal(await times.tickDue(), 1234);
   assert.equal(await times.tickDue(), 0, 'more waits are over');
   store.nextDueAtMs = async () => null as never;

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { createGuardedClient } from '../../../src/webhook/client.ts';
 import { ForbiddenTarget } from '../../../src/webhook/failure.ts';
-import type { Lookup } from '../../../src/webhook/names.ts';
+import type { ResolveName } from '../../../src/webhook/names.ts';
 import { selfSigned } from './certificate.ts';
 import { deliveryTo, httpReceiver, LOOPBACK, posterFor, reusable, silentReceiver, tlsReceiver } from './receivers.ts';
 
 const loopbackOnly = createAddresses({ allowTargets: ['127.0.0.1/32'] });
 
 /** Answers each call with the next of the given lists, and the last one for ever. */
-function resolving(...answers: string[][]): Lookup & { calls: () => number } {
+function resolving(...answers: string[][]): ResolveName & { calls: () => number } {
   let calls = 0;
-  const lookup: Lookup = async () => {
+  const lookup: ResolveName = async () => {
     const addresses = answers[Math.min(calls++, answers.length - 1)] ?? [];
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };
@@ -118,7 +118,7 @@ test('A failing lookup is refused as DNS', async () => {
 test('Lookups of one name are shared', async () => {
   await using receiver = await httpReceiver();
   const answers: ((addresses: { address: string; family: number }[]) => void)[] = [];
-  const lookup: Lookup = () => new Promise((resolve) => answers.push(resolve));
+  const lookup: ResolveName = () => new Promise((resolve) => answers.push(resolve));
   await using poster = posterFor({ lookup });
   const delivery = deliveryTo(`http://receiver.test:${receiver.port}/`);
   const posts = Promise.all(Array.from({ length: 8 }, () => poster.post(delivery)));

@@ -4,7 +4,7 @@ import dgram from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
-import type { Lookup } from '../../../src/webhook/names.ts';
+import type { ResolveName } from '../../../src/webhook/names.ts';
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 export type RecordType = keyof typeof TYPES;
@@ -22,7 +22,7 @@ export type DnsAnswer = readonly DnsRecord[] | number | Buffer | 'silence';
 export interface NameServer extends AsyncDisposable {
   /** Names and types that were asked for. */
   readonly asked: readonly string[];
-  readonly lookup: Lookup;
+  readonly lookup: ResolveName;
 }
 
 const UNTIL_SILENT_MS = 1000;

@@ -3,20 +3,20 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { explainUrl } from '../../../src/webhook/explain.ts';
-import type { Lookup } from '../../../src/webhook/names.ts';
+import type { ResolveName } from '../../../src/webhook/names.ts';
 
 const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
 
-function resolving(...addresses: string[]): Lookup {
+function resolving(...addresses: string[]): ResolveName {
   return async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 }
 
-const neverAsked: Lookup = () => Promise.reject(new Error('no name should be looked up'));
+const neverAsked: ResolveName = () => Promise.reject(new Error('no name should be looked up'));
 
 interface Case {
   readonly given: string;
   readonly allowTargets?: readonly string[];
-  readonly lookup?: Lookup;
+  readonly lookup?: ResolveName;
   readonly lines: readonly string[];
   readonly isAllowed: boolean;
 }

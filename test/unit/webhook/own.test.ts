@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
-import type { Lookup } from '../../../src/webhook/names.ts';
+import type { ResolveName } from '../../../src/webhook/names.ts';
 import { createOwn, type OwnService } from '../../../src/webhook/own.ts';
 import { createTunnels } from '../../../src/webhook/tunnel.ts';
 import { deliveryTo, httpReceiver, posterFor } from './receivers.ts';
@@ -17,7 +17,7 @@ const LISTENS = 'it is where the server listens';
 const EVERYTHING = ['0.0.0.0/0', '::/0'];
 const SPELLED = ['::ffff:198.41.0.4', '::198.41.0.4', '64:ff9b::c629:4', '2002:c629:4::1', '2606:4700:0::1111'];
 
-function addressesOf(services: readonly OwnService[], allowTargets = EVERYTHING, lookup?: Lookup) {
+function addressesOf(services: readonly OwnService[], allowTargets = EVERYTHING, lookup?: ResolveName) {
   const own = createOwn({ services: () => services, interfaces, ...(lookup && { lookup }) });
   return createAddresses({ allowTargets, own });
 }
@@ -79,7 +79,7 @@ test('A port that goes without saying counts', () => {
 
 test('A database by name is found at each connection', async () => {
   let at = ['10.0.0.9', 'fd00::9'];
-  const lookup: Lookup = async () => at.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const lookup: ResolveName = async () => at.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const addresses = addressesOf(
     [{ host: 'db.internal', port: 5432, reason: 'it is the database' }],
     EVERYTHING,
@@ -95,7 +95,7 @@ test('A database by name is found at each connection', async () => {
 });
 
 test('A database on this machine is on all its addresses', async () => {
-  const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const lookup: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];
   for (const host of ['localhost', '127.0.0.1', V4, '::1']) {
     const addresses = addressesOf([{ host, port: 5432, reason: 'it is the database' }], EVERYTHING, lookup);
     const judge = await addresses.towards(5432);
@@ -104,7 +104,7 @@ test('A database on this machine is on all its addresses', async () => {
 });
 
 test('A database that cannot be found may be anywhere', async () => {
-  const lookup: Lookup = () => Promise.reject(new Error('no name server'));
+  const lookup: ResolveName = () => Promise.reject(new Error('no name server'));
   const addresses = addressesOf(
     [{ host: 'db.internal', port: 5432, reason: 'it is the database' }],
     EVERYTHING,
@@ -118,7 +118,7 @@ test('A request to the server is never sent', async () => {
   await using receiver = await httpReceiver();
   const own = createOwn({ services: () => [{ host: null, port: receiver.port, reason: LISTENS }] });
   const addresses = createAddresses({ allowTargets: EVERYTHING, own });
-  const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const lookup: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];
   await using poster = posterFor({ addresses, lookup });
   for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost', 'receiver.test', '0.0.0.0']) {
     const attempt = await poster.post(deliveryTo(`http://${host}:${receiver.port}/`));

@@ -5,17 +5,17 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
-import type { Lookup } from '../../../src/webhook/names.ts';
+import type { ResolveName } from '../../../src/webhook/names.ts';
 import { createOwn } from '../../../src/webhook/own.ts';
 import { createTunnels } from '../../../src/webhook/tunnel.ts';
 
 const addresses = createAddresses({ allowTargets: [], own: createOwn({ services: () => [] }) });
 const never = new AbortController().signal;
 
-function failing(): { lookup: Lookup; asked: string[]; fail: () => void } {
+function failing(): { lookup: ResolveName; asked: string[]; fail: () => void } {
   const asked: string[] = [];
   const open: (() => void)[] = [];
-  const lookup: Lookup = (name) => {
+  const lookup: ResolveName = (name) => {
     asked.push(name);
     return new Promise((_, reject) => {
       open.push(() => reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })));
@@ -100,7 +100,7 @@ test('where a connection has ended up is judged', async () => {
 });
 
 test('a connection that is not made ends in time', async () => {
-  const lookup: Lookup = () => new Promise(() => {});
+  const lookup: ResolveName = () => new Promise(() => {});
   const tunnels = createTunnels({ addresses, lookup, connectTimeoutMs: 20 });
   const alive = setTimeout(() => {}, 60_000);
   try {

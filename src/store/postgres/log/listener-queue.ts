@@ -3,7 +3,7 @@
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { Throttle } from '../../../domain/resource.ts';
-import { nextStartMs, roomAt, type Starts } from '../../../domain/run/throttle.ts';
+import { nextStartMs, roomAt, type StartTimes } from '../../../domain/run/throttle.ts';
 import { number, numberIfRead, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -20,7 +20,7 @@ export interface QueueRow {
   /** Of a queue of runs; 0 also when nothing waits. */
   readonly readyAtMs: number;
   /** Of a throttled workflow; none: nothing of it has begun. */
-  readonly starts: Starts;
+  readonly starts: StartTimes;
 }
 
 const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
@@ -78,8 +78,8 @@ export class ListenerQueue {
   /** A count would have fallen below zero: the queue disagrees with its rows. */
   isWrong = false;
   #readyAtMs: number;
-  #starts: Starts;
-  readonly #startsBefore: Starts;
+  #starts: StartTimes;
+  readonly #startsBefore: StartTimes;
   readonly #healthBefore: WebhookHealth;
   #health: WebhookHealth;
 
@@ -163,7 +163,7 @@ export class ListenerQueue {
     this.roomAt(throttle, of.nowMs);
   }
 
-  #keepStarts(starts: Starts): void {
+  #keepStarts(starts: StartTimes): void {
     if (starts === this.#starts) return;
     this.#starts = starts;
     this.isChanged = true;

@@ -2,7 +2,7 @@
 
 import { SECOND_MS } from '../../../domain/limits.ts';
 import type { Throttle } from '../../../domain/resource.ts';
-import { type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
+import { type StartTimes, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
 
 /**
  * What has begun may be recorded a little ahead of now: another node has heard the time later, or its run's number, which
@@ -10,10 +10,10 @@ import { type Starts, startsAsOf, withStarts } from '../../../domain/run/throttl
  */
 const MAX_AHEAD_MS = 5 * SECOND_MS;
 
-export const NEVER: Starts = [];
+export const NEVER: StartTimes = [];
 
 /** From the queue's row: each as the time since the one before it. */
-export function toStarts(kept: string | null): Starts {
+export function toStarts(kept: string | null): StartTimes {
   if (kept === null) return NEVER;
   let last = 0;
   return kept.split(' ').map((ms) => {
@@ -22,18 +22,18 @@ export function toStarts(kept: string | null): Starts {
   });
 }
 
-export function keptStarts(starts: Starts): string | null {
+export function keptStarts(starts: StartTimes): string | null {
   if (starts.length === 0) return null;
   return starts.map((ms, i) => ms - (starts[i - 1] ?? 0)).join(' ');
 }
 
 /** What is to be kept in their place when the clock was set back; else the same. */
-export function settled(starts: Starts, nowMs: number): Starts {
+export function settled(starts: StartTimes, nowMs: number): StartTimes {
   return (starts.at(-1) ?? 0) > nowMs + MAX_AHEAD_MS ? startsAsOf(starts, nowMs) : starts;
 }
 
 /** `atMs`: when the last of those that begin does. */
-export function withMore(throttle: Throttle, starts: Starts, of: { atMs: number; count: number }): Starts {
+export function withMore(throttle: Throttle, starts: StartTimes, of: { atMs: number; count: number }): StartTimes {
   const nowMs = Math.max(of.atMs, starts.at(-1) ?? 0);
   return withStarts(throttle, starts, { nowMs, count: of.count });
 }

@@ -4,20 +4,20 @@
 // Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts all of them back.
 
 import type { Runnable } from '../../../domain/resource.ts';
-import { nextStartMs, roomAt, type Starts, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
+import { nextStartMs, roomAt, type StartTimes, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
 import { json, text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
 type Throttled = Pick<Runnable, 'id' | 'settings'>;
 
 export class Throttles {
-  readonly #starts = new Map<string, Starts>();
+  readonly #starts = new Map<string, StartTimes>();
   /** Of those that the transaction has changed. */
-  readonly #before = new Map<string, Starts | undefined>();
+  readonly #before = new Map<string, StartTimes | undefined>();
 
   constructor(writer: Connection) {
     for (const row of writer.all('SELECT runnable_id, starts FROM throttles')) {
-      this.#starts.set(text(row, 'runnable_id'), json<Starts>(row, 'starts'));
+      this.#starts.set(text(row, 'runnable_id'), json<StartTimes>(row, 'starts'));
     }
   }
 
@@ -58,7 +58,7 @@ export class Throttles {
     this.#before.clear();
   }
 
-  #asOf(id: string, nowMs: number): Starts {
+  #asOf(id: string, nowMs: number): StartTimes {
     const known = this.#starts.get(id) ?? [];
     const starts = startsAsOf(known, nowMs);
     // The clock was set back. Kept without being written: whoever opens the file next sees it in the same way.
@@ -66,12 +66,12 @@ export class Throttles {
     return starts;
   }
 
-  #change(id: string, starts: Starts | undefined): void {
+  #change(id: string, starts: StartTimes | undefined): void {
     if (!this.#before.has(id)) this.#before.set(id, this.#starts.get(id));
     this.#put(id, starts);
   }
 
-  #put(id: string, starts: Starts | undefined): void {
+  #put(id: string, starts: StartTimes | undefined): void {
     if (starts === undefined) this.#starts.delete(id);
     else this.#starts.set(id, starts);
   }

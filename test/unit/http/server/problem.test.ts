@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { REFUSALS, type RefusalCode, Refusal } from '../../../../src/domain/fault.ts';
+import { REFUSALS, Refusal, type RefusalCode } from '../../../../src/domain/fault.ts';
 import { REFUSAL_MEANINGS } from '../../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
@@ -15,7 +15,12 @@ const CODES = Object.keys(REFUSALS) as RefusalCode[];
 test('the documented table equals the faults', async () => {
   const text = await readFile(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+?) \| (.+) \|$/gm)].map((row) => row.slice(1));
-  const wanted = CODES.map((code) => [code, String(REFUSALS[code].status), REFUSALS[code].title, REFUSAL_MEANINGS[code]]);
+  const wanted = CODES.map((code) => [
+    code,
+    String(REFUSALS[code].status),
+    REFUSALS[code].title,
+    REFUSAL_MEANINGS[code],
+  ]);
   assert.deepEqual(rows, wanted);
 });
 
