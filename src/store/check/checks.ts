@@ -203,7 +203,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'code_without_deployment',
-    detail: 'code of no deployment, and that nobody will delete',
+    detail: 'code that no deployment has, and that nothing will delete',
     broken: `(SELECT c.hash FROM codes AS c
         WHERE NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE u.owner_id = c.owner_id AND u.hash = c.hash)
       UNION ALL SELECT u.hash FROM deployment_codes AS u
@@ -212,7 +212,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'record_without_data_store',
-    detail: 'records of data stores that are gone, and that nobody will delete',
+    detail: 'records of data stores that are gone, and that nothing will delete',
     broken: `data_records AS r
       WHERE NOT EXISTS (SELECT 1 FROM data_stores AS s WHERE s.id = r.store_id AND s.generation = r.generation)
         AND NOT EXISTS (SELECT 1 FROM data_gone AS g WHERE g.store_id = r.store_id AND g.generation = r.generation)`,

@@ -84,7 +84,7 @@ const DAMAGES: readonly Damage[] = [
     found: [['line_taken', 1]],
   },
   {
-    what: 'work that nobody looks at',
+    what: 'work that no claim looks at',
     sql: `UPDATE listener_queues SET ready_at_ms = NULL
       WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM listener_queues WHERE waiting > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_ready', 1]],
@@ -96,7 +96,7 @@ const DAMAGES: readonly Damage[] = [
     found: [['line_ready', 1]],
   },
   {
-    what: 'a line that is taken by nobody',
+    what: 'a queue without a holder',
     sql: `UPDATE listener_queues SET holder = NULL
       WHERE (owner_id, listener_id) = (SELECT owner_id, listener_id FROM listener_queues WHERE taken > 0 AND NOT is_run LIMIT 1)`,
     found: [['line_holder', 1]],

@@ -21,7 +21,7 @@ import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { Lookup } from '../log/lookup.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
-import { type ConfigWriting, configWrite, lineWrite, lockOwner } from './config-write.ts';
+import { type ConfigWriting, configWrite, lockOwner, queueWrite } from './config-write.ts';
 import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
 import { lockDeliveries, webhookHealth } from './webhooks.ts';
 
@@ -64,7 +64,7 @@ export function configDatabase(core: Core): ConfigDatabase {
       const before = (tx: Tx): void => {
         if (hasOperations) lockOperations(tx, id);
       };
-      return toldOf(core, (inTx) => lineWrite(core, { ownerId, id, before }, inTx), verb);
+      return toldOf(core, (inTx) => queueWrite(core, { ownerId, id, before }, inTx), verb);
     },
     writeLocked: (ownerId, verb) => write(config, verb, (tx) => lockOwner(tx, ownerId)),
     // As a read: after a connection that broke it is tried again.

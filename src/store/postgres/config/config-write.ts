@@ -27,7 +27,7 @@ export function configWrite<T>(core: Core, ownerId: string, verb: Verb<T>): Prom
  * A write that moves what waits for a workflow, source or webhook. Its queue is locked before the version: in the order of
  * the batch, when a webhook is switched off there. `before`: what is locked before the queue.
  */
-export function lineWrite<T>(
+export function queueWrite<T>(
   core: Core,
   { before, ...listener }: Listener & { before?: (tx: Tx) => void },
   verb: Verb<T>,

@@ -156,13 +156,13 @@ const LINE_RULES: readonly Rule[] = [
   },
   {
     check: 'line_ready',
-    detail: 'queues that something waits in and nobody looks at, or looks at too late, or that are looked at in vain',
+    detail: 'queues in which something waits and that no claim looks at, or looks at too late, or looks at in vain',
     broken: `${QUEUES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
     example: 'listener',
   },
   {
     check: 'line_holder',
-    detail: 'queues of deliveries that are taken by nobody',
+    detail: 'queues of deliveries with something taken and no holder',
     broken: `${QUEUES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
     example: 'listener',
   },

@@ -61,7 +61,7 @@ export class Throttles {
   #asOf(id: string, nowMs: number): StartTimes {
     const known = this.#starts.get(id) ?? [];
     const starts = startsAsOf(known, nowMs);
-    // The clock was set back. Kept without being written: whoever opens the file next sees it in the same way.
+    // The clock was set back. Kept without being written: the next opening of the file sees it in the same way.
     if (starts !== known) this.#starts.set(id, starts);
     return starts;
   }
