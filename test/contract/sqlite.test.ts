@@ -9,7 +9,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Clock } from '../../src/ports.ts';
 import type { Store } from '../../src/store/contract/store.ts';
-import { newFolder, openSqlite, openSqliteIn, removeFolder, type SqliteStoreOptions } from '../support/sqlite-store.ts';
+import {
+  MEMORY_FOLDER,
+  newFolder,
+  openSqlite,
+  openSqliteIn,
+  removeFolder,
+  type SqliteStoreOptions,
+} from '../support/sqlite-store.ts';
 import { type Harness, TestClock, type Writer } from './fixtures.ts';
 import { writeUntilKilled } from './log/crash.ts';
 import { storeContract } from './store.ts';
@@ -24,7 +31,8 @@ const optionsOf = (clock: Clock): SqliteStoreOptions => ({
   },
 });
 
-const open = ({ clock }: { clock: Clock }) => openSqlite(optionsOf(clock));
+/** In memory: a disk that syncs slowly would take most of the time. What is killed (`startWriter`) is on disk. */
+const open = ({ clock }: { clock: Clock }) => openSqlite({ ...optionsOf(clock), parent: MEMORY_FOLDER });
 
 async function startWriter(): Promise<Writer> {
   const directory = await newFolder();
