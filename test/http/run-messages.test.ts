@@ -80,7 +80,7 @@ test('an error with a cause keeps its own', async () => {
   assert.match(msg, /^outer/);
 });
 
-test('a rejection that nobody awaits is an error', async () => {
+test('a rejection without a handler is an error', async () => {
   await using errand = await startErrand();
   const code = `export default () => new Promise(() => { Promise.reject(new RangeError('nobody awaits')); });`;
   const workflow = await errand.workflow(code, { settings: { timeout_ms: 2000 } });

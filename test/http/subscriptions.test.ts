@@ -207,7 +207,7 @@ test('who is unknown is named', async () => {
   assertProblem(await errand.client.request('GET', '/v1/subscriptions/sub_nobody1'), 404, 'sub_nobody1');
 });
 
-test('nobody hears its own errors', async () => {
+test('a workflow does not hear its own errors', async () => {
   const errand = await newOwner();
   const workflow = await plain(errand);
   const own = { emitter_id: workflow.id, listener_id: workflow.id, event_name: '$errors' };

@@ -164,7 +164,7 @@ test('an address is no code', async () => {
   }
 });
 
-test('an import that nobody has is located', async () => {
+test('an import that does not exist is located', async () => {
   await using errand = await startErrand();
   const code = `import fs from 'node:fs';\nimport nothing from 'a-package-that-nobody-installed';\nexport default () => nothing(fs);\n`;
   const answer = await errand.client.request('POST', '/v1/workflows', withStep({ namespace: 'importer', code }));

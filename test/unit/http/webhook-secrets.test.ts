@@ -73,7 +73,7 @@ test('public keys of many webhooks are all listed', async (t) => {
   assert.equal(json.data[0].webhook_id, idOf('wh_', 250));
 });
 
-test('keys of somebody else do not exist', async (t) => {
+test('keys of another owner do not exist', async (t) => {
   const { call, seed } = await startServer(t);
   await seed.webhooks(SIGNING);
   for (const path of ['/v1/webhook_keys', `/v1/webhook_keys?webhook_id=${WH1}`]) {

@@ -45,7 +45,7 @@ test('A body that was parsed before throws', () => {
   assert.throws(() => verifyWebhook({ secrets: SECRET, headers: {}, body }), /bytes as they came/);
 });
 
-test('Requests of nobody are 400, unproven ones 401', () => {
+test('Malformed requests are 400, unproven ones 401', () => {
   const signature = new Webhook(SECRET).sign('a', new Date(1000_000), '{}');
   const headers = { 'webhook-id': 'a', 'webhook-timestamp': '1000', 'webhook-signature': signature };
   const statusOf = (changed: Record<string, string | undefined>, nowMs = 1000_000): number => {

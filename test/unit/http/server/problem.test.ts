@@ -109,7 +109,7 @@ test('a write that may have happened is not denied', () => {
   assert.match(refusalOf(new Unknown('cut'))?.message ?? '', /may have happened/);
 });
 
-test('every refusal is counted, whoever answers it', async (t) => {
+test('every refusal is counted, by every part that answers', async (t) => {
   const { call, port, seed, refused } = await startServer(t);
   const endpoint = trigger(1, { tokenHash: 'x' });
   await seed.triggers(endpoint);
