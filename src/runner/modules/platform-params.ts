@@ -59,9 +59,22 @@ export type ParamsSerializer = Serialize | { readonly serialize?: Serialize; rea
 export function withParams(url: string, params: unknown, serializer: ParamsSerializer | undefined): string {
   if (typeof params !== 'object' || params === null) return url;
   const query = queryOf(params, serializer);
-  if (query === '') return url;
-  const [address = ''] = url.split('#', 1);
+  const own = params instanceof URLSearchParams ? [...params.keys()] : Object.keys(params);
+  const address = withoutPairs(url.split('#', 1)[0] as string, own);
+  if (query === '') return address;
   return `${address}${address.includes('?') ? '&' : '?'}${query}`;
+}
+
+/** A parameter of the configuration stands in place of the address's own of that name. */
+function withoutPairs(address: string, names: readonly string[]): string {
+  const at = address.indexOf('?');
+  if (at === -1) return address;
+  const isOther = (pair: string): boolean => !names.includes([...new URLSearchParams(pair).keys()][0] ?? '');
+  const kept = address
+    .slice(at + 1)
+    .split('&')
+    .filter((pair) => pair !== '' && isOther(pair));
+  return address.slice(0, at) + (kept.length === 0 ? '' : `?${kept.join('&')}`);
 }
 
 function queryOf(params: object, serializer: ParamsSerializer | undefined): string {
@@ -69,5 +82,9 @@ function queryOf(params: object, serializer: ParamsSerializer | undefined): stri
   if (serialize !== undefined) return serialize(params);
   if (params instanceof URLSearchParams) return params.toString();
   const indexes = typeof serializer === 'object' ? serializer.indexes : undefined;
-  return encoded(pairsOf(params, indexes === null ? 'repeat' : indexes === true ? 'indices' : 'brackets'));
+  const lists = indexes === null ? 'repeat' : indexes === true ? 'indices' : 'brackets';
+  const flat = Object.entries(params).map(([name, value]) => [name, isPlain(value) ? JSON.stringify(value) : value]);
+  return encoded(pairsOf(Object.fromEntries(flat), lists))
+    .replace(/%5B/g, '[')
+    .replace(/%5D/g, ']');
 }

@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream';
 import { bodyOf, type Headers } from './platform-body.ts';
 import { getFileStream, getFileStreamAndMetadata } from './platform-files.ts';
+import { authorizationOf, keysOf, type SignConfig } from './platform-oauth.ts';
 import { type ParamsSerializer, withParams } from './platform-params.ts';
 import { codedError, type Received, send } from './platform-request.ts';
 
@@ -37,6 +38,10 @@ export interface AxiosConfig {
   readonly httpAgent?: unknown;
   readonly httpsAgent?: unknown;
   readonly returnFullResponse?: boolean;
+  /** Exports `debug_config` and `debug_response`: what was asked and answered. */
+  readonly debug?: boolean;
+  /** Refused: it is `data`. */
+  readonly body?: unknown;
 }
 
 type Transform = (data: unknown, headers: object, status: number) => unknown;
@@ -64,20 +69,53 @@ const MAX_REDIRECTS = 21;
 export async function axios(
   context: object | null | undefined,
   given: AxiosConfig | string,
-  signing?: unknown,
+  signing?: SignConfig,
 ): Promise<unknown> {
-  if (signing) throw new ConfigurationError('axios: requests cannot be signed with OAuth 1 here');
-  const config = typeof given === 'string' ? { url: given } : given;
+  const asked = typeof given === 'string' ? { url: given } : given;
+  if (asked.body !== undefined && asked.body !== null) {
+    throw new ConfigurationError('axios: the body of a request is "data", not "body"');
+  }
+  const config = signing ? await signed(asked, signing) : asked;
+  if (config.debug) exportAs(context, 'debug_config', describedRequest(config));
   const received = await sent(config);
   const { statusCode: status = 0 } = received.response;
   if (isSuccess(config, status)) {
     const response = responseOf(received, config, await dataOf(received, config));
+    if (config.debug) exportAs(context, 'debug_response', response.data);
     return config.returnFullResponse ? response : response.data;
   }
   const data = parsed((await bytesOf(received)).toString());
   const response = responseOf(received, config, data);
   exportDebug(context, response, config);
   throw httpError(response);
+}
+
+/** Returns the request with the header that signs it. */
+async function signed(config: AxiosConfig, signing: SignConfig): Promise<AxiosConfig> {
+  const { method = 'get', data, headers } = config;
+  const url = withParams(absolute(config), config.params, config.paramsSerializer);
+  const isForm = /^application\/x-www-form-urlencoded/i.test(headerOf({ ...(headers as Headers) }, 'content-type'));
+  const form = isForm && typeof data === 'object' && data !== null ? { data } : {};
+  const requestData = { method, url, ...form };
+  const authorization = await signatureOf(requestData, signing);
+  return { ...config, headers: { ...headers, Authorization: authorization } };
+}
+
+async function signatureOf(requestData: Parameters<typeof authorizationOf>[0], signing: SignConfig): Promise<unknown> {
+  let keys: ReturnType<typeof keysOf>;
+  try {
+    keys = keysOf(signing);
+  } catch (error) {
+    throw new ConfigurationError((error as Error).message);
+  }
+  if (keys !== null) return authorizationOf(requestData, keys);
+  const { token, oauthSignerUri } = signing;
+  return await axios(null, { url: String(oauthSignerUri), method: 'post', data: { requestData, token } });
+}
+
+/** What was asked, without what holds keys. */
+function describedRequest({ method = 'get', url, baseURL, params, data }: AxiosConfig): object {
+  return { method, url, baseURL, params, data };
 }
 
 /** Sends the request. An error of the connection has no stack frames, so it gets those of the caller. */
@@ -103,9 +141,14 @@ async function sendingOf(config: AxiosConfig): Promise<Parameters<typeof send>[0
   }
   url.username = '';
   url.password = '';
+  const method = (config.method ?? 'GET').toUpperCase();
+  // As axios has it, and as some servers ask for it.
+  if (body.content === null && /^(POST|PUT|PATCH)$/.test(method) && headerOf(headers, 'content-type') === '') {
+    put(headers, 'Content-Type', 'application/x-www-form-urlencoded');
+  }
   return {
     url: url.href,
-    method: (config.method ?? 'GET').toUpperCase(),
+    method,
     headers,
     body,
     maxRedirects: config.maxRedirects ?? MAX_REDIRECTS,
@@ -206,10 +249,23 @@ function httpError(response: AxiosResponse): Error {
 /** Exports the failed response, without the request's headers, which contain keys. */
 function exportDebug(context: Context | null | undefined, response: AxiosResponse, { method, url }: AxiosConfig): void {
   const debug = { ...response, config: { method, url } };
-  const tell = context?.export ?? context?.$export;
-  if (typeof tell === 'function') tell.call(context, 'debug', debug);
-  else if (context && !('debug' in context) && Object.isExtensible(context)) context.debug = debug;
+  if (exportAs(context, 'debug', debug) || !context) return;
+  if (!('debug' in context) && Object.isExtensible(context)) context.debug = debug;
 }
+
+/** Returns false where the context has no exports. */
+function exportAs(context: Context | null | undefined, name: string, value: unknown): boolean {
+  const put = context?.export ?? context?.$export;
+  if (typeof put === 'function') put.call(context, name, value);
+  return typeof put === 'function';
+}
+
+/** Returns a copy of what JSON can say of a value. */
+export function cloneSafe(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(jsonStringify(value) ?? 'null');
+}
+
+export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'] as const;
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 

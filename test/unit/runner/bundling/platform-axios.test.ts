@@ -17,6 +17,7 @@ import {
   getFileStreamAndMetadata,
   jsonStringify,
 } from '../../../../src/runner/modules/platform.ts';
+import { authorizationOf } from '../../../../src/runner/modules/platform-oauth.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -51,12 +52,80 @@ test('lists in parameters are named as asked', async (t) => {
   const url = await serving(t);
   const params = { ids: [1, 2], 'tags[]': ['a'], deep: [{ x: 1 }, { x: undefined, y: null }] };
   const query = async (more: object): Promise<string> => (await ask({ url, params, ...more })).url;
-  assert.equal(await query({}), '/?ids%5B%5D=1&ids%5B%5D=2&tags%5B%5D=a&deep%5B0%5D%5Bx%5D=1');
-  assert.equal(await query({ paramsSerializer: { indexes: null } }), '/?ids=1&ids=2&tags=a&deep%5B0%5D%5Bx%5D=1');
+  assert.equal(await query({}), '/?ids[]=1&ids[]=2&tags[]=a&deep[0][x]=1');
+  assert.equal(await query({ paramsSerializer: { indexes: null } }), '/?ids=1&ids=2&tags=a&deep[0][x]=1');
   assert.equal(await query({ paramsSerializer: (given: typeof params) => `n=${given.ids.length}` }), '/?n=2');
   assert.equal(await query({ paramsSerializer: { serialize: () => 'own' } }), '/?own');
   assert.equal((await ask({ url: `${url}/?a=1#part`, params: new URLSearchParams('b=2') })).url, '/?a=1&b=2');
   assert.equal((await ask({ url: `${url}/?a=1`, params: { gone: undefined } })).url, '/?a=1');
+});
+
+test('parameters stand in place of those of the address', async (t) => {
+  const url = await serving(t);
+  const seen = async (query: string, params: object): Promise<string> => (await ask({ url: url + query, params })).url;
+  assert.equal(await seen('/?a=1&b=2&a=3', { a: 'new' }), '/?b=2&a=new');
+  assert.equal(await seen('/?a=1', { a: 'only' }), '/?a=only');
+  assert.equal(
+    await seen('/?a%5B%5D=1&b', { c: { d: [1, { e: null }] } }),
+    '/?a%5B%5D=1&b&c=%7B%22d%22:[1,%7B%22e%22:null%7D]%7D',
+  );
+  assert.equal(await seen('/?__proto__=1&a', {}), '/?__proto__=1&a');
+});
+
+test('a POST without data has the type of a form', async (t) => {
+  const url = await serving(t);
+  const typeOf = async (config: object): Promise<unknown> => (await ask({ url, ...config })).headers['content-type'];
+  for (const method of ['post', 'PUT', 'patch'])
+    assert.equal(await typeOf({ method }), 'application/x-www-form-urlencoded');
+  assert.equal(await typeOf({ method: 'post', headers: { 'content-type': 'text/x' } }), 'text/x');
+  for (const method of ['get', 'delete']) assert.equal(await typeOf({ method }), undefined);
+});
+
+test('body is refused, and debug exports what was asked and answered', async (t) => {
+  const url = await serving(t, (_request, response) => void response.end('{"answer":1}'));
+  await assert.rejects(axios({}, { url, body: 'x' }), { name: 'ConfigurationError', message: /is "data", not "body"/ });
+  const exported: [string, unknown][] = [];
+  const step = { export: (name: string, value: unknown) => exported.push([name, value]) };
+  await axios(step, { url, method: 'post', data: { a: 1 }, headers: { Authorization: 'secret' }, debug: true });
+  const [asked, answered] = exported;
+  assert.deepEqual(answered, ['debug_response', { answer: 1 }]);
+  assert.deepEqual(asked, [
+    'debug_config',
+    { method: 'post', url, baseURL: undefined, params: undefined, data: { a: 1 } },
+  ]);
+});
+
+test('OAuth 1 signs as its specification does', () => {
+  // The example of RFC 5849, 1.2, whose signature is known.
+  const keys = {
+    consumer: { key: 'dpf43f3p2l4k3l03', secret: 'kd94hf93k423kf44' },
+    token: { key: 'nnch734d00sl2jdk', secret: 'pfkkdhi9sl3r4s00' },
+  };
+  const request = { method: 'get', url: 'http://photos.example.net/photos?file=vacation.jpg&size=original' };
+  const header = authorizationOf(request, keys, { nonce: 'kllo9940pd9333jh', seconds: 1191242096 });
+  // Of https://oauth.net/core/1.0a/#sig_base_example, with the nonce and time there.
+  assert.match(header, /oauth_signature="tR3%2BTy81lMeYAr%2FFid0kMTYa%2FWM%3D"/);
+  assert.match(header, /^OAuth oauth_consumer_key="dpf43f3p2l4k3l03", oauth_nonce="kllo9940pd9333jh"/);
+});
+
+test('a request is signed here, by an address, or not at all', async (t) => {
+  const url = await serving(t, (_request, response, body) => {
+    response.end(JSON.stringify(`OAuth of ${JSON.parse(body).token.key} for ${JSON.parse(body).requestData.url}`));
+  });
+  const token = { key: 'k', secret: 's' };
+  const seen = await serving(t);
+  const ask1 = async (signing: object, config: object = {}): Promise<Seen> =>
+    (await axios({}, { url: `${seen}/a`, params: { q: 'ü' }, ...config }, signing)) as Seen;
+  const byAddress = await ask1({ token, oauthSignerUri: url });
+  assert.equal(byAddress.headers.authorization, `OAuth of k for ${seen}/a?q=%C3%BC`);
+  const here = await ask1({ token, oauthSignerUri: 'oauth1://consumer:se%2Fcret' });
+  assert.match(
+    here.headers.authorization ?? '',
+    /^OAuth oauth_consumer_key="consumer".*oauth_token="k".*oauth_signature="/,
+  );
+  for (const signing of [{}, { token }, { token, oauthSignerUri: 'oauth1://consumer' }, { token, oauthSignerUri: 5 }]) {
+    await assert.rejects(ask1(signing), { name: 'ConfigurationError', message: /oauth_signer_uri/ });
+  }
 });
 
 test('bodies of every kind are sent', async (t) => {
