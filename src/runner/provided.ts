@@ -15,6 +15,8 @@ const EXTENSION = extname(import.meta.url);
 const FILES: Readonly<Record<string, string>> = {
   '@pipedream/platform': './modules/platform',
   '@pipedream/types': './modules/types',
+  // What it was called first.
+  '@pipedreamhq/platform': './modules/platform',
   'errand/workflow': '../sdk/workflow',
   'errand:program': './modules/program',
   'errand:paths': './modules/paths',
@@ -25,7 +27,7 @@ export const INJECTED = ['errand:paths'];
 
 /** Returns whether the name is the component API's; an installed package of that name is preferred. */
 export function isComponentApi(name: string): boolean {
-  return name.startsWith('@pipedream/') && Object.hasOwn(FILES, name);
+  return /^@pipedream(hq)?\//.test(name) && Object.hasOwn(FILES, name);
 }
 
 /** Returns whether the specifier is a module of Errand's own, which cannot be installed. */

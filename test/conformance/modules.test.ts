@@ -113,6 +113,35 @@ test('specifiers may pin a version', async () => {
   assert.deepEqual(await runStep(errand, workflow), ['function', 'tiny x', 'a', 'b']);
 });
 
+test('files of another app are named by its package, and the platform by its first name', async () => {
+  await using folder = await createComponents({
+    'components/sheets/sheets.app.mjs': `export default { type: 'app', app: 'sheets', methods: { name: () => 'sheets' } };`,
+    'components/drive/actions/copy.mjs': `import sheets from '@pipedream/sheets/sheets.app.mjs';
+      import { axios, cloneSafe } from '@pipedreamhq/platform';
+      export default {
+        type: 'action', props: { sheets },
+        run() { return [this.sheets.name(), typeof axios, cloneSafe({ a: 1n }), process.env.PIPEDREAM_WORKFLOW_ID]; },
+      };`,
+    'components/drive/actions/lost.mjs': `import sheets from '@pipedream/sheets/gone.mjs'; export default { type: 'action', run() {} };`,
+    'secret.mjs': 'export default 1;',
+    'components/drive/actions/climbs.mjs': `import secret from '@pipedream/sheets/../../secret.mjs'; export default { type: 'action', run() { return secret; } };`,
+  });
+  await using errand = await startErrand(folder.settings);
+  const deployed = (component_path: string) =>
+    errand.client.request('POST', '/v1/workflows', {
+      name: 'copy',
+      triggers: [{ type: 'http' }],
+      steps: [{ namespace: 'copy', component_path }],
+    });
+  const { data: workflow } = (await deployed('drive/actions/copy.mjs')).json;
+  assert.deepEqual(await runStep(errand, workflow), ['sheets', 'function', { a: '1' }, workflow.id]);
+  for (const path of ['drive/actions/lost.mjs', 'drive/actions/climbs.mjs']) {
+    const refused = await deployed(path);
+    assert.equal(refused.status, 422, refused.text);
+    assert.match(refused.json.error, /@pipedream\/sheets|lies outside/);
+  }
+});
+
 test('definers are there without a package', async () => {
   await using errand = await startErrand();
   const source = await createSource(

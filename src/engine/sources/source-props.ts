@@ -48,6 +48,9 @@ function checkTimer(place: PropsPlace, prop: string, { schedule, nowMs }: { sche
 function timerSchedule(place: PropsPlace, prop: string, value: unknown): Schedule {
   const given = (value ?? {}) as { intervalSeconds?: unknown; cron?: unknown; timezone?: unknown };
   const timezone = typeof given.timezone === 'string' ? given.timezone : 'UTC';
+  if (typeof given.cron === 'string' && (given.intervalSeconds ?? null) !== null) {
+    refuse(place, prop, `timer "${prop}" has both cron and intervalSeconds: give one of them`);
+  }
   if (typeof given.cron === 'string') return { cron: given.cron, intervalMs: null, timezone };
   const { intervalSeconds } = given;
   if (typeof intervalSeconds === 'number' && intervalSeconds >= 1) {

@@ -79,7 +79,7 @@ const fileModules: Plugin = {
     build.onResolve({ filter: BINARY }, (asked) =>
       asked.pluginData === RESOLVING ? undefined : missingBinary(build, asked, RESOLVING),
     );
-    build.onResolve({ filter: /^errand[:/]|^@pipedream\// }, async ({ path, ...asked }) => {
+    build.onResolve({ filter: /^errand[:/]|^@pipedream(hq)?\// }, async ({ path, ...asked }) => {
       if (isSdk(path)) return provided(path);
       if (asked.pluginData === RESOLVING || !isComponentApi(path)) return undefined;
       const { kind, resolveDir, importer } = asked;

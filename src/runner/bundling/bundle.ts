@@ -105,6 +105,7 @@ function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Ro
   return {
     within: isTrusted ? null : [...dir, ...(packages === null ? [] : [packages])],
     packagesDir: packages,
+    componentsDir: 'path' in source ? source.dir : null,
     outside: new Outside(isTrusted ? NONE_OUTSIDE : outside),
     code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
     advice: (name) => {

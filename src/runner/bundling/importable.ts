@@ -19,6 +19,8 @@ export interface Roots {
   readonly within: readonly string[] | null;
   /** The folder for packages that are not found above the importing file. */
   readonly packagesDir: string | null;
+  /** The folder of components that the code is a file of; null: it is none. */
+  readonly componentsDir: string | null;
   /** Packages that stay outside of the bundle. */
   readonly outside: Outside;
   /** The bundler's name for code without a file; null: there is none. */
@@ -79,11 +81,29 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
     return (await roots.outside.resolve(asked, { specifier, path: found.result.path })) ?? inBundle;
   }
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
+  const component = await ofComponents(build, roots, { asked, specifier });
+  if (component !== undefined) return component;
   // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.
   // Left to the process, such a module is missing as well.
   if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
   return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`);
+}
+
+/** Public components name files of other apps by the package of that app, which is the app's folder among components. */
+async function ofComponents(
+  build: PluginBuild,
+  roots: Roots,
+  { asked, specifier }: { asked: OnResolveArgs; specifier: Specifier },
+): Promise<OnResolveResult | undefined> {
+  const { componentsDir } = roots;
+  const app = /^@pipedream\/([^/]+)$/.exec(specifier.name)?.[1];
+  if (app === undefined || componentsDir === null || specifier.sub === '') return undefined;
+  const path = `./${app}${specifier.sub}`;
+  const found = await build.resolve(path, { kind: asked.kind, resolveDir: componentsDir, pluginData: RESOLVING });
+  if (found.errors.length > 0) return undefined;
+  if (!isWithin(roots, found.path)) return refuse(asked.path, 'is not available here: it lies outside of the folder');
+  return { path: found.path, namespace: found.namespace };
 }
 
 const NO_FILES = 'is not available here: there are no files around this code';

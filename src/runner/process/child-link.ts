@@ -197,7 +197,9 @@ export class ChildLink {
     this.#listen(child);
     if (child.pid !== undefined) workdirs.notePid(dir, child.pid);
     const steps = await workdirs.fill(dir, deployment, isolation.inside(dir).dir);
-    this.#open({ t: 'init', mode, steps, env, limits: LIMITS, query });
+    // Public components read it; a process of sources says which one by other means.
+    const names: Record<string, string> = isSource(deployment) ? {} : { PIPEDREAM_WORKFLOW_ID: deployment.runnableId };
+    this.#open({ t: 'init', mode, steps, env: { ...names, ...env }, limits: LIMITS, query });
   }
 
   #listen(child: ChildProcess): void {

@@ -263,3 +263,17 @@ test('additionalProps is asked again only on cause', async () => {
   assert.equal(await madeAfter({ how: 'a', other: 'p' }, 1), 'ao', 'a prop without reloadProps changes nothing');
   assert.equal(await madeAfter({ how: 'b', other: 'p' }, 2), 'bp');
 });
+
+test('a timer has a cron expression or an interval, not both', async () => {
+  await using errand = await startErrand();
+  const timer = `value: { type: '$.interface.timer', default: { intervalSeconds: 900 } }`;
+  assert.match(await refusalOf(errand, timer, { value: { cron: '0 0 * * *', intervalSeconds: 60 } }), /has both/);
+  for (const value of [
+    { cron: '0 0 * * *' },
+    { cron: '0 0 * * *', intervalSeconds: null },
+    { intervalSeconds: 60 },
+    undefined,
+  ]) {
+    await createSource(errand, withProps(timer), { configured_props: value === undefined ? {} : { value } });
+  }
+});

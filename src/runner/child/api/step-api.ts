@@ -30,18 +30,29 @@ export function stepApi(step: StepRun): Record<string, unknown> {
     flow: flowApi(step),
   };
   // Not enumerable: code that inspects all of `$` does not use it.
+  Object.defineProperty(api, 'discord', { value: NO_DISCORD, enumerable: false, configurable: true });
   return Object.defineProperty(api, 'files', { get: noFiles, enumerable: false, configurable: true });
 }
 
 /** Members of the hosted original that are missing here: code that calls one gets an error that says so. */
 const HOSTED_SENDS = Object.fromEntries(
-  ['s3', 'sse', 'snowflake'].map((name) => [
+  ['s3', 'sse', 'snowflake', 'sms'].map((name) => [
     name,
     () => {
-      throw new ConfigurationError(`$.send.${name} is not available here: $.send has emit, email and http`);
+      throw new ConfigurationError(
+        `$.send.${name} is not available here, since it needs the vendor's service: $.send has emit, email and http`,
+      );
     },
   ]),
 );
+
+const NO_DISCORD = new Proxy(Object.freeze({}), {
+  get: (_target, name) => () => {
+    throw new ConfigurationError(
+      `$.discord.${String(name)} is not available here, since it needs the vendor's bot: send messages to a webhook of the channel`,
+    );
+  },
+});
 
 function noFiles(): never {
   throw new ConfigurationError('$.files is not available here: code keeps its files below /tmp, with node:fs');

@@ -143,7 +143,9 @@ test('what code may not do is told without flags', async (t) => {
 test('what only the hosted original has is refused by name', async (t) => {
   const given = kit(t);
   for (const [asked, message] of [
-    ['$.send.s3({ bucket: "b" })', /^\$\.send\.s3 is not available here: \$\.send has emit, email and http$/],
+    ['$.send.s3({ bucket: "b" })', /^\$\.send\.s3 is not available here, .*: \$\.send has emit, email and http$/],
+    ['$.send.sms({ to: "1" })', /^\$\.send\.sms is not available here, since it needs the vendor's service/],
+    ['$.discord.send({ text: "b" })', /^\$\.discord\.send is not available here, since it needs the vendor's bot/],
     ['$.files.open("a")', /^\$\.files is not available here/],
   ] as const) {
     const fault = faultOf(await given.run(`export default ({ $ }) => { JSON.stringify({ ...$ }); ${asked}; }`));
