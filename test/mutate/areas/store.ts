@@ -91,7 +91,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
-  ...of(`${STORE}/sqlite/log/due-times.ts`, CONTRACT, {
+  ...of(`${STORE}/sqlite/log/retention.ts`, CONTRACT, {
     'pruning: what counted digests tell of is forgotten': [
       "core.writer.get('SELECT 1 FROM digests WHERE newest_entry = ? LIMIT 1', entry) !== undefined",
       'false',

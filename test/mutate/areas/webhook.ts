@@ -72,7 +72,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     'retry-after: without a bound': ['Math.min(Math.ceil(waitMs), LIMITS.retryAfterMs)', 'Math.ceil(waitMs)'],
     'retry-after: seconds are milliseconds': ['seconds * SECOND_MS : Number.NaN', 'seconds : Number.NaN'],
   }),
-  ...of(`${WEBHOOK}/post.ts`, [`${UNIT}/client.test.ts`, `${UNIT}/outcomes.test.ts`], {
+  ...of(`${WEBHOOK}/post.ts`, [`${UNIT}/post.test.ts`, `${UNIT}/client.test.ts`, `${UNIT}/outcomes.test.ts`], {
     "post: the webhook's own limit of time is not taken": [
       'delivery.webhook?.settings.timeoutMs ?? timeoutMs',
       'timeoutMs',

@@ -181,8 +181,8 @@ test('the stop waits for the tick under way', async () => {
   const loop = new Loop({ name: 'test', maxWaitMs: 1000, tick }, { random, log: quiet });
   loop.start();
   await begun.promise;
-  const stopped = loop.stop();
+  const wasOver = loop.stop().then(() => isOver);
+  await new Promise((resolve) => setImmediate(resolve));
   go.resolve();
-  await stopped;
-  assert.equal(isOver, true);
+  assert.equal(await wasOver, true);
 });
