@@ -30,3 +30,21 @@ test('a stream goes on as long as its key is good', async (t) => {
   stage.clock.advance(1000);
   assert.equal(await ofExpiring(), false, 'it has expired');
 });
+
+test('a stream ends with its emitter', async (t) => {
+  const asked = Promise.withResolvers<StreamAsked>();
+  const openStream = async (stream: StreamAsked) => {
+    asked.resolve(stream);
+    return { begin() {}, resume() {}, close() {} };
+  };
+  const { seed, stage, port } = await startServer(t, { streams: { openStream } });
+  await seed.webhooks(webhook(1));
+  const key = await seed.key(3);
+  const raw = connect(t, port);
+  raw.send(`GET /v1/emitters/${idOf('wh_', 1)}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  const { isAllowed } = await asked.promise;
+  raw.close();
+  assert.equal(await isAllowed(), true);
+  await stage.store.deleteWebhook(OWNER_ID, idOf('wh_', 1));
+  assert.equal(await isAllowed(), false);
+});
