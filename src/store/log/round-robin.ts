@@ -28,7 +28,7 @@ export function retriesOf(firsts: number, slots: number): number {
 }
 
 /** Whose turn it is between first attempts and retries, over all listeners and from claim to claim. */
-export class RetryTurns {
+export class RetryShare {
   /** First attempts that claims gave, one after the other, while some retry may have been due. */
   #firstsInRow: number;
   #isOwed: boolean;
@@ -38,8 +38,8 @@ export class RetryTurns {
     this.#isOwed = isOwed;
   }
 
-  copy(): RetryTurns {
-    return new RetryTurns({ firstsInRow: this.#firstsInRow, isOwed: this.#isOwed });
+  copy(): RetryShare {
+    return new RetryShare({ firstsInRow: this.#firstsInRow, isOwed: this.#isOwed });
   }
 
   /** So many first attempts went that a retry may go before the next one. */
@@ -89,7 +89,7 @@ export interface GrantedInTurn<L> {
   readonly isCut: boolean;
 }
 
-export function grantInTurn<L>(source: ClaimSource<L>, turns: RetryTurns, limit: number): GrantedInTurn<L> {
+export function grantInTurn<L>(source: ClaimSource<L>, turns: RetryShare, limit: number): GrantedInTurn<L> {
   const served = new Set<L>();
   let left = limit;
   const grantRetry = (): void => {

@@ -1,25 +1,25 @@
 // What the store's files share, built once by open.ts. Verbs of the log also need its batch: LogCore in log/batch.ts.
 
 import type { Seal } from '../seal/seal.ts';
-import type { Held } from './claims/held-leases.ts';
+import type { ClaimCursors } from './claims/claim-cursor.ts';
+import type { LeasedRows } from './claims/leased-rows.ts';
 import type { Node } from './claims/node.ts';
-import type { Shares } from './claims/retry-share.ts';
-import type { Turns } from './claims/turns.ts';
+import type { RetryShares } from './claims/retry-shares.ts';
 import type { DatabaseClock } from './connection/clock.ts';
 import type { Notices } from './connection/notify.ts';
 import type { Pool } from './connection/pool.ts';
 import type { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Routes } from './log/routes.ts';
-import type { Sweep } from './maintenance/vacuum.ts';
+import type { HotTableVacuum } from './maintenance/vacuum.ts';
 
 export interface Core {
   /** Reads. */
   readonly pool: Pool;
   /** Claims by the ticks. */
   readonly claims: TransactionConnection;
-  readonly turns: Turns;
-  readonly shares: Shares;
-  readonly held: Held;
+  readonly cursors: ClaimCursors;
+  readonly retryShares: RetryShares;
+  readonly leased: LeasedRows;
   /** Writes of the configuration, and the odd ones. */
   readonly config: TransactionConnection;
   /** Writes of data stores: code that writes much holds up no configuration, nor that the code. */
@@ -28,7 +28,7 @@ export interface Core {
   /** Who this process is among those that share the database. */
   readonly node: Node;
   readonly notices: Notices;
-  readonly sweep: Sweep;
+  readonly vacuum: HotTableVacuum;
   readonly clock: DatabaseClock;
   /** Begins every emit id of this store. */
   readonly storeTag: string;

@@ -12,11 +12,11 @@ import type { Row } from '../rows/rows.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
 import { newStoreTag } from '../store-tag.ts';
-import { Held } from './claims/held-leases.ts';
+import { FIRST_CURSOR } from './claims/claim-cursor.ts';
+import { LeasedRows } from './claims/leased-rows.ts';
 import { Node } from './claims/node.ts';
 import { nodeVerbs } from './claims/nodes.ts';
-import { Shares } from './claims/retry-share.ts';
-import { FIRST_TURN } from './claims/turns.ts';
+import { RetryShares } from './claims/retry-shares.ts';
 import { configDatabase } from './config/config-database.ts';
 import { checkSealKey, settleSealKey } from './config/seal-key.ts';
 import { DatabaseClock, NOW_SQL } from './connection/clock.ts';
@@ -32,7 +32,7 @@ import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
 import { counterVerbs } from './maintenance/counters.ts';
 import { migrate } from './maintenance/schema.ts';
-import { Sweep } from './maintenance/vacuum.ts';
+import { HotTableVacuum } from './maintenance/vacuum.ts';
 import { refuseUnfinishedMove } from './move/import-progress.ts';
 import { orderVerbs } from './runs/run-orders.ts';
 
@@ -97,19 +97,19 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
     if (isBare) log.warn({}, BARE_KEY);
     const seal = createSeal(key);
-    const turns = { runs: FIRST_TURN, deliveries: FIRST_TURN };
+    const cursors = { runs: FIRST_CURSOR, deliveries: FIRST_CURSOR };
     const core: Core = {
       pool,
       claims,
       config,
       data,
-      turns,
-      shares: new Shares(),
-      held: new Held(),
+      cursors,
+      retryShares: new RetryShares(),
+      leased: new LeasedRows(),
       routes: new Routes(seal),
       node,
       notices,
-      sweep: new Sweep(pool, log),
+      vacuum: new HotTableVacuum(pool, log),
       clock,
       storeTag,
       seal,

@@ -3,7 +3,7 @@
 import type { Clock } from '../../ports.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Connection } from './database.ts';
-import type { Turns } from './deliveries/round-robin.ts';
+import type { ListenerQueues } from './deliveries/listener-queues.ts';
 import type { Batch } from './log/batch.ts';
 import type { Routes } from './log/routes.ts';
 import type { Throttles } from './log/throttles.ts';
@@ -16,7 +16,7 @@ export interface Core {
   readonly routes: Routes;
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
-  readonly turns: Turns;
+  readonly queues: ListenerQueues;
   readonly throttles: Throttles;
   readonly seal: Seal;
   readonly clock: Clock;

@@ -15,7 +15,7 @@ import { configDatabase } from './config/config-database.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, type Row, storageError } from './database.ts';
-import { readTurns } from './deliveries/claim-deliveries.ts';
+import { readQueues } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch } from './log/batch.ts';
 import { logVerbs } from './log/log.ts';
@@ -66,14 +66,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 /** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
   const { clock } = options;
-  const { database, key, numbers, openRuns, turns, storeTag, boot } = begin(options);
+  const { database, key, numbers, openRuns, queues, storeTag, boot } = begin(options);
   const { writer, reader } = database;
   const seal = createSeal(key);
   const routes = new Routes(writer, seal);
   const throttles = new Throttles(writer);
   let wake: Wake | undefined;
   const hints = { emitted: () => wake?.notify('emissions'), kept: () => wake?.notify('schedules') };
-  const shared = { numbers, openRuns, turns, throttles, ...hints };
+  const shared = { numbers, openRuns, queues, throttles, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
   const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
   const core: Core = {
@@ -83,7 +83,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     routes,
     numbers,
     openRuns,
-    turns,
+    queues,
     throttles,
     seal,
     clock,
@@ -149,9 +149,9 @@ function begin(options: SqliteOptions) {
   try {
     const numbers = new Numbers(lastNumber(writer));
     const openRuns = readOpenRuns(writer);
-    const turns = readTurns(writer, clock.nowMs());
+    const queues = readQueues(writer, clock.nowMs());
     const key = settleSealKey(writer, options, checked);
-    return { database, key, numbers, openRuns, turns, storeTag: readTag(writer, random), boot: nextBoot(writer) };
+    return { database, key, numbers, openRuns, queues, storeTag: readTag(writer, random), boot: nextBoot(writer) };
   } catch (error) {
     database.abandon();
     throw error;

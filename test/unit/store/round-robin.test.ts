@@ -8,7 +8,7 @@ import {
   type ClaimSource,
   firstsAfter,
   grantInTurn,
-  RetryTurns,
+  RetryShare,
   retriesOf,
 } from '../../../src/store/log/round-robin.ts';
 
@@ -50,7 +50,7 @@ class Due implements ClaimSource<string> {
   }
 }
 
-const claim = (due: Due, limit: number, turns = new RetryTurns()): string => {
+const claim = (due: Due, limit: number, turns = new RetryShare()): string => {
   grantInTurn(due, turns, limit);
   return due.taken.splice(0).join(' ');
 };
@@ -67,7 +67,7 @@ test('first attempts of all come before retries', () => {
 
 test('one slot in so many goes to a retry', () => {
   const due = new Due({ a: [20, 0], b: [0, 2] });
-  const turns = new RetryTurns();
+  const turns = new RetryShare();
   const firsts = Array(FIRSTS).fill('a1').join(' ');
   equal(claim(due, FIRSTS + 1, turns), `${firsts} b2`);
   equal(claim(due, FIRSTS, turns), firsts);
@@ -76,7 +76,7 @@ test('one slot in so many goes to a retry', () => {
 
 test('a retry that had no slot begins the next claim', () => {
   const due = new Due({ a: [20, 0], b: [0, 1] });
-  const turns = new RetryTurns();
+  const turns = new RetryShare();
   due.refuses.add('b');
   claim(due, FIRSTS + 1, turns);
   equal(turns.isOwed, true);
@@ -87,7 +87,7 @@ test('a retry that had no slot begins the next claim', () => {
 });
 
 test('first attempts count only beside retries', () => {
-  const turns = new RetryTurns();
+  const turns = new RetryShare();
   claim(new Due({ a: [20, 0] }), 20, turns);
   equal(claim(new Due({ a: [2, 0], b: [0, 1] }), 2, turns), 'a1 a1');
 });
@@ -101,8 +101,8 @@ test('the share of one listener counts for all', () => {
 test('a claim that looked at enough is cut', () => {
   const due = new Due({ a: [1, 0] });
   due.isTired = true;
-  deepEqual(grantInTurn(due, new RetryTurns(), 1), { served: new Set(), isCut: true });
-  deepEqual(grantInTurn(due, new RetryTurns(), 0), { served: new Set(), isCut: false });
+  deepEqual(grantInTurn(due, new RetryShare(), 1), { served: new Set(), isCut: true });
+  deepEqual(grantInTurn(due, new RetryShare(), 0), { served: new Set(), isCut: false });
 });
 
 test('a listener has its retry behind so many first attempts', () => {

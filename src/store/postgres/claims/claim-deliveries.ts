@@ -16,8 +16,8 @@ import { Ledger } from '../log/ledger.ts';
 import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { moveOrphanedDeliveries, type OrphanedDeliveries } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
+import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
-import { inTurn, type Turn } from './turns.ts';
 
 /** Webhooks looked at in one claim, or as many as it may take. */
 const CANDIDATES = 200;
@@ -33,7 +33,12 @@ export async function claimDeliveries(
       dropAll(taken, admission);
       taken = undefined;
       const { found, nowMs, seen, isCut } = await candidates(core, tx, limit);
-      const granting = { limit, admission, shares: core.shares, hasRetries: found.some(({ due }) => due.retrying > 0) };
+      const granting = {
+        limit,
+        admission,
+        retryShares: core.retryShares,
+        hasRetries: found.some(({ due }) => due.retrying > 0),
+      };
       const wanted = grant(found, granting);
       // Not held while queues are being locked: see claim-runs.ts.
       dropAll(wanted, admission);
@@ -50,19 +55,19 @@ export async function claimDeliveries(
       );
       const inVain = isCut && granted.granted.size === 0 ? seen : 0;
       const ready = inVain === 0 ? 0 : await countReady(core, tx, nowMs);
-      // Where many have no hands free, those behind them are looked at next.
-      const turn = claimed.turn ?? (inVain > 0 ? found.at(-1) : undefined);
+      // Where many have no slots free, those behind them are looked at next.
+      const cursor = claimed.cursor ?? (inVain > 0 ? found.at(-1) : undefined);
       const nextDueAtMs = next[0] ? numberOrNull(next[0], 'at') : null;
-      return { ...claimed, turn, nowMs, nextDueAtMs, inVain, ready, retries: granted.retries };
+      return { ...claimed, cursor, nowMs, nextDueAtMs, inVain, ready, retries: granted.retries };
     });
     for (const drop of claimed.unused) drop();
-    core.held.add({ runs: [], deliveries: claimed.deliveries });
+    core.leased.add({ runs: [], deliveries: claimed.deliveries });
     const { deliveries, deliveriesWaiting, retries, inVain, ready } = claimed;
-    const { listenerId, ownerId } = claimed.turn ?? core.turns.deliveries;
-    core.turns.deliveries = { listenerId, ownerId };
-    core.shares.retries = retries;
+    const { listenerId, ownerId } = claimed.cursor ?? core.cursors.deliveries;
+    core.cursors.deliveries = { listenerId, ownerId };
+    core.retryShares.retries = retries;
     // And at once, until all were.
-    const nextDueAtMs = core.shares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
+    const nextDueAtMs = core.retryShares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
     dropAll(taken, admission);
@@ -101,7 +106,7 @@ async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
 
 /** Queues with something due that no other node is sending to, or keeps. */
 async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
-  const { listenerId, ownerId } = core.turns.deliveries;
+  const { listenerId, ownerId } = core.cursors.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
     `(SELECT listener_id, owner_id, taken FROM listener_queues AS l WHERE NOT is_run AND ${isReady(now)}
@@ -141,7 +146,12 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   }
   if (orphaned.length > 0) await moveOrphanedDeliveries(core, tx, { orphaned, nowMs });
   const isCut = rows.length === most;
-  return { found: inTurn(found, core.turns.deliveries, (candidate) => candidate), nowMs, seen: rows.length, isCut };
+  return {
+    found: behindCursor(found, core.cursors.deliveries, (candidate) => candidate),
+    nowMs,
+    seen: rows.length,
+    isCut,
+  };
 }
 
 function toParty(core: Core, row: Row, of: { ownerId: string; listenerId: string }): Omit<Candidate, 'due'> {
@@ -162,7 +172,7 @@ interface Claimed {
   readonly deliveries: readonly ClaimedDelivery[];
   readonly deliveriesWaiting: boolean;
   readonly unused: (() => void)[];
-  readonly turn: Turn | undefined;
+  readonly cursor: ClaimCursor | undefined;
 }
 
 interface Claiming extends Omit<Taken, 'retries'> {
@@ -174,7 +184,7 @@ interface Claiming extends Omit<Taken, 'retries'> {
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const { granted, served, queues, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
-  if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, turn: undefined };
+  if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, cursor: undefined };
   const wanted = [...granted.values()].map(({ candidate: { ownerId, listenerId, webhook }, counts }) => ({
     ownerId,
     listenerId,
@@ -191,7 +201,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     const surplus = counts.pending + counts.retrying - mine.length;
     for (let i = 0; i < surplus; i++) unused.push(() => admission.dropDelivery(candidate.listenerId));
     if (mine.length === 0) continue;
-    core.shares.served(keyOf(candidate), countByState(mine));
+    core.retryShares.served(keyOf(candidate), countByState(mine));
     queues.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
     for (const { state } of mine) ledger.moved(candidate.ownerId, 'deliveries', { from: state, to: 'sending' });
   }
@@ -201,8 +211,8 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   );
   ledger.write(tx, core.node.slot);
   const last = [...served].at(-1);
-  const turn = last && { listenerId: last.listenerId, ownerId: last.ownerId };
-  return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, turn };
+  const cursor = last && { listenerId: last.listenerId, ownerId: last.ownerId };
+  return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, cursor };
 }
 
 function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Taken['granted']): ClaimedDelivery[] {
@@ -220,7 +230,7 @@ interface Locked {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their webhooks as they are by now: whoever changes one locks its queue, too. */
+/** With their webhooks as they are by now: a change of a webhook locks its queue, too. */
 async function lockQueues(
   core: Core,
   tx: Tx,

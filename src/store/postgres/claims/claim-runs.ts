@@ -1,16 +1,16 @@
-// Claiming queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the
-// queues that it wants only where nobody else has them at the moment, so it waits for nobody.
+// Claims queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the queues
+// that it wants only where no other transaction has them locked, so it never waits.
 //
-// Hands are taken for queues that are locked by then, and not before: whoever ends a run has its queue meanwhile, and
-// hands the freed hand over to the next one. A claim that held that hand would get nothing, and neither would the other;
-// what waits would wait for the poll.
+// Slots are taken for queues that are locked by then, and not before: the end of a run has its queue locked, and
+// gives the freed slot to the next run. A claim that had taken that slot would get nothing, and neither would the end of the
+// run: what waits would wait for the poll.
 //
-// A throttled workflow whose next run may not begin yet is ready when it may, and not looked at before. Whoever finds one
+// A throttled workflow whose next run may not begin yet is ready when it may, and not looked at before. A claim that finds one
 // that is ready too early puts that right.
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
-import { OwnerTurns } from '../../log/owner-turns.ts';
+import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
@@ -22,7 +22,7 @@ import { Ledger } from '../log/ledger.ts';
 import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { cancelOrphanedRuns } from '../runs/orphaned-runs.ts';
 import { claimRunRows, startOf } from './claim.ts';
-import { inTurn, type Turn } from './turns.ts';
+import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 
 /** Workflows and sources looked at in one claim. */
 const CANDIDATES = 200;
@@ -67,8 +67,8 @@ export async function claimRuns(
       return { ...claimed, nextDueAtMs: earliest([...ready, nextReadyAtMs], nowMs) };
     });
     for (const drop of claims.unused) drop();
-    core.held.add({ runs: claims.runs, deliveries: [] });
-    core.turns.runs = claims.turn ?? core.turns.runs;
+    core.leased.add({ runs: claims.runs, deliveries: [] });
+    core.cursors.runs = claims.cursor ?? core.cursors.runs;
     const { runs, runsWaiting, nextDueAtMs } = claims;
     return { runs, deliveries: [], runsWaiting, deliveriesWaiting: false, nextDueAtMs };
   } catch (error) {
@@ -98,7 +98,7 @@ interface Found {
 }
 
 async function candidates(core: Core, tx: Tx): Promise<Found> {
-  const { listenerId, ownerId } = core.turns.runs;
+  const { listenerId, ownerId } = core.cursors.runs;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
     `(SELECT listener_id, owner_id, waiting, taken, starts FROM listener_queues
@@ -127,7 +127,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   }
   const found = real.filter(({ id }) => id !== null).map((row) => toCandidate(row, { nowMs, seal: core.seal }));
   return {
-    found: inTurn(found, core.turns.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
+    found: behindCursor(found, core.cursors.runs, ({ runnable: r }) => ({ listenerId: r.id, ownerId: r.ownerId })),
     nowMs,
     nextReadyAtMs: numberOrNull(first, 'next_ready_at_ms'),
   };
@@ -146,9 +146,9 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
   let isMoreWaiting = false;
   let rest = limit;
   const candidates = found.map((candidate) => ({ ...candidate, ownerId: candidate.runnable.ownerId }));
-  new OwnerTurns().goRound(candidates, ({ runnable, waiting, free, room }) => {
+  new OwnerRoundRobin().goRound(candidates, ({ runnable, waiting, free, room }) => {
     const count = granted.get(runnable) ?? 0;
-    // What its throttle holds back waits for its time, and not for hands.
+    // What its throttle holds back waits for its time, and not for slots.
     if (count >= waiting || count >= room) return false;
     if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
       isMoreWaiting = true;
@@ -171,13 +171,14 @@ interface Claimed {
   readonly runs: Claims['runs'];
   readonly runsWaiting: boolean;
   readonly unused: (() => void)[];
-  readonly turn: Turn | undefined;
+  readonly cursor: ClaimCursor | undefined;
 }
 
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   const unused: (() => void)[] = [];
   const { granted, queues, nowMs, admission, isMoreWaiting } = of;
-  if (granted.size === 0 && queues.size === 0) return { runs: [], runsWaiting: isMoreWaiting, unused, turn: undefined };
+  if (granted.size === 0 && queues.size === 0)
+    return { runs: [], runsWaiting: isMoreWaiting, unused, cursor: undefined };
   const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
   const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
   const ledger = new Ledger();
@@ -196,8 +197,8 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   );
   ledger.write(tx, core.node.slot);
   const last = [...granted.keys()].at(-1);
-  const turn = last && { listenerId: last.id, ownerId: last.ownerId };
-  return { runs, runsWaiting: isMoreWaiting, unused, turn };
+  const cursor = last && { listenerId: last.id, ownerId: last.ownerId };
+  return { runs, runsWaiting: isMoreWaiting, unused, cursor };
 }
 
 interface Locked {
@@ -205,7 +206,7 @@ interface Locked {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their workflows and sources as they are by now: whoever changes one locks its queue, too. */
+/** With their workflows and sources as they are by now: a change of one locks its queue, too. */
 async function lockQueues(
   { seal }: Core,
   tx: Tx,

@@ -1,5 +1,5 @@
 // Claiming rows: what was granted becomes ours, oldest first. Both kinds with one statement for any number of listeners.
-// The queues are locked by then, so nobody else claims the same; the state is looked at again all the same, so that this
+// The queues are locked by then, so no other process claims the same; the state is looked at again all the same, so that this
 // is right also where rows are not locked.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
@@ -156,7 +156,7 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
 /** Claims what the planner has granted, gives it to the verbs that it was granted to, and gives back slots that got nothing. */
 export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
   for (const queue of planner.goneWebhooks) await holdQueue(planner, tx, queue);
-  const { node, storeTag, seal, shares } = planner.core;
+  const { node, storeTag, seal, retryShares } = planner.core;
   const by = { node: node.id, nowMs: planner.nowMs, storeTag, seal };
   const runs = planner.grants.filter(({ runnable }) => runnable !== null);
   const deliveries = planner.grants.filter(({ runnable }) => runnable === null);
@@ -170,7 +170,7 @@ export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
     ownerId: queue.ownerId,
     listenerId: queue.listenerId,
     count: sum(grants),
-    retries: shares.retriesOf(keyOf(queue), sum(grants)),
+    retries: retryShares.retriesOf(keyOf(queue), sum(grants)),
     isOrdered: webhookOf(planner, queue)?.settings.ordered ?? false,
   }));
   const [claimedRuns, claimedDeliveries] = await Promise.all([
@@ -207,9 +207,9 @@ function giveRuns(planner: BatchPlanner, grants: readonly Grant[], claimed: read
 }
 
 function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, seal, node, shares } = planner.core;
+  const { storeTag, seal, node, retryShares } = planner.core;
   const left = Map.groupBy(claimed, keyOf);
-  for (const [key, claims] of left) shares.served(key, countByState(claims));
+  for (const [key, claims] of left) retryShares.served(key, countByState(claims));
   for (const { queue, claimer, count } of grants) {
     const given = left.get(keyOf(queue))?.splice(0, count) ?? [];
     planner.leaveUnused(claimer, queue, count - given.length);
@@ -238,7 +238,7 @@ export function countByState(claims: readonly DeliveryClaim[]): Served {
   return { pending, retrying: claims.length - pending };
 }
 
-/** A webhook that wants no more, or failed for too long, is switched off, for all nodes at once; what waits for it waits for somebody to enable it. */
+/** Disables a webhook that wants no more, or failed for too long, for all nodes at once. What waits for it is held. */
 async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)

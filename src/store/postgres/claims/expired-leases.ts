@@ -1,7 +1,7 @@
-// Finding what nobody executes any more: held by a node that is gone, or with a lease that is over although its node
+// Finds what no process executes any more: leased to a node that is gone, or with a lease that is over although its node
 // lives (code that is stuck). Nodes that stopped beating are marked gone first.
 //
-// Nobody is judged by a node that was itself cut off from the database until a lease ago: after an outage all of them
+// No node is judged by one that was itself cut off from the database until a lease ago: after an outage all of them
 // look dead at first. `steady` says so.
 
 import { LIMITS } from '../../../domain/limits.ts';

@@ -17,7 +17,7 @@ const PER_SLOT = NUMBERS_PER_MS / LIMITS.nodes;
 const SURELY_GONE = 10;
 const RECENTLY_MS = 2 * MINUTE_MS;
 const BEATS_BETWEEN_LOOKS = 10;
-/** An answer that took longer tells of an outage that nobody else reports. */
+/** An answer that took longer tells of an outage that no error reports. */
 const SLOW_BEAT_MS = LIMITS.nodeLeaseMs / 2;
 const UNIQUE_VIOLATION = '23505';
 
@@ -88,7 +88,7 @@ export class Node {
   #registering: Promise<void> | undefined;
   #cutOffAt: number | null = null;
   #beats = 0;
-  /** A commit's outcome is unknown: leases may be ours that nobody here knows of. */
+  /** A commit's outcome is unknown: this process may have leases that it does not know of. */
   mayHoldUnknown = false;
 
   constructor(options: NodeOptions) {
@@ -113,7 +113,7 @@ export class Node {
     this.#last = Math.max(this.#last, numbers.last);
   }
 
-  /** Takes an identity that nobody has. Throws `StoreUnavailable` when there are LIMITS.nodes others. */
+  /** Takes an identity that no other process has. Throws `StoreUnavailable` when there are LIMITS.nodes others. */
   register(): Promise<void> {
     this.#registering ??= this.#register().finally(() => {
       this.#registering = undefined;
@@ -121,7 +121,7 @@ export class Node {
     return this.#registering;
   }
 
-  /** False: the others think that this node is gone; `register` anew. */
+  /** False: the others think that this node is gone; call `register` again. */
   async beat(): Promise<boolean> {
     const { pool, clock } = this.#options;
     const askedAt = clock.asks();
@@ -148,7 +148,7 @@ export class Node {
     return this.#cutOffAt === null || performance.now() - this.#cutOffAt > LIMITS.nodeLeaseMs;
   }
 
-  /** Nodes whose last beat is older are late; 0: nobody is judged now. */
+  /** Nodes whose last beat is older are late; 0: no node is judged now. */
   lateBeforeMs(): number {
     return this.isSteady ? this.#options.clock.nowMs() - LIMITS.nodeLeaseMs : 0;
   }
@@ -159,7 +159,7 @@ export class Node {
     return isLate || isRecent || this.#beats % BEATS_BETWEEN_LOOKS === 0;
   }
 
-  /** Gone at once, so that nobody waits for its lease to be over. */
+  /** Marks this node as gone at once: the others need not wait for its lease to expire. */
   async leave(): Promise<void> {
     const { pool, clock } = this.#options;
     await pool.write(

@@ -68,7 +68,7 @@ async function beat(core: LogCore): Promise<Beat> {
 }
 
 async function releaseUnknown(core: LogCore): Promise<void> {
-  const { runs, deliveries } = await core.held.readUnknown(core);
+  const { runs, deliveries } = await core.leased.readUnknown(core);
   if (runs.length > 0) await releaseLeases(core, runs);
   if (deliveries.length > 0) await releaseDeliveryLeases(core, deliveries);
 }

@@ -1,5 +1,5 @@
 // What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The queue is locked before
-// any of it is touched: nobody claims, queues or ends something for this listener meanwhile.
+// any of it is touched: nothing is claimed, queued or ended for this listener meanwhile.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { isRequestListener } from '../../../domain/delivery/http-request.ts';
@@ -43,7 +43,7 @@ export function lockQueue(tx: Tx, listener: Listener): void {
   touchQueue(tx, listener, 'waiting = listener_queues.waiting');
 }
 
-/** The same; nothing that can be claimed waits there from now on, and a throttle begins anew. */
+/** The same; nothing that can be claimed waits there from now on, and a throttle begins again. */
 export function emptyQueue(tx: Tx, listener: Listener): void {
   touchQueue(tx, listener, 'waiting = 0, ready_at_ms = NULL, starts = NULL');
 }

@@ -4,9 +4,9 @@
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
-import { type ClaimSource, grantInTurn, type RetryTurns } from '../../log/round-robin.ts';
+import { type ClaimSource, grantInTurn, type RetryShare } from '../../log/round-robin.ts';
 import { pairKey } from '../log/batch-needs.ts';
-import type { Shares } from './retry-share.ts';
+import type { RetryShares } from './retry-shares.ts';
 
 /** Due rows counted for one webhook in one claim: more than it may have in flight, far less than may be due. */
 export const MAX_DUE = 64;
@@ -30,13 +30,13 @@ export interface Taken {
   readonly served: ReadonlySet<Candidate>;
   readonly isMoreWaiting: boolean;
   /** As they are after this claim. */
-  readonly retries: RetryTurns;
+  readonly retries: RetryShare;
 }
 
 export interface Granting {
   readonly limit: number;
   readonly admission: Admission;
-  readonly shares: Shares;
+  readonly retryShares: RetryShares;
   /** Some of all that were found have a retry due. */
   readonly hasRetries: boolean;
 }
@@ -47,7 +47,7 @@ export function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: st
 
 export function grant(found: readonly Candidate[], granting: Granting): Taken {
   const granter = new Granter(found, granting);
-  const retries = granting.shares.retries.copy();
+  const retries = granting.retryShares.retries.copy();
   const { served } = grantInTurn(granter, retries, granting.limit);
   return { granted: granter.granted, served, isMoreWaiting: granter.isMoreWaiting, retries };
 }
@@ -59,14 +59,14 @@ class Granter implements ClaimSource<Candidate> {
   readonly isTired = false;
   readonly #found: readonly Candidate[];
   readonly #admission: Admission;
-  readonly #shares: Shares;
+  readonly #retryShares: RetryShares;
   /** Not asked again: they have no slot free. */
   readonly #refused = new Set<Candidate>();
 
-  constructor(found: readonly Candidate[], { admission, shares, hasRetries }: Granting) {
+  constructor(found: readonly Candidate[], { admission, retryShares, hasRetries }: Granting) {
     this.#found = found;
     this.#admission = admission;
-    this.#shares = shares;
+    this.#retryShares = retryShares;
     this.hasRetries = hasRetries;
   }
 
@@ -103,6 +103,6 @@ class Granter implements ClaimSource<Candidate> {
 
   #isTurnOfRetry({ candidate, counts }: Grant): boolean {
     if (counts.retrying >= candidate.due.retrying) return false;
-    return this.#shares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
+    return this.#retryShares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
   }
 }

@@ -194,11 +194,11 @@ function committed(core: Core, planner: BatchPlanner): void {
   planner.settle();
   core.node.gave(planner.numbers);
   const { endings, returns, attempts } = planner.reads;
-  for (const row of [...endings.values(), ...returns.values()]) core.held.runs.delete(number(row, 'run'));
-  for (const row of attempts.values()) core.held.deliveries.delete(number(row, 'delivery'));
-  for (const claims of planner.claims) core.held.add(claims);
+  for (const row of [...endings.values(), ...returns.values()]) core.leased.runs.delete(number(row, 'run'));
+  for (const row of attempts.values()) core.leased.deliveries.delete(number(row, 'delivery'));
+  for (const claims of planner.claims) core.leased.add(claims);
   if (planner.isCounterWrong) core.notices.suspectCounters();
-  core.sweep.ended(endings.size + planner.changes.deliveryEnds.length);
+  core.vacuum.ended(endings.size + planner.changes.deliveryEnds.length);
   for (const channel of planner.notified) core.notices.tell(channel);
   if (planner.changes.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
   if (planner.changes.later.length > 0) core.notices.tellAll('schedules');

@@ -1,4 +1,4 @@
-// Retention: what is old and has no work open is deleted, in steps of one short transaction each, so that nobody waits
+// Retention: what is old and has no work open is deleted, in steps of one short transaction each, so that no other one waits
 // long for what one of them locks. What is over by its own clock (keys, answers, nodes) goes at the end of a round.
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
@@ -29,7 +29,7 @@ export async function prune(core: Core, beforeMs: number, from: number): Promise
 
 /**
  * The next entries, and which of them may go. `doomed` goes back as it came, as the literal of an array. The one kind of new
- * work that an old emission may get is a delivery that is sent again; whoever does that locks the emission.
+ * work that an old emission may get is a delivery that is sent again; the verb that does so locks the emission.
  */
 const FIND_DOOMED = `WITH page AS MATERIALIZED (
     SELECT entry, emitter_id, name, listed FROM emissions WHERE entry >= $1::bigint AND entry < $2::bigint
@@ -97,7 +97,7 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
   const config = configDatabase(core);
   for (let isMore = true; isMore; ) isMore = await config.write(() => pruneAudit(beforeMs));
-  // Of workflows, sources and webhooks that are gone, and of places that requests went to; whoever is just using a queue has it locked.
+  // Of workflows, sources and webhooks that are gone, and of places that requests went to; one that is in use is locked.
   await pool.write(
     `DELETE FROM listener_queues AS l USING (SELECT owner_id, listener_id FROM listener_queues AS i
         WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^((p|dc|wh)_|http:)'
@@ -112,7 +112,7 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
 /** In steps too: a busy trigger leaves millions a day. */
 async function forgetKeys(core: Core, nowMs: number): Promise<void> {
   for (;;) {
-    // Looked at again with the lock: a key may be won anew meanwhile.
+    // Looked at again with the lock: a key may be won again meanwhile.
     const [forgotten = {}] = await core.pool.write(
       `WITH gone AS (DELETE FROM idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency
             WHERE expires_at_ms <= $1::bigint ORDER BY expires_at_ms LIMIT ${KEYS_PER_STEP}))

@@ -19,7 +19,7 @@ import { Session } from '../connection/session.ts';
 import { MOVE_UNDER_WAY } from '../move/import-progress.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
-/** Whoever lives looks for lost leases several times a minute: after this long it has been overlooked. */
+/** Each node looks for expired leases several times a minute: after this long one has been overlooked. */
 const OVERDUE_MS = 5 * MINUTE_MS;
 
 /** Some server has been there all the time to see to it. */

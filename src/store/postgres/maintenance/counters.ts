@@ -3,7 +3,7 @@
 // Every transaction changes rows and their counters together. So within one snapshot they agree, whatever is under way:
 // the look is one transaction that only reads, locks nothing, and costs what `errand store check` does for open rows alone.
 // What differs is looked at again before it is changed:
-// - a queue under its lock, without which nobody commits a change of its rows;
+// - a queue under its lock, without which no change of its rows is committed;
 // - a figure of the ledger by its difference from the rows, which no transaction changes, however many are under way: so it
 //   is taken from one statement's snapshot and added to this node's own row. One node at a time does so.
 

@@ -1,13 +1,14 @@
 // Rows of the hot tables live for milliseconds, and leave their room behind. Autovacuum looks once a minute, by when a
-// busy service has left some hundred thousand; so whoever has ended many sweeps, as soon as there are enough of them (a
-// day's worth of events in a few minutes: open_runs at 13 MB and not at 76). Where we may not, autovacuum does it.
+// busy service has left some hundred thousand; so the process that has ended many vacuums as soon as there are enough of
+// them (a day's worth of events in a few minutes: open_runs at 13 MB and not at 76). Where it has no right to, autovacuum
+// does it.
 
 import type { Log } from '../../../ports.ts';
 import type { Pool } from '../connection/pool.ts';
 
 const ROWS_BETWEEN = 50_000;
 
-export class Sweep {
+export class HotTableVacuum {
   readonly #pool: Pool;
   readonly #log: Log;
   #rows = 0;

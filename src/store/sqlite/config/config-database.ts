@@ -80,7 +80,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     moreMeasured: [],
     openRuns: OPEN_RUNS,
     webhookHealth: webhookHealth(core),
-    pauseInMemory: (listenerId) => core.turns.find(listenerId)?.pausedUntilMs ?? null,
+    pauseInMemory: (listenerId) => core.queues.find(listenerId)?.pausedUntilMs ?? null,
     hideEvents: hideEvents(core),
     hookRuns: hookRuns(core),
   };

@@ -85,7 +85,7 @@ export class OpenDeliveries implements LockedDeliveries {
   }
 
   endPause(): void {
-    const { turns, writer } = this.#core;
+    const { queues, writer } = this.#core;
     const { nowMs } = this.#tx;
     const count = writer.run(
       `UPDATE deliveries SET due_at_ms = ? WHERE listener_id = ? AND state = 'retrying' AND due_by = 'retry_after'
@@ -94,12 +94,12 @@ export class OpenDeliveries implements LockedDeliveries {
       this.#of.id,
       nowMs,
     );
-    const line = count > 0 && turns.find(this.#of.id);
-    if (line) turns.knowRetry(line, nowMs);
+    const queue = count > 0 && queues.find(this.#of.id);
+    if (queue) queues.knowRetry(queue, nowMs);
   }
 
   settingsChanged(): void {
-    this.#core.turns.unblock(this.#of.id);
+    this.#core.queues.unblock(this.#of.id);
   }
 
   /** `only`: as SQL. */

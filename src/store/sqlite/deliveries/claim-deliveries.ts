@@ -15,7 +15,7 @@ import type { Connection, Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { toEmission } from '../log/rows.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
-import { type Line, Turns } from './round-robin.ts';
+import { type ListenerQueue, ListenerQueues } from './listener-queues.ts';
 
 const ONE_FIRST = { pending: 1, retrying: 0 };
 const ONE_RETRY = { pending: 0, retrying: 1 };
@@ -30,16 +30,16 @@ const ROWS_AT_FIRST = 2;
 const ROWS_THEN = 16;
 
 /**
- * What memory says of a listener is not so: a bug of ours. It is counted anew, so that its deliveries do not stand still
- * until the next start; this comes out all the same, so that it is logged.
+ * What memory says of a listener is not so: a bug of ours. It is counted again, so that its deliveries do not wait until
+ * the next start. The error is thrown all the same, so that it is logged.
  */
-export class LostCount extends Error {
-  override readonly name = 'LostCount';
+export class WrongCount extends Error {
+  override readonly name = 'WrongCount';
 }
 
 /** At the beginning of a transaction that claims. */
-export function recountDoubtful({ turns, writer }: Core): void {
-  for (const listenerId of turns.doubtful) {
+export function recountDoubtful({ queues, writer }: Core): void {
+  for (const listenerId of queues.doubtful) {
     const rows = writer.all(
       `SELECT state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
         WHERE listener_id = ? AND ${OPEN_DELIVERY} GROUP BY state`,
@@ -51,7 +51,7 @@ export function recountDoubtful({ turns, writer }: Core): void {
       return row ? number(row, 'n') : 0;
     };
     const retry = byState.get('retrying');
-    turns.recount(listenerId, {
+    queues.recount(listenerId, {
       pending: countOf('pending'),
       retrying: countOf('retrying'),
       sending: countOf('sending'),
@@ -61,9 +61,9 @@ export function recountDoubtful({ turns, writer }: Core): void {
 }
 
 /** All that is open, as a store has it that was just opened. */
-export function readTurns(writer: Connection, nowMs: number): Turns {
-  const turns = new Turns();
-  turns.begin(nowMs);
+export function readQueues(writer: Connection, nowMs: number): ListenerQueues {
+  const queues = new ListenerQueues();
+  queues.begin(nowMs);
   const open = writer.all(
     `SELECT listener_id, state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
       WHERE ${OPEN_DELIVERY} GROUP BY listener_id, state`,
@@ -72,12 +72,12 @@ export function readTurns(writer: Connection, nowMs: number): Turns {
     const to = text<WaitingState | 'sending' | 'held'>(row, 'state');
     if (to === 'held') continue;
     const dueAtMs = numberOrNull(row, 'due_at_ms');
-    turns.moved(text(row, 'listener_id'), { from: null, to, dueAtMs, count: number(row, 'n') });
+    queues.moved(text(row, 'listener_id'), { from: null, to, dueAtMs, count: number(row, 'n') });
   }
   const paused = writer.all('SELECT webhook_id, paused_until_ms FROM webhook_health WHERE paused_until_ms > ?', nowMs);
-  for (const row of paused) turns.pause(text(row, 'webhook_id'), number(row, 'paused_until_ms'));
-  turns.committed();
-  return turns;
+  for (const row of paused) queues.pause(text(row, 'webhook_id'), number(row, 'paused_until_ms'));
+  queues.committed();
+  return queues;
 }
 
 export function claimDeliveries(
@@ -85,163 +85,163 @@ export function claimDeliveries(
   w: SqliteLogWriter,
   limit: number,
 ): Claims & { nextDueAtMs: number | null } {
-  const { turns } = core;
+  const { queues } = core;
   recountDoubtful(core);
-  turns.advance();
-  const taker = new Taker(core, w);
-  const { isCut } = grantInTurn(taker, turns.retries, limit);
-  for (const line of taker.served) {
-    turns.toTheEnd(line);
-    taker.lookUp(line);
+  queues.advance();
+  const claimer = new DeliveryClaimer(core, w);
+  const { isCut } = grantInTurn(claimer, queues.retries, limit);
+  for (const queue of claimer.served) {
+    queues.toTheEnd(queue);
+    claimer.lookUp(queue);
   }
-  // The rest of a line that is longer than one claim looks at has its turn with the next one.
-  if (isCut) for (const line of taker.refused) turns.toTheEnd(line);
-  w.claims.deliveriesWaiting ||= turns.readyCount > 0;
-  const leavesSome = turns.leavesSome({ isCut, isServed: taker.served.size > 0, inVain: taker.inVain });
-  const nextDueAtMs = leavesSome ? w.tx.nowMs : turns.nextAtMs((line) => taker.lookUp(line));
+  // The rest of a queue that is longer than one claim looks at has its turn with the next one.
+  if (isCut) for (const queue of claimer.refused) queues.toTheEnd(queue);
+  w.claims.deliveriesWaiting ||= queues.readyCount > 0;
+  const leavesSome = queues.leavesSome({ isCut, isServed: claimer.served.size > 0, inVain: claimer.inVain });
+  const nextDueAtMs = leavesSome ? w.tx.nowMs : queues.nextAtMs((queue) => claimer.lookUp(queue));
   return { ...w.claims, nextDueAtMs };
 }
 
-/** Takes deliveries of one line after another, within one transaction. */
-export class Taker implements ClaimSource<Line> {
-  readonly served = new Set<Line>();
-  readonly refused = new Set<Line>();
+/** Takes deliveries of one queue after another, within one transaction. */
+export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
+  readonly served = new Set<ListenerQueue>();
+  readonly refused = new Set<ListenerQueue>();
   inVain = 0;
   readonly #core: Core;
   readonly #w: SqliteLogWriter;
   /** Read, and not taken yet. */
-  readonly #rows = { pending: new Map<Line, Row[]>(), retrying: new Map<Line, Row[]>() };
+  readonly #rows = { pending: new Map<ListenerQueue, Row[]>(), retrying: new Map<ListenerQueue, Row[]>() };
 
   constructor(core: Core, w: SqliteLogWriter) {
     this.#core = core;
     this.#w = w;
   }
 
-  ready(state: WaitingState): Iterable<Line> {
-    return this.#core.turns.ready(state);
+  ready(state: WaitingState): Iterable<ListenerQueue> {
+    return this.#core.queues.ready(state);
   }
 
   get hasRetries(): boolean {
-    return this.#core.turns.ready('retrying').size > 0;
+    return this.#core.queues.ready('retrying').size > 0;
   }
 
   get isTired(): boolean {
     return this.inVain >= MAX_IN_VAIN;
   }
 
-  take(line: Line, phase: WaitingState): WaitingState | null {
-    const taken = this.#take(line, phase);
+  take(queue: ListenerQueue, phase: WaitingState): WaitingState | null {
+    const taken = this.#take(queue, phase);
     return taken === 'pending' || taken === 'retrying' ? taken : null;
   }
 
   /** A first attempt or else a retry, for the end of an attempt. */
-  takeNext(line: Line): NextClaim {
-    if (this.take(line, 'pending') || this.take(line, 'retrying')) return 'claimed';
-    return this.refused.has(line) ? 'refused' : 'none';
+  takeNext(queue: ListenerQueue): NextClaim {
+    if (this.take(queue, 'pending') || this.take(queue, 'retrying')) return 'claimed';
+    return this.refused.has(queue) ? 'refused' : 'none';
   }
 
   /** Listeners that may not have one go to the end, so that the others have their turn. */
   takeRetry(): boolean {
-    const { turns } = this.#core;
+    const { queues } = this.#core;
     const most = Math.min(this.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
-    const refused: Line[] = [];
+    const refused: ListenerQueue[] = [];
     let hasGone = false;
-    for (const line of turns.ready('retrying')) {
+    for (const queue of queues.ready('retrying')) {
       if (this.inVain >= most) break;
-      const taken = this.#take(line, 'retrying');
+      const taken = this.#take(queue, 'retrying');
       hasGone = taken === 'retrying';
       if (hasGone) break;
-      if (taken === 'refused') refused.push(line);
+      if (taken === 'refused') refused.push(queue);
     }
-    for (const line of refused) turns.toTheEnd(line);
+    for (const queue of refused) queues.toTheEnd(queue);
     return hasGone;
   }
 
-  /** One delivery of that line, when one may go in this phase of the claim. */
-  #take(line: Line, phase: WaitingState): WaitingState | 'refused' | 'nothing' {
-    const { turns, routes } = this.#core;
-    if (this.refused.has(line)) return 'nothing';
-    const webhook = isWebhook(line.id) ? (routes.webhook(line.id) ?? null) : null;
+  /** One delivery of that queue, when one may go in this phase of the claim. */
+  #take(queue: ListenerQueue, phase: WaitingState): WaitingState | 'refused' | 'nothing' {
+    const { queues, routes } = this.#core;
+    if (this.refused.has(queue)) return 'nothing';
+    const webhook = isWebhook(queue.id) ? (routes.webhook(queue.id) ?? null) : null;
     const isOrdered = webhook?.settings.ordered ?? false;
-    const head = isOrdered ? this.#head(line, phase) : undefined;
-    const state = isOrdered ? (head ? phase : null) : this.#stateOf(line, phase);
+    const head = isOrdered ? this.#head(queue, phase) : undefined;
+    const state = isOrdered ? (head ? phase : null) : this.#stateOf(queue, phase);
     if (state === null) {
-      turns.reconsider(line);
-      if (!this.served.has(line)) this.inVain++;
+      queues.reconsider(queue);
+      if (!this.served.has(queue)) this.inVain++;
       return 'nothing';
     }
-    if (!this.#w.takeDelivery(line.id, webhook)) {
-      this.refused.add(line);
+    if (!this.#w.takeDelivery(queue.id, webhook)) {
+      this.refused.add(queue);
       this.inVain++;
       return 'refused';
     }
-    const row = head ?? this.#row(line, state);
-    this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: line.id }));
-    turns.served(line, state === 'pending' ? ONE_FIRST : ONE_RETRY);
-    const next = state === 'retrying' ? this.#rows.retrying.get(line)?.[0] : undefined;
-    if (next) turns.knowRetry(line, number(next, 'due_at_ms'));
-    if (isOrdered) turns.block(line, Number.POSITIVE_INFINITY);
-    this.served.add(line);
+    const row = head ?? this.#row(queue, state);
+    this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: queue.id }));
+    queues.served(queue, state === 'pending' ? ONE_FIRST : ONE_RETRY);
+    const next = state === 'retrying' ? this.#rows.retrying.get(queue)?.[0] : undefined;
+    if (next) queues.knowRetry(queue, number(next, 'due_at_ms'));
+    if (isOrdered) queues.block(queue, Number.POSITIVE_INFINITY);
+    this.served.add(queue);
     return state;
   }
 
   /** Finds out when its next retry is due, unless that is known. */
-  lookUp(line: Line): void {
-    if (line.isExact) return;
+  lookUp(queue: ListenerQueue): void {
+    if (queue.isExact) return;
     const row = this.#core.writer.get(
       `SELECT min(due_at_ms) AS at FROM deliveries WHERE listener_id = ? AND state = 'retrying' AND ${OPEN_DELIVERY}`,
-      line.id,
+      queue.id,
     );
-    this.#core.turns.knowRetry(line, row ? numberOrNull(row, 'at') : null);
+    this.#core.queues.knowRetry(queue, row ? numberOrNull(row, 'at') : null);
   }
 
-  #stateOf(line: Line, phase: WaitingState): WaitingState | null {
-    const { turns } = this.#core;
-    if (!turns.isOpen(line)) return null;
-    if (turns.isRetryDue(line)) this.lookUp(line);
-    const isRetryDue = turns.isRetryDue(line);
+  #stateOf(queue: ListenerQueue, phase: WaitingState): WaitingState | null {
+    const { queues } = this.#core;
+    if (!queues.isOpen(queue)) return null;
+    if (queues.isRetryDue(queue)) this.lookUp(queue);
+    const isRetryDue = queues.isRetryDue(queue);
     if (phase === 'retrying') return isRetryDue ? 'retrying' : null;
-    if (line.pending === 0) return null;
-    return isRetryDue && retriesOf(line.firsts, 1) > 0 ? 'retrying' : 'pending';
+    if (queue.pending === 0) return null;
+    return isRetryDue && retriesOf(queue.firsts, 1) > 0 ? 'retrying' : 'pending';
   }
 
-  #row(line: Line, state: WaitingState): Row {
-    const known = this.#rows[state].get(line);
-    const rows = known?.length ? known : this.#read(line, state, known ? ROWS_THEN : ROWS_AT_FIRST);
-    this.#rows[state].set(line, rows);
+  #row(queue: ListenerQueue, state: WaitingState): Row {
+    const known = this.#rows[state].get(queue);
+    const rows = known?.length ? known : this.#read(queue, state, known ? ROWS_THEN : ROWS_AT_FIRST);
+    this.#rows[state].set(queue, rows);
     const row = rows.shift();
     if (!row) {
-      this.#core.turns.doubtful.add(line.id);
-      throw new LostCount(`the store lost count of what is ${state} for ${line.id}`);
+      this.#core.queues.doubtful.add(queue.id);
+      throw new WrongCount(`the store lost count of what is ${state} for ${queue.id}`);
     }
     return row;
   }
 
   /** Those that are pending are due, whatever the clock says. */
-  #read(line: Line, state: WaitingState, limit: number): Row[] {
+  #read(queue: ListenerQueue, state: WaitingState, limit: number): Row[] {
     return this.#core.writer.all(
       `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state = '${state}' AND ${OPEN_DELIVERY}
         ORDER BY due_at_ms, delivery LIMIT ?`,
-      line.id,
+      queue.id,
       limit,
     );
   }
 
   /** The open delivery of an ordered webhook with the lowest number, when it may go in this phase. */
-  #head(line: Line, phase: WaitingState): Row | undefined {
-    const { turns, writer } = this.#core;
-    if (!turns.isOpen(line)) return undefined;
-    if (line.sending > 0) {
-      turns.block(line, Number.POSITIVE_INFINITY);
+  #head(queue: ListenerQueue, phase: WaitingState): Row | undefined {
+    const { queues, writer } = this.#core;
+    if (!queues.isOpen(queue)) return undefined;
+    if (queue.sending > 0) {
+      queues.block(queue, Number.POSITIVE_INFINITY);
       return undefined;
     }
     const row = writer.get(
       `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state IN ('pending', 'retrying')
         ORDER BY delivery LIMIT 1`,
-      line.id,
+      queue.id,
     );
     if (row?.state === 'retrying' && number(row, 'due_at_ms') > this.#w.tx.nowMs) {
-      turns.block(line, number(row, 'due_at_ms'));
+      queues.block(queue, number(row, 'due_at_ms'));
       return undefined;
     }
     return row?.state === phase ? row : undefined;

@@ -5,7 +5,7 @@ import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
 import { NO_SLOTS } from '../../log/finish-run.ts';
 import type { Core } from '../core.ts';
 import { SqliteLogWriter } from '../log/log-writer.ts';
-import { claimDeliveries, LostCount, recountDoubtful } from './claim-deliveries.ts';
+import { claimDeliveries, recountDoubtful, WrongCount } from './claim-deliveries.ts';
 import { SqliteDeliveryPort } from './delivery-port.ts';
 
 type LeaseVerbs = Pick<DeliveryStore, 'claimDeliveries' | 'recordAttempt' | 'releaseDeliveries'>;
@@ -21,7 +21,7 @@ export function deliveryVerbs(core: Core): LeaseVerbs {
           return recordAttempt(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)), end);
         });
       // What is due next must not keep the end of an attempt from being written.
-      return record().catch((error) => (error instanceof LostCount ? record() : Promise.reject(error)));
+      return record().catch((error) => (error instanceof WrongCount ? record() : Promise.reject(error)));
     },
     releaseDeliveries: (leases) =>
       core.batch.write((tx) =>

@@ -12,7 +12,7 @@ import { disableWebhook } from '../config/webhooks.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
-import { Taker } from './claim-deliveries.ts';
+import { DeliveryClaimer } from './claim-deliveries.ts';
 import { readHealth, writeHealth } from './health.ts';
 
 /** A queue is known by the id of its listener. */
@@ -24,7 +24,7 @@ const LEASED = `owner_id, listener_id, ${PROGRESS_COLUMNS}`;
 export class SqliteDeliveryPort implements DeliveryPort<string> {
   readonly log: SqliteLogWriter;
   readonly #core: Core;
-  #taker: Taker | undefined;
+  #claimer: DeliveryClaimer | undefined;
 
   constructor(log: SqliteLogWriter) {
     this.log = log;
@@ -73,14 +73,14 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
 
   /** Of a place that requests go to there is no row: its pause is forgotten with the process, and told again by the next answer. */
   health(listenerId: string): WebhookHealth {
-    const { writer, turns } = this.#core;
+    const { writer, queues } = this.#core;
     if (isWebhook(listenerId)) return readHealth(writer, listenerId);
-    return { ...HEALTHY, pausedUntilMs: turns.find(listenerId)?.pausedUntilMs ?? null };
+    return { ...HEALTHY, pausedUntilMs: queues.find(listenerId)?.pausedUntilMs ?? null };
   }
 
   setHealth(listenerId: string, health: WebhookHealth): void {
     if (isWebhook(listenerId)) writeHealth(this.#core, listenerId, health);
-    else this.#core.turns.pause(listenerId, health.pausedUntilMs ?? 0);
+    else this.#core.queues.pause(listenerId, health.pausedUntilMs ?? 0);
   }
 
   disableWebhook(webhookId: string): void {
@@ -99,10 +99,10 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
   }
 
   claimNext(listenerId: string): NextClaim {
-    const line = this.#core.turns.find(listenerId);
-    if (!line) return 'none';
-    this.#taker ??= new Taker(this.#core, this.log);
-    return this.#taker.takeNext(line);
+    const queue = this.#core.queues.find(listenerId);
+    if (!queue) return 'none';
+    this.#claimer ??= new DeliveryClaimer(this.#core, this.log);
+    return this.#claimer.takeNext(queue);
   }
 }
 

@@ -29,7 +29,7 @@ export class SqliteDeliveryQueue implements DeliveryQueue {
   }
 
   mayGoAtOnce(isOrdered: boolean): boolean {
-    return this.#log.core.turns.mayGoAtOnce(this.#listenerId, isOrdered);
+    return this.#log.core.queues.mayGoAtOnce(this.#listenerId, isOrdered);
   }
 
   moved(from: DeliveryState | null, to: DeliveryState): void {
@@ -37,6 +37,6 @@ export class SqliteDeliveryQueue implements DeliveryQueue {
   }
 
   announceWaiting(): void {
-    this.#log.claims.deliveriesWaiting ||= this.#log.core.turns.mayGo(this.#listenerId);
+    this.#log.claims.deliveriesWaiting ||= this.#log.core.queues.mayGo(this.#listenerId);
   }
 }

@@ -13,7 +13,7 @@ export function readHealth(connection: Connection, webhookId: string): WebhookHe
 /** It begins as a healthy one again. */
 export function forgetHealth(core: Core, webhookId: string): void {
   core.writer.run('DELETE FROM webhook_health WHERE webhook_id = ?', webhookId);
-  core.turns.pause(webhookId, 0);
+  core.queues.pause(webhookId, 0);
 }
 
 export function writeHealth(core: Core, webhookId: string, health: WebhookHealth): void {
@@ -31,7 +31,7 @@ export function writeHealth(core: Core, webhookId: string, health: WebhookHealth
     noticedAtMs,
     pausedUntilMs,
   );
-  core.turns.pause(webhookId, pausedUntilMs ?? 0);
+  core.queues.pause(webhookId, pausedUntilMs ?? 0);
 }
 
 function toHealth(row: Row): WebhookHealth {

@@ -3,9 +3,9 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
-import { OwnerTurns } from '../../log/owner-turns.ts';
+import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import type { Connection } from '../database.ts';
-import type { Moved, Turns } from '../deliveries/round-robin.ts';
+import type { ListenerQueues, Moved } from '../deliveries/listener-queues.ts';
 import type { Throttles } from './throttles.ts';
 
 /**
@@ -34,7 +34,7 @@ export class Numbers {
 /** Queued runs by workflow or source, committed. */
 export class OpenRuns {
   readonly counts = new Map<string, number>();
-  readonly owners = new OwnerTurns();
+  readonly owners = new OwnerRoundRobin();
 
   /** Of each owner, claims go round in the order of this map. */
   toTheEnd(runnableId: string): void {
@@ -49,7 +49,7 @@ export class OpenRuns {
 export interface Shared {
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
-  readonly turns: Turns;
+  readonly queues: ListenerQueues;
   /** Called when something that lists show was emitted. */
   readonly emitted: () => void;
   /** Called when something waits for its time. */
@@ -81,7 +81,7 @@ export class Transaction {
     this.#writer = writer;
     this.nowMs = clock.nowMs();
     this.#shared = shared;
-    shared.turns.begin(this.nowMs);
+    shared.queues.begin(this.nowMs);
   }
 
   number(): number {
@@ -120,7 +120,7 @@ export class Transaction {
     if (count === 0) return;
     if (from !== null) this.count(ownerId, `deliveries.${from}`, -count);
     this.count(ownerId, `deliveries.${to}`, count);
-    this.#shared.turns.moved(listenerId, { from, to, dueAtMs, count });
+    this.#shared.queues.moved(listenerId, { from, to, dueAtMs, count });
   }
 
   /** `by` more runs wait to be claimed. */
@@ -170,14 +170,14 @@ export class Transaction {
       if (now > 0) counts.set(runnableId, now);
       else counts.delete(runnableId);
     }
-    this.#shared.turns.committed();
+    this.#shared.queues.committed();
     if (this.#hasEmitted) this.#shared.emitted();
     if (this.#hasKept) this.#shared.kept();
     this.#shared.throttles.committed();
   }
 
   rolledBack(): void {
-    this.#shared.turns.rolledBack();
+    this.#shared.queues.rolledBack();
     this.#shared.throttles.rolledBack();
     for (const undo of this.#undo) undo();
   }

@@ -1,6 +1,6 @@
 // `errand store backup`: the whole store as one file, of one moment, while a server may be running on it. VACUUM INTO
-// writes it, from a connection of its own: the server's waits for nothing. Copying pages (sqlite3_backup) would begin
-// anew with every write of the server.
+// writes it, from a connection of its own: the server's waits for nothing. Copying pages (sqlite3_backup) would begin again
+// with every write of the server.
 
 import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -61,7 +61,7 @@ export async function checkSqlite(path: string, keys: readonly SecretKey[] = [])
   try {
     // First and apart: it reads the whole file, and until it is through the WAL grows.
     const findings = checkStructure(connection);
-    // Of a damaged file nobody knows what its rows would say.
+    // What the rows of a damaged file say cannot be trusted.
     if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
     connection.exec('BEGIN');
     const ask = askOf(connection);

@@ -121,15 +121,15 @@ function repairQueues(core: Core, tx: Transaction, queued: ReadonlyMap<string, n
   return repairs;
 }
 
-function repairTurns({ turns }: Core, counts: ReadonlyMap<string, Counts>): Repair[] {
+function repairTurns({ queues }: Core, counts: ReadonlyMap<string, Counts>): Repair[] {
   const repairs: Repair[] = [];
-  for (const of of new Set([...counts.keys(), ...turns.listenerIds])) {
+  for (const of of new Set([...counts.keys(), ...queues.listenerIds])) {
     const found = counts.get(of) ?? NONE();
-    const line = turns.find(of) ?? NONE();
-    if (COUNTED.every((state) => line[state] === found[state])) continue;
+    const queue = queues.find(of) ?? NONE();
+    if (COUNTED.every((state) => queue[state] === found[state])) continue;
     const kinds = { waiting: (c: Counts) => c.pending + c.retrying, taken: (c: Counts) => c.sending } as const;
-    const before = { ...line };
-    turns.correct(of, found);
+    const before = { ...queue };
+    queues.correct(of, found);
     const wrong = (['waiting', 'taken'] as const).filter((kind) => kinds[kind](before) !== kinds[kind](found));
     for (const kind of wrong.length > 0 ? wrong : (['ready'] as const)) {
       const of1 = kind === 'ready' ? 'waiting' : kind;

@@ -16,8 +16,8 @@ export interface ExportOptions {
 }
 
 /**
- * Throws `StoreUnavailable` when there is no store, when somebody uses it, when it was moved to another place than `to`,
- * and when its secrets would be opened by nobody there: none of the keys is theirs.
+ * Throws `StoreUnavailable` when there is no store, when a server uses it, when it was moved to another place than `to`,
+ * and when none of the keys opens its secrets.
  */
 export function openExport(path: string, { to, secretKeys = [] }: ExportOptions): ExportedStore {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import { Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 
-/** Throws `StoreUnavailable` when the store was moved away. To be called by whoever holds the lock. */
+/** Throws `StoreUnavailable` when the store was moved away. The caller holds the lock. */
 export function refuseMoved(path: string): void {
   const connection = new Connection(path, true);
   try {

@@ -1,5 +1,5 @@
 // What this process holds, by number. Only for the one case in which the database knows of leases that this process does
-// not: a commit whose answer was lost, and that nobody could tell of in time. What such a commit claimed is handed back.
+// not: a commit whose answer was lost, and whose outcome was not known in time. What such a commit claimed is handed back.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -24,7 +24,7 @@ interface Lease {
   readonly fence: number;
 }
 
-export class Held {
+export class LeasedRows {
   readonly runs = new Set<number>();
   readonly deliveries = new Set<number>();
   /** Unknown at the last look already. A claim that has just been committed is unknown for a moment too. */

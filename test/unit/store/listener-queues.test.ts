@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { type Line, Turns } from '../../../src/store/sqlite/deliveries/round-robin.ts';
+import { type ListenerQueue, ListenerQueues } from '../../../src/store/sqlite/deliveries/listener-queues.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { all, at, defined, type Hands, none, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
@@ -164,49 +164,49 @@ for (const seed of [1, 2, 3, 4]) {
   });
 }
 
-const line = (turns: Turns, id: string): Line => defined(turns.find(id));
-const ids = (lines: Iterable<Line>): string[] => [...lines].map(({ id }) => id);
+const queue = (queues: ListenerQueues, id: string): ListenerQueue => defined(queues.find(id));
+const ids = (queues: Iterable<ListenerQueue>): string[] => [...queues].map(({ id }) => id);
 
-function begun(nowMs: number): Turns {
-  const turns = new Turns();
-  turns.begin(nowMs);
-  return turns;
+function begun(nowMs: number): ListenerQueues {
+  const queues = new ListenerQueues();
+  queues.begin(nowMs);
+  return queues;
 }
 
-test('a rollback puts every line back', () => {
-  const turns = begun(0);
-  turns.moved('a', { from: null, to: 'pending', dueAtMs: null, count: 2 });
-  turns.moved('b', { from: null, to: 'retrying', dueAtMs: 50, count: 1 });
-  turns.committed();
-  turns.begin(60);
-  turns.advance();
-  turns.moved('a', { from: 'pending', to: 'sending', dueAtMs: null, count: 2 });
-  turns.moved('b', { from: 'retrying', to: 'held', dueAtMs: null, count: 1 });
-  turns.moved('c', { from: null, to: 'pending', dueAtMs: null, count: 1 });
-  turns.pause('a', 1000);
-  turns.rolledBack();
-  deepEqual([line(turns, 'a').pending, line(turns, 'a').sending, line(turns, 'a').pausedUntilMs], [2, 0, 0]);
-  equal(turns.find('c'), undefined);
-  turns.begin(60);
-  turns.advance();
-  deepEqual([ids(turns.ready('pending')), ids(turns.ready('retrying'))], [['a'], ['b']]);
+test('a rollback puts every queue back', () => {
+  const queues = begun(0);
+  queues.moved('a', { from: null, to: 'pending', dueAtMs: null, count: 2 });
+  queues.moved('b', { from: null, to: 'retrying', dueAtMs: 50, count: 1 });
+  queues.committed();
+  queues.begin(60);
+  queues.advance();
+  queues.moved('a', { from: 'pending', to: 'sending', dueAtMs: null, count: 2 });
+  queues.moved('b', { from: 'retrying', to: 'held', dueAtMs: null, count: 1 });
+  queues.moved('c', { from: null, to: 'pending', dueAtMs: null, count: 1 });
+  queues.pause('a', 1000);
+  queues.rolledBack();
+  deepEqual([queue(queues, 'a').pending, queue(queues, 'a').sending, queue(queues, 'a').pausedUntilMs], [2, 0, 0]);
+  equal(queues.find('c'), undefined);
+  queues.begin(60);
+  queues.advance();
+  deepEqual([ids(queues.ready('pending')), ids(queues.ready('retrying'))], [['a'], ['b']]);
 });
 
 test('what opens later is ready in time', () => {
-  const turns = begun(0);
+  const queues = begun(0);
   for (const [id, dueAtMs] of [
     ['a', 30],
     ['b', 10],
     ['c', 20],
   ] as const) {
-    turns.moved(id, { from: null, to: 'retrying', dueAtMs, count: 1 });
+    queues.moved(id, { from: null, to: 'retrying', dueAtMs, count: 1 });
   }
-  turns.pause('b', 25);
+  queues.pause('b', 25);
   const told: unknown[] = [];
   for (const nowMs of [5, 20, 25, 30]) {
-    turns.begin(nowMs);
-    turns.advance();
-    told.push([turns.nextAtMs(() => undefined), ids(turns.ready('retrying'))]);
+    queues.begin(nowMs);
+    queues.advance();
+    told.push([queues.nextAtMs(() => undefined), ids(queues.ready('retrying'))]);
   }
   deepEqual(told, [
     [20, []],
@@ -216,15 +216,15 @@ test('what opens later is ready in time', () => {
   ]);
 });
 
-test('lines that are idle are forgotten', () => {
-  const turns = begun(0);
-  turns.moved('a', { from: null, to: 'pending', dueAtMs: null, count: 1 });
-  turns.moved('a', { from: 'pending', to: 'sending', dueAtMs: null, count: 1 });
-  turns.committed();
-  equal(line(turns, 'a').sending, 1);
-  turns.moved('a', { from: 'sending', to: 'delivered', dueAtMs: null, count: 1 });
-  turns.committed();
-  equal(turns.find('a'), undefined);
+test('queues that are idle are forgotten', () => {
+  const queues = begun(0);
+  queues.moved('a', { from: null, to: 'pending', dueAtMs: null, count: 1 });
+  queues.moved('a', { from: 'pending', to: 'sending', dueAtMs: null, count: 1 });
+  queues.committed();
+  equal(queue(queues, 'a').sending, 1);
+  queues.moved('a', { from: 'sending', to: 'delivered', dueAtMs: null, count: 1 });
+  queues.committed();
+  equal(queues.find('a'), undefined);
 });
 
 test('a count that is wrong is mended', async () => {

@@ -1,15 +1,15 @@
 // What a process remembers of its claims of deliveries, from one to the next: how many first attempts each listener had
 // since its last retry, and how many of all. Counted at each process for itself, since one at a time sends to a webhook.
 
-import { firstsAfter, RetryTurns, retriesOf, type Served } from '../../log/round-robin.ts';
+import { firstsAfter, RetryShare, retriesOf, type Served } from '../../log/round-robin.ts';
 
 /** Listeners before all begin again: a retry of one then waits for a few first attempts more. */
 const MAX_KEPT = 20_000;
 
-export class Shares {
+export class RetryShares {
   /** First attempts since the last retry. */
   readonly #firsts = new Map<string, number>();
-  retries = new RetryTurns();
+  retries = new RetryShare();
   /** Queues that claims looked at in vain, one after the other. */
   #inVain = 0;
 

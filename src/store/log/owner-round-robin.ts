@@ -5,7 +5,7 @@ interface Owned {
   readonly ownerId: string;
 }
 
-export class OwnerTurns {
+export class OwnerRoundRobin {
   /** The owners that were there last time; the one that was served last comes last. */
   #order: readonly string[] = [];
 

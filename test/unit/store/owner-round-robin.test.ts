@@ -2,23 +2,23 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { OwnerTurns } from '../../../src/store/log/owner-turns.ts';
+import { OwnerRoundRobin } from '../../../src/store/log/owner-round-robin.ts';
 
 const item = (name: string) => ({ ownerId: name.slice(0, 1), name });
 
 /** Who is served by a claim of so many. */
-function claim(turns: OwnerTurns, items: readonly string[], limit: number): string[] {
+function claim(turns: OwnerRoundRobin, items: readonly string[], limit: number): string[] {
   const served: string[] = [];
   turns.goRound(items.map(item), ({ name }) => served.length < limit && served.push(name) > 0);
   return served;
 }
 
 test('owners take turns, and in them their items', () => {
-  deepEqual(claim(new OwnerTurns(), ['a1', 'a2', 'a3', 'b1'], 7), ['a1', 'b1', 'a2', 'b1', 'a3', 'b1', 'a1']);
+  deepEqual(claim(new OwnerRoundRobin(), ['a1', 'a2', 'a3', 'b1'], 7), ['a1', 'b1', 'a2', 'b1', 'a3', 'b1', 'a1']);
 });
 
 test('claims of one serve one owner after the other', () => {
-  const turns = new OwnerTurns();
+  const turns = new OwnerRoundRobin();
   const all = ['a1', 'a2', 'a3', 'b1', 'c1'];
   const served = Array.from({ length: 6 }, () => claim(turns, all, 1).join());
   deepEqual(
@@ -28,17 +28,17 @@ test('claims of one serve one owner after the other', () => {
 });
 
 test('an owner that comes later is served first', () => {
-  const turns = new OwnerTurns();
+  const turns = new OwnerRoundRobin();
   claim(turns, ['a1', 'b1'], 2);
   deepEqual(claim(turns, ['a1', 'b1', 'c1'], 2), ['c1', 'a1']);
 });
 
 test('an item that takes no turn gets none again', () => {
   const asked: string[] = [];
-  new OwnerTurns().goRound(['a1', 'a2', 'b1'].map(item), ({ name }) => {
+  new OwnerRoundRobin().goRound(['a1', 'a2', 'b1'].map(item), ({ name }) => {
     asked.push(name);
     return name === 'a2' && asked.length < 6;
   });
   deepEqual(asked, ['a1', 'a2', 'b1', 'a2', 'a2', 'a2']);
-  equal(claim(new OwnerTurns(), [], 3).length, 0);
+  equal(claim(new OwnerRoundRobin(), [], 3).length, 0);
 });
