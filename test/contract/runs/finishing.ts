@@ -22,6 +22,7 @@ import {
   START_MS,
   sameMembers,
   succeeded,
+  upTo,
 } from '../fixtures.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure, runsOf } from '../log/counting.ts';
 import { STUBBORN, Stage } from '../stage.ts';
@@ -271,6 +272,21 @@ export function finishingContract(harness: Harness): void {
       equal(taken.claims.runsWaiting, false);
       const left = await stage.end(second, failed(), none());
       deepEqual([left.claims.runs.length, left.claims.runsWaiting], [0, true]);
+    });
+
+    it('makes room for what is queued together with it', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow({ settings: { concurrency: 1, queueLimit: 2 } });
+      const run = only((await stage.appendFor(workflow.id, {}, all())).claims.runs);
+      for (const _ of [1, 2]) equal((await stage.appendFor(workflow.id)).firstRunRefused, false);
+      // The run that takes the slot waits no longer.
+      const [{ claims }, next] = await Promise.all([
+        stage.end(run, succeeded(), upTo(1)),
+        stage.appendFor(workflow.id),
+      ]);
+      deepEqual([claims.runs.length, next.firstRunRefused], [1, false]);
+      equal((await stage.appendFor(workflow.id)).firstRunRefused, true);
+      await assertLedgerAddsUp(stage);
     });
 
     it('keeps a detail of a megabyte', async () => {
