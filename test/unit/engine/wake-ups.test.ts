@@ -249,23 +249,8 @@ test('a delivery that is sent again goes out', TIMEOUT, async () => {
 });
 
 const TICK = `export default { props: { timer: { type: '$.interface.timer' } }, run(event) { this.$emit(event); } };`;
-const STEP = `export default () => 1;`;
-const SCHEDULE = { type: 'schedule', interval_seconds: 1 };
 
-test('a schedule ticks in time from its creation on', TIMEOUT, async () => {
-  await using errand = await startErrand({}, { isPolling: false });
-  const workflow = await errand.workflow(STEP, { triggers: [SCHEDULE] });
-  await errand.runs(workflow.id, 1);
-});
-
-test('a changed schedule ticks in time', TIMEOUT, async () => {
-  await using errand = await startErrand({}, { isPolling: false });
-  const { id } = await errand.workflow(STEP, { triggers: [] });
-  await errand.client.put(`/v1/workflows/${id}`, { triggers: [SCHEDULE] });
-  await errand.runs(id, 1);
-});
-
-test('the timer of a source ticks in time', TIMEOUT, async () => {
+test('the changed timer of a source ticks in time', TIMEOUT, async () => {
   await using errand = await startErrand({}, { isPolling: false });
   const slow = { configured_props: { timer: { intervalSeconds: 86_400 } } };
   const { id } = await createSource(errand, TICK, slow);
