@@ -72,7 +72,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/sqlite/deliveries/claim-deliveries.ts`, CONTRACT, {
     'deliveries: a claim keeps the fence': ["number(row, 'fence') + 1", "number(row, 'fence')"],
-    'deliveries: an ordered webhook gets two at a time': ['if (line.sending > 0) {', 'if (false) {'],
+    'deliveries: an ordered webhook gets two at a time': ['if (queue.sending > 0) {', 'if (false) {'],
   }),
   ...of(`${STORE}/sqlite/log/log-writer.ts`, CONTRACT, {
     'idempotency: a key that is over still counts': ['AND expires_at_ms > ?', 'AND expires_at_ms > 0 * ?'],
