@@ -213,7 +213,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_PACKAGES_DIR',
     fallback: '',
-    about: 'Folder whose node_modules has the packages that code may import; none: no packages',
+    about: 'Folder whose node_modules has the packages that code imports from there, read-only; none: no packages',
     read: (v) => resolve(v),
   },
   {

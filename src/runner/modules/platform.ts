@@ -287,6 +287,8 @@ const noProxy = (): never => {
   throw new ConfigurationError('Queries cannot be sent through the proxy of databases that this component uses');
 };
 
+export { jsonStringify as jsonStringifySafe };
+
 /** Members of database apps, for methods that the apps do not have themselves. */
 export const sqlProp = { methods: { getSchema: noProxy, executeQueryAdapter: (sql: unknown): unknown => sql } };
 export const sqlProxy = { methods: { executeQuery: noProxy, getClientConfiguration: noProxy, proxyAdapter: noProxy } };

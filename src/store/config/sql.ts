@@ -34,7 +34,8 @@ export interface RowList {
 
 type RowCell = string | number | boolean | null;
 
-interface Differing extends Readonly<Record<DatabaseKind, string>> {
+/** A part of a statement that each database has in its own words. */
+export interface Differing extends Readonly<Record<DatabaseKind, string>> {
   readonly kind: 'differs';
 }
 

@@ -169,10 +169,13 @@ test('the provided modules may be imported, also pinned', async () => {
   assert.deepEqual(Object.keys(platform).sort(), [
     'ConfigurationError',
     'DEFAULT_POLLING_SOURCE_TIMER_INTERVAL',
+    'HTTP_METHODS',
     'axios',
+    'cloneSafe',
     'getFileStream',
     'getFileStreamAndMetadata',
     'jsonStringify',
+    'jsonStringifySafe',
     'sqlProp',
     'sqlProxy',
   ]);

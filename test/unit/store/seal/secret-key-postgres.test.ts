@@ -28,7 +28,7 @@ import {
 
 const ANYWHERE = { url: 'http://127.0.0.1:9/' };
 const WITH = { ERRAND_SECRET_KEY: SETTING };
-const WARNING = /"level":40[^\n]*the key that seals the secrets of this store stands in the database itself/;
+const WARNING = /"level":40[^\n]*the key that seals the secrets of this store is stored in the database unwrapped/;
 
 interface Shared {
   readonly url: string;

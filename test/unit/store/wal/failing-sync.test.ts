@@ -20,7 +20,9 @@ test('a server whose disk fails ends, and has lost nothing that it accepted', as
   await using failing = await spawnErrand({ ...settings, NODE_OPTIONS: `--import ${preload}`, FAIL_SYNCS: flag });
   const client = createClient(failing.url, KEY);
   const { workflow } = createErrandOn(() => client);
-  const made = await workflow('export default () => 1;');
+  // No run ends before the disk fails: what the failing sync covers are requests.
+  const code = 'export default () => new Promise((resolve) => setTimeout(resolve, 1500));';
+  const made = await workflow(code, { settings: { concurrency: 100 } });
   const accepted: string[] = [];
   const refused: Json[] = [];
   const send = async (): Promise<void> => {
