@@ -1,4 +1,4 @@
-// `npm run demo`: starts a server of its own, lets a workflow fail, and shows who hears of it. Every fact that it prints
+// `npm run demo`: starts a server of its own, lets a workflow fail, and shows the notifications. Every fact that it prints
 // is checked first; one that is not true ends it with exit code 1. Afterwards nothing is left of it, but with `--keep`
 // it goes on running, to be played with, until Ctrl-C.
 

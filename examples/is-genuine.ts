@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Whether a webhook's request comes from who holds the secret, and is recent. `body`: the bytes as they came. */
+/** Whether a webhook's request is signed with the secret, and recent. `body`: the bytes as they came. */
 export function isGenuine(secret: string, headers: Record<string, string | undefined>, body: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
   const ageS = Math.abs(Date.now() / 1000 - Number(timestamp));

@@ -1,4 +1,4 @@
-// Chapters 2 to 7: an order that makes the workflow throw, and everybody who is told.
+// Chapters 2 to 7: an order that makes the workflow throw, and the notifications of that.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // What sources have in common that others call, and sign what they send. A request that proves nothing is answered,
-// counted and logged; it is no event, and no error: anybody can send one.
+// counted and logged; it is no event, and no error: any caller can send one.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

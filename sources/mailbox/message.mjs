@@ -66,7 +66,7 @@ function addressesOf(given = []) {
     .map(({ name, address }) => ({ name: name || undefined, address }));
 }
 
-/** Undefined for what is no time: anybody can write a header. */
+/** Returns undefined for text that is no time: the sender writes the header. */
 function timeOf(date) {
   const ms = date === undefined ? Number.NaN : new Date(date).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();

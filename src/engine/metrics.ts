@@ -63,7 +63,7 @@ export class Metrics {
     });
     this.repairs = new Counter({
       name: 'errand_store_repairs_total',
-      help: 'Counters of the store that were not what its rows say, and were put right, by kind',
+      help: 'Counters of the store that differed from its rows and were corrected, by kind',
       labelNames: ['kind'],
       registers,
     });

@@ -1,4 +1,4 @@
-// Environment → Config. Every setting with its default and unit stands in one table; no other file reads process.env.
+// Environment → Config. One table has every setting with its default and unit; no other file reads process.env.
 
 import { join, resolve } from 'node:path';
 import { KIB, LIMITS } from '../domain/limits.ts';
@@ -15,7 +15,7 @@ import {
   readUrl,
 } from './setting-readers.ts';
 
-/** What a process does for callers and for the store: answers them, runs code, delivers. */
+/** What a process does: answers callers, runs code, delivers. */
 export const ROLES = ['api', 'run', 'deliver'] as const;
 
 export type Role = (typeof ROLES)[number];
@@ -23,15 +23,15 @@ export type Role = (typeof ROLES)[number];
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Without trailing slash; null: derived from where it listens. */
+  /** Without trailing slash; null: derived from the listening address. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
-  /** Null: SQLite in the data dir. It holds a password. */
+  /** Null: SQLite in the data dir. Contains a password. */
   readonly databaseUrl: string | null;
-  /** Never empty; with SQLite all of them. */
+  /** Never empty; with SQLite always all. */
   readonly roles: ReadonlySet<Role>;
   readonly apiKey: string | null;
-  /** Null: the file in the data dir, if any. */
+  /** Null: the key in the data dir's file, if any. */
   readonly secretKey: string | null;
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
@@ -41,44 +41,44 @@ export interface Config {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
   readonly metricsHost: string;
-  /** Null: metrics have no address of their own. */
+  /** Null: metrics have no separate address. */
   readonly metricsPort: number | null;
   readonly retentionDays: number;
   /** Folder of workflow files; absolute. */
   readonly workflowsDir: string | null;
-  /** Where packages of user code are: it has node_modules. Absolute. */
+  /** Folder with the node_modules of user code; absolute. */
   readonly packagesDir: string | null;
   /** Folder of components that are deployed by path; absolute. */
   readonly componentsDir: string | null;
   readonly logLevel: string;
-  /** How user code is kept in. */
+  /** How user code is confined. */
   readonly isolation: 'process' | 'jail';
   readonly jailNetwork: 'none' | 'public' | 'full';
   readonly processNetwork: 'public' | 'full';
-  /** How many owners there may be while user code is not in a jail. */
+  /** Owners allowed while user code is not in a jail. */
   readonly ownersWithoutJail: number;
-  /** Null: the runner's own default. */
+  /** Null: the runner's default. */
   readonly runnerMemoryMb: number | null;
-  /** Who user code runs as where the server is root; null: as the server. `isAsked`: where that cannot be, nothing starts. */
+  /** The user of code where the server is root; null: the server's. `isAsked`: the start fails where this is impossible. */
   readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
 }
 
-/** A setting that is wrong or unknown; the message names it and says what would be right. */
+/** A wrong or unknown setting; the message names it and says what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 interface Setting {
   readonly name: string;
-  /** As shown by `errand config`; empty: none. */
+  /** As shown by `errand config`; empty: no default. */
   readonly fallback: string;
   readonly about: string;
-  /** Throws with what would be right. Never called with an empty string but for settings whose default is none. */
+  /** Throws what is allowed. Gets an empty string only for settings without a default. */
   readonly read: (value: string) => unknown;
   readonly isSecret?: boolean;
 }
 
-/** Of a value that is refused. */
+/** Of a refused value in a message. */
 const SHOWN_CHARS = 100;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
@@ -162,7 +162,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_ISOLATION',
     fallback: 'process',
-    about: 'How user code is kept in: process, or jail (needs bubblewrap)',
+    about: 'Isolation of user code: process, or jail (needs bubblewrap)',
     read: readOneOf(['process', 'jail']),
   },
   {
@@ -175,14 +175,14 @@ export const SETTINGS: readonly Setting[] = [
     name: 'ERRAND_PROCESS_NETWORK',
     fallback: 'full',
     about:
-      'What code reaches at the level process: full (what the server reaches), or public (what webhooks may reach; code that means to goes around it)',
+      'What code reaches at the level process: full (what the server reaches), or public (what webhooks may reach; hostile code can bypass it)',
     read: readOneOf(['public', 'full']),
   },
   {
     name: 'ERRAND_CODE_USER',
     fallback: 'auto',
     about:
-      'Whom user code runs as when the server is root: uid:gid for all owners, server, or auto (a user of its own for each owner, where it can be)',
+      'User of user code when the server is root: uid:gid for all owners, server, or auto (a user of its own for each owner, where possible)',
     read: readCodeUser,
   },
   {
@@ -232,8 +232,8 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 /**
- * Throws `ConfigError` at the first setting that is wrong, for an unknown `ERRAND_*` name, and for settings that
- * do not go together.
+ * Throws `ConfigError` at the first wrong setting, for an unknown `ERRAND_*` name, and for settings that contradict
+ * each other.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const known = new Set(SETTINGS.map(({ name }) => name));
@@ -281,12 +281,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
-/** How many owners a store may have; null: any number. */
+/** Returns how many owners a store may have; null: any number. */
 export function maxOwnersOf({ isolation, ownersWithoutJail }: Config): number | null {
   return isolation === 'jail' ? null : ownersWithoutJail;
 }
 
-/** Files in the data dir. */
+/** Paths in the data dir. */
 export function dataPaths(
   dataDir: string,
 ): Readonly<Record<'store' | 'outbox' | 'apiKey' | 'secretKey' | 'running', string>> {
@@ -314,10 +314,10 @@ function shortened(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
 
-/** Values may hold whatever the environment may; a terminal is shown one line of them. */
+/** Escapes control characters: a value of the environment may contain any, and a terminal gets one line. */
 function oneLine(message: string): string {
   const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
   return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
 }
 
@@ -326,7 +326,7 @@ function suggestion(unknown: string, known: ReadonlySet<string>): string {
   return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
 }
 
-/** Root's own numbers are no way out: `server` says that aloud. */
+/** The system's overflow user, `nobody`. Root is not accepted as a number: `server` states that choice. */
 const OVERFLOW_ID = 65_534;
 
 function readCodeUser(value: string): Config['codeUser'] {

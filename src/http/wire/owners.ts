@@ -65,7 +65,7 @@ export const OWNER_UPDATE = {
   email: Type.Optional(EMAIL),
   global_error_workflow_id: Type.Optional(
     text({
-      description: 'A workflow of yours that hears of every error.',
+      description: 'A workflow of yours that gets every error.',
       minLength: 1,
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),

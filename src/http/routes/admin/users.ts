@@ -10,7 +10,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     tag: 'account',
     access: 'read',
     summary: 'Read who you are',
-    description: 'The owner of the key, and the workflow that hears of every error.',
+    description: 'The owner of the key, and the workflow that gets every error.',
     answer: dataOf(OWNER),
   });
   app.get('/v1/users/me', { schema: get }, async ({ caller }) => {

@@ -209,7 +209,7 @@ for (const [isolation, skip] of LEVELS) {
   });
 }
 
-test('a component of ours does not start without a way out', async (t) => {
+test('a component of ours does not start without an egress tunnel', async (t) => {
   const inside = await counting(t);
   const fault = await saidBy(kit(t), await fetching('component'), `http://127.0.0.1:${inside.port}/`);
   assert.match(JSON.stringify(fault), /no egress/);

@@ -219,7 +219,7 @@ test('a process may have many connections, not more', { skip }, async (t) => {
   assert.deepEqual(returned(outcome), [256, 'EMFILE', null]);
 });
 
-test('one deployment does not see another’s way out', { skip }, async (t) => {
+test('one deployment does not see another’s egress tunnel', { skip }, async (t) => {
   const port = await hello(t);
   const made = jailed(t);
   const code = `import fs from 'node:fs'; export default async () => [fs.readdirSync('/errand').sort(), (await fetch('http://receiver.test:${port}')).status]`;
