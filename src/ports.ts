@@ -58,7 +58,7 @@ export type WakeTopic =
   | 'deletions'
   /** Work of nodes that are gone was taken over; they may have had more under way than runs and deliveries. */
   | 'takeovers'
-  /** A change of a source may have been left half made. */
+  /** A change of a source may have been left unfinished. */
   | 'sourceChanges';
 
 /**

@@ -1,4 +1,4 @@
-// A client of the running server's API, for commands.
+// A client of the running server's API for commands.
 
 import { readFile } from 'node:fs/promises';
 import { type Config, dataPaths } from '../server/config.ts';

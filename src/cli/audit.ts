@@ -5,7 +5,7 @@ import type { AdministrationDeps, AuditOptions } from './administration.ts';
 
 /** Filters, as `GET /v1/audit` takes them. */
 export interface AuditCommandDeps extends AdministrationDeps {
-  /** Resolves when there is room for more. */
+  /** Resolves when more can be written. */
   readonly write: (text: string) => Promise<void>;
 }
 

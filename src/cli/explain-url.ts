@@ -1,4 +1,4 @@
-// errand explain-url URL: whether a webhook may reach an address, and why not.
+// errand explain-url URL: whether a webhook may reach a URL, and why not.
 
 import type { Command } from 'commander';
 import { type ExplainOptions, explainUrl } from '../webhook/explain.ts';

@@ -77,7 +77,7 @@ export function addKeys(program: Command, { administer, print }: AdministrationD
     .action(async (options: { owner?: string }) => print(await administer((a) => a.listKeys(options.owner ?? null))));
   keys
     .command('revoke <key_id>')
-    .description('make a key worthless at once')
+    .description('revoke a key at once')
     .option(...owner)
     .action(async (keyId: string, options: { owner?: string }) =>
       print(await administer((a) => a.revokeKey(options.owner ?? null, keyId))),
@@ -94,7 +94,7 @@ function readScopes(list: string): Scope[] {
 
 const IN_MS = { d: DAY_MS, h: HOUR_MS } as const;
 
-/** Without an offset, a time would depend on the machine that reads it. */
+/** An instant with its offset: without it, the time would depend on this machine's timezone. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 export function readExpiry(text: string, nowMs: number): number {

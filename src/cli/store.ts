@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { CliError } from './api.ts';
 
-/** What these commands do to the store itself, whether or not a server runs. */
+/** Operations on the store itself, whether or not a server runs. */
 export interface StoreCommands {
   backup(file: string): Promise<object>;
   check(): Promise<{ readonly ok: boolean }>;
   /** `to`: the target, or null: ERRAND_DATABASE_URL. `tell`: reports progress. */
   move(to: string | null, tell: (line: string) => void): Promise<object>;
   undoMove(): Promise<object>;
-  /** `dir`: the damaged data dir, or null: that of the settings. */
+  /** `dir`: the damaged data dir, or null: the one of the settings. */
   salvage(dir: string | null, to: string): Promise<{ readonly ok: boolean }>;
   /** `newKey`: as the operator wrote it. */
   rekey(newKey: string): Promise<object>;
@@ -63,7 +63,7 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
     .action(async ({ toFile }: { toFile?: string }) => print(await commands().rekey(await readNewKey(toFile))));
 }
 
-/** Never an argument: the process list shows arguments to every user of the machine. */
+/** Reads the key from a file or standard input: the process list shows arguments to every user of the machine. */
 async function readNewKey(file: string | undefined): Promise<string> {
   if (file === undefined) return text(process.stdin);
   return readFile(file, 'utf8').catch((error: Error) => {

@@ -3,27 +3,27 @@
 import { resourceId } from './ids.ts';
 
 export interface AuditRecord {
-  /** `au_…`: in the order of time. */
+  /** `au_…`; sorts by time. */
   readonly id: string;
-  /** In whose log it stands: the key's owner, and the owner whom it is about. */
+  /** The owner whose log contains the record: the key's owner, and the owner that the request is about. */
   readonly ownerId: string;
   /** Null: the command line, on the store itself. */
   readonly keyId: string | null;
   readonly keyLabel: string;
-  /** The key's owner, also in the log of another one; null as `keyId`. */
+  /** The key's owner, also in another owner's log; null like `keyId`. */
   readonly byOwnerId: string | null;
   /** `operationId` of the OpenAPI document. */
   readonly operation: string;
-  /** What it was done to, or what it made; null when that is not known. */
+  /** Id of the resource that was changed or created; null when unknown. */
   readonly targetId: string | null;
   readonly method: string;
-  /** Without its query. */
+  /** Without the query. */
   readonly path: string;
   readonly clientIp: string;
   readonly requestId: string;
-  /** What was answered; null: nothing yet, or never, since the process ended meanwhile. */
+  /** Status of the answer; null: no answer yet, or the process ended before it. */
   readonly status: number | null;
-  /** How many requests it stands for: 1, but where a key was refused again and again. */
+  /** Number of requests that the record stands for: 1, except for a key that is refused repeatedly. */
   readonly count: number;
   readonly atMs: number;
 }
@@ -39,7 +39,7 @@ export interface AuditQuery {
 
 const NO_RANDOM = new Uint8Array(9);
 
-/** No id of that time or later is lower. */
+/** Returns the lowest id that can be made at that time. */
 export function firstIdAt(prefix: string, ms: number): string {
   return resourceId(prefix, Math.max(0, ms), NO_RANDOM);
 }

@@ -1,4 +1,4 @@
-// JSON text put together from bytes that stay as they are and parts that we write.
+// JSON text composed of bytes that stay unchanged and parts that Errand writes.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,13 +1,13 @@
-// What owners keep here for their code: accounts at other services, and data stores. Times in epoch milliseconds.
+// What owners store for their code: accounts at other services, and data stores. Times in epoch milliseconds.
 
-/** What is needed to call an app on a user's behalf. Code gets its fields as they are when the run begins (`$auth`). */
+/** Credentials for one app on a user's behalf. Code gets the fields as they are when the run begins (`$auth`). */
 export interface Account {
   readonly id: string;
   readonly ownerId: string;
   /** The app's name as components spell it, e.g. `slack`. */
   readonly app: string;
   readonly name: string;
-  /** JSON values; all of them secret. Becomes `$auth`. */
+  /** JSON values, all secret. Becomes `$auth`. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -28,6 +28,6 @@ export interface DataRecord {
   /** JSON text. */
   readonly value: string;
   readonly updatedAtMs: number;
-  /** Null: never. */
+  /** Null: the record never expires. */
   readonly expiresAtMs: number | null;
 }

@@ -1,6 +1,6 @@
-// Which emissions of a run its source has emitted before. Pure: the store reads what the source remembers, this decides,
-// and the store writes what it remembers from now on, with the emissions. Channels are judged apart: an id that was emitted
-// on one of them is new on another.
+// Which emissions of a run its source has emitted before. Pure: the store reads the remembered ids, `judge` decides, and the
+// store writes the new ids together with the emissions. Each channel is judged separately: an id emitted on one channel is
+// new on another.
 
 import type { NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
@@ -9,19 +9,19 @@ import type { Dedupe } from './resource.ts';
 type Item = Pick<NewEmission, 'itemId' | 'name'>;
 
 export interface Judged<T> {
-  /** Those that are no repeats, in their order. */
+  /** Emissions that are no repeats, in order. */
   readonly fresh: readonly T[];
-  /** The ids to remember from now on, newest last within each channel. */
+  /** Ids to remember from now on, newest last within each channel. */
   readonly remembered: readonly string[];
 }
 
 /** Returns an id as the store remembers it. */
 export type Spelling = (itemId: string) => string;
 
-/** Between a channel's name and an id, in an entry of the memory. An entry of the default channel has none. */
+/** Separates the channel's name from the id in a remembered entry. Entries of the default channel have no separator. */
 const SEPARATOR = '\u001f';
 
-/** `remembered`: as judged the last time. An emission without an id passes: where that is an error, it never comes here. */
+/** `remembered`: the result of the last call. An emission without an id passes; earlier code refuses it where ids are required. */
 export function judge<T extends Item>(
   strategy: Dedupe,
   { remembered, emissions }: { remembered: readonly string[]; emissions: readonly T[] },
@@ -57,7 +57,7 @@ export function judge<T extends Item>(
   };
 }
 
-/** Encoded: the name itself has no separator then, whatever it was. */
+/** The name is encoded, so it contains no separator. */
 function prefixOf(channel: string, spell: Spelling): string {
   return channel === '' ? '' : spell(encodeURIComponent(channel.toWellFormed())) + SEPARATOR;
 }
@@ -73,7 +73,7 @@ type Strategy = <T extends Item>(
 
 const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
   unique: ({ remembered, emissions }, spell) => {
-    // Those of this run all count, however many they are; a repeat keeps the place of the first.
+    // All ids of this run count, whatever their number; a repeat keeps the place of the first.
     const known = new Set(remembered);
     const fresh = emissions.filter(({ itemId }) => {
       if (itemId === null) return true;
@@ -103,7 +103,7 @@ const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
   },
 };
 
-/** What of the ids that are remembered goes, and what is new, in order. */
+/** Returns the remembered ids that were removed, and those that were added, in order. */
 export function changeOf(
   before: readonly string[],
   now: readonly string[],

@@ -1,49 +1,49 @@
-// An emission: one entry of the durable log. What arrived is its body, bytes that are never re-serialised.
+// An emission: one entry of the durable log. Its body is what arrived, in bytes that are never re-serialised.
 
 import { entryOfEmitId, msOf } from './ids.ts';
 
 /** Kind of trigger of an event, as the listener sees it (`original_context.source_type`). */
 export type SourceType = 'HTTP' | 'TIMER' | 'SOURCE' | 'WORKFLOW' | 'ERROR' | 'WEBHOOK' | 'API';
 
-/** Channel names of the service. Names that begin with `$` are heard only by name; user code cannot emit them. */
+/** Channel names of the service. Names that begin with `$` are matched only by name; user code cannot emit on them. */
 export const ERRORS = '$errors';
 export const EMAIL = '$email';
-/** Where emissions of a source wait for their time. Nothing is ever emitted there. */
+/** The channel of a source's emissions that wait for their time. Nothing is emitted on it. */
 export const WAITING = '$in';
 /** A request that a run's code asked for. */
 export const HTTP = '$http';
-/** A single workflow's run asked for by the API or by another workflow, and a replay: heard by that workflow alone. */
+/** One workflow's run requested by the API or by another workflow, and a replay: routed to that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
-/** A source's hooks asked for, in the order of its life. */
+/** Requested hooks of a source, in the order of its life. */
 export const HOOK_NAMES = ['$deploy', '$activate', '$deactivate'] as const;
-/** Those of the service's channels that a subscription may name. */
+/** Channels of the service that a subscription may name. */
 export const HEARD_BY_NAME: readonly string[] = [ERRORS, '$logs', EMAIL, HTTP];
 
 export interface NewEmission {
   readonly ownerId: string;
-  /** Who emits: `hi_ ti_ dc_ p_ wh_`, or the owner `u_` for an API run or a replay. */
+  /** The emitter: `hi_ ti_ dc_ p_ wh_`, or the owner `u_` for an API run or a replay. */
   readonly emitterId: string;
   /** The channel; empty for the default one. */
   readonly name: string;
   /** JSON text in UTF-8, exactly as it arrived or was emitted. */
   readonly body: Uint8Array;
   readonly sourceType: SourceType;
-  /** What `original_context.emitter_id` shows: the emitter, but for a replay the emitter of the original event. */
+  /** Shown as `original_context.emitter_id`: the emitter; of a replay, the emitter of the original event. */
   readonly originId: string;
   /** The trigger checked a signature or token. */
   readonly verified: boolean;
   readonly replay: boolean;
   readonly test: boolean;
-  /** One per original event, kept across retries, forwards and replays. Null: this emission begins a trace (its own emit id). */
+  /** One per original event, kept across retries, forwards and replays. Null: a trace begins with this emission. */
   readonly traceId: string | null;
-  /** Listeners (`p_`, `dc_`, `wh_`) whose runs or deliveries led here, oldest first, each once. */
+  /** Listeners (`p_`, `dc_`, `wh_`) whose runs or deliveries led to this emission, oldest first, each once. */
   readonly lineage: readonly string[];
-  /** How many runs lie between the original event and this emission. */
+  /** Number of runs between the original event and this emission. */
   readonly hops: number;
-  /** The run (its number) whose end emits this; null for what came from outside. */
+  /** Number of the run whose end emits this; null for an event from outside. */
   readonly causeRun: number | null;
-  /** The delivery (its number) whose exhaustion emits this; null otherwise. */
+  /** Number of the delivery whose exhaustion emits this; null otherwise. */
   readonly causeDelivery: number | null;
   /** Given by a source: shown in lists. */
   readonly summary: string | null;
@@ -53,14 +53,14 @@ export interface NewEmission {
   readonly itemTs: number | null;
   /** For `$errors`: the error code. */
   readonly code: string | null;
-  /** For `$errors`: where `original_event` lies in the body, so that a replay can cut out its exact bytes. */
+  /** For `$errors`: the offset of `original_event` in the body, so that a replay can cut out its exact bytes. */
   readonly originalStart: number | null;
   readonly originalLength: number | null;
-  /** Only this workflow or source hears it (API run, replay, invoke), or the request's own listener; null: all subscribers. */
+  /** The only listener (API run, replay, invoke, or a request's own); null: all subscribers. */
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;
-  /** Given by a source: not before then. In the log it has no meaning any more. */
+  /** Given by a source: emitted not before then. Without meaning in the log. */
   readonly deliverAtMs?: number;
 }
 
@@ -72,12 +72,12 @@ export interface Emission extends NewEmission {
   readonly traceId: string;
 }
 
-/** When the original event arrived, with which the trace began: of a replay, not when it was replayed. Epoch milliseconds. */
+/** Returns when the original event of the trace arrived, also for a replay. Epoch milliseconds. */
 export function arrivedAtMs({ traceId, entry }: Pick<Emission, 'traceId' | 'entry'>): number {
   return msOf(entryOfEmitId(traceId) ?? entry);
 }
 
-/** The parts of a new emission that seldom differ, to spread under the rest. */
+/** Defaults of a new emission, to spread under the rest. */
 export const PLAIN_EMISSION = {
   name: '',
   verified: false,
@@ -98,7 +98,7 @@ export const PLAIN_EMISSION = {
   digestKey: null,
 } as const;
 
-/** An emission by the owner that one workflow or source alone hears. */
+/** Returns an emission by the owner that is routed to one workflow or source alone. */
 export function directEmission(ownerId: string, listenerId: string, event: Uint8Array): NewEmission {
   return {
     ...PLAIN_EMISSION,
@@ -121,7 +121,7 @@ const SOURCE_TYPES: Record<string, SourceType> = {
   u_: 'API',
 };
 
-/** The kind of trigger that an emission of this emitter and name is to its listeners. */
+/** Returns the kind of trigger that listeners see for this emitter and name. */
 export function sourceTypeOf(emitterPrefix: string, name: string): SourceType {
   return name === ERRORS ? 'ERROR' : (SOURCE_TYPES[emitterPrefix] ?? 'API');
 }

@@ -1,21 +1,21 @@
-// Expressions in what a step is configured with: `{{steps.trigger.event.body.name}}` stands for what the run has there.
-// An expression is JavaScript, and names `steps` or `process.env`; other braces are text, as templates of other services
-// have them. Where props are checked and where code gets them must mean the same by it.
+// Expressions in a step's configuration: `{{steps.trigger.event.body.name}}` is replaced by its value in the run. An
+// expression is JavaScript and names `steps` or `process.env`; other braces are text, since templates of other services
+// use them. The check of props and the code that resolves them share this definition.
 
 /** Text, and expressions between it. */
 export type Part = string | { readonly expression: string };
 
-/** Nothing that begins so is JavaScript: `{{#each steps.list}}` is some template's. */
+/** No JavaScript begins like this: `{{#each steps.list}}` belongs to another template language. */
 const OF_A_TEMPLATE = /^\s*[#>^&]/;
 const NAMES_A_RUN = /(?<![\w$.'"])(steps\s*(\?\.|[.[])|process\.env\b)/;
 
-/** In the order of the text; null: it has no expression. Linear, since the server asks it of what callers send. */
+/** Returns text and expressions in order; null when there is no expression. Linear, since callers choose the text. */
 export function partsOf(text: string): readonly Part[] | null {
   const parts: Part[] = [];
   let done = 0;
   let from = 0;
   for (let end = text.indexOf('}}'); end !== -1; end = text.indexOf('}}', from)) {
-    // The innermost braces: those before them are text.
+    // The innermost braces count: earlier ones are text.
     const open = text.slice(from, end).lastIndexOf('{{');
     const begin = from + open;
     from = end + 2;

@@ -1,4 +1,4 @@
-// Everything that fails emits `$errors`: this makes that emission. Its body is the flat object that listeners get,
+// Builds the `$errors` emission that follows every failure. Its body is the flat object that listeners get,
 // `{original_event, original_context, error}`, with the original event's bytes copied in, never re-serialised.
 
 import { concat, text, utf8 } from './bytes.ts';
@@ -13,7 +13,7 @@ import { VERSION } from './version.ts';
 
 const BEFORE_EVENT = utf8('{"original_event":');
 
-/** What a run (or the error that it ends in) says about the event that started it. */
+/** Returns what a run, or the error that ends it, says about the event that started it. */
 export function contextOf(emission: Emission, runnable: Runnable, attempt: number): Record<string, unknown> {
   const isWorkflow = runnable.id.startsWith('p_');
   return {
@@ -35,7 +35,7 @@ export function contextOf(emission: Emission, runnable: Runnable, attempt: numbe
   };
 }
 
-/** The `$errors` emission of a failed run. `run` is its number. */
+/** Returns the `$errors` emission of a failed run. `run` is its number. */
 export function failureOfRun(
   failed: { emission: Emission; runnable: Runnable; run: number; attempt: number },
   fault: Fault,
@@ -46,9 +46,9 @@ export function failureOfRun(
 }
 
 /**
- * The `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail or asked for
- * the request, which is told without what may be credentials. With `msg`:
- * of the webhook's health, told with the delivery that showed it.
+ * Returns the `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail or asked
+ * for the request, then without possible credentials. With `msg`: about the webhook's health, emitted together with the
+ * delivery that showed it.
  */
 export function failureOfDelivery(
   delivery: ClaimedDelivery,
@@ -82,7 +82,7 @@ export function failureOfDelivery(
   return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
 }
 
-/** Of a run that never began, since as many wait already as may. `isThrottled`: for their time, and not for free slots. */
+/** Returns the fault of a run that never began because the queue is full. `isThrottled`: the throttle keeps it full. */
 export function queueFull({ name, settings }: Runnable, isThrottled: boolean, tsMs: number): Fault {
   const wait = `${settings.queueLimit} runs wait already (settings.queue_limit)`;
   const why = isThrottled
@@ -95,7 +95,7 @@ export function queueFull({ name, settings }: Runnable, isThrottled: boolean, ts
   );
 }
 
-/** Of a run whose process was lost too often. */
+/** Returns the fault of a run whose process was lost too often. */
 export function workerLost(tsMs: number): Fault {
   const msg = `The server stopped ${LIMITS.rescues} times while this run was under way; it is not tried again by itself.`;
   return ofNoStep('WorkerLost', msg, tsMs);
@@ -131,7 +131,7 @@ interface ErrorJson {
   readonly stack?: string;
 }
 
-/** The `error` object of an `$errors` emission. `tail`: what of its body is behind the original event and a comma; small. */
+/** Returns the `error` object of an `$errors` emission. `tail`: its body behind the original event and a comma; small. */
 export function errorIn(tail: Uint8Array): ErrorJson {
   return (JSON.parse(`{${text(tail)}`) as { error: ErrorJson }).error;
 }
@@ -168,7 +168,7 @@ function errorEmission(failed: Failed, fault: Fault): NewEmission {
   };
 }
 
-/** An emission that a run's code asked for: same trace, one hop on. */
+/** Returns the emission that a run's code asked for: same trace, one hop more. */
 export function emittedBy(
   run: { emission: Emission; runnable: Runnable; run: number },
   name: string,
@@ -192,7 +192,7 @@ export function emittedBy(
   };
 }
 
-/** A lineage keeps each listener once, and the newest ones when it grows too long. */
+/** Appends a listener once; a lineage that grows too long keeps the newest. */
 function extended(lineage: readonly string[], id: string): readonly string[] {
   return [...lineage.filter((known) => known !== id), id].slice(-LIMITS.lineageIds);
 }

@@ -1,5 +1,5 @@
 // The closed table of refusals that callers see, as `application/problem+json`. docs/errors.md lists the same; a test
-// compares them. Whatever is thrown and is not a Refusal goes out as `internal`, and is logged whole.
+// compares them. Any other exception goes out as `internal`, and is logged with its stack.
 
 export const REFUSALS = {
   malformed: { status: 400, title: 'Bad request' },
@@ -23,7 +23,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** One parameter that was wrong. For code: with file, line (from 1) and column (from 1). */
+/** One wrong parameter. For code: with file, line (from 1) and column (from 1). */
 export interface ParameterFault {
   readonly parameter: string;
   readonly message: string;
@@ -32,7 +32,7 @@ export interface ParameterFault {
   readonly column?: number;
 }
 
-/** Thrown anywhere below HTTP to answer with this problem. `detail` says what was wrong, with which value, and what would be right. */
+/** Thrown anywhere below HTTP to answer with this problem. `detail` names what is wrong, the value, and what is allowed. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
@@ -51,7 +51,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Codes that only the platform gives to a failed run or delivery; a thrown error cannot claim them. */
+/** Codes that only the platform gives to a failed run or delivery; a thrown error cannot use them. */
 export const PLATFORM_CODES = [
   'Timeout',
   'OutOfMemory',
@@ -70,7 +70,7 @@ export const PLATFORM_CODES = [
   'Internal',
 ] as const;
 
-/** Whether a run never began, for want of room. */
+/** Returns whether a run never began because its queue was full. */
 export function hadNoRoom(code: string | null | undefined): boolean {
   return code === 'QueueFull' || code === 'RateLimited';
 }

@@ -1,12 +1,12 @@
 // Identifiers. Two kinds:
 //
-// - Resources (workflows, webhooks, …): a prefix, seven base-62 digits of the millisecond, nine random ones.
-//   They sort by time, so a list is walked by id alone, and a cursor stays good after its record is deleted.
+// - Resources (workflows, webhooks, …): a prefix, seven base-62 digits of the millisecond, nine random digits.
+//   They sort by time, so a list is paged by id alone, and a cursor stays valid after its record is deleted.
 // - Hot rows (emissions, runs, deliveries): one integer from the store's clock, `milliseconds * 1024 + sequence`,
-//   which is the primary key itself; the public id is a spelling of it. A second index on a random text id
+//   which is the primary key; the public id is a spelling of it. A second index on a random text id
 //   would cost as much as the row.
 
-/** Rows that one store can number within a millisecond; more push its clock ahead. 2^53 / 1024 lasts until the year 2248. */
+/** Rows that one store can number within a millisecond; more rows push its clock ahead. 2^53 / 1024 lasts until the year 2248. */
 export const NUMBERS_PER_MS = 1024;
 
 export const PREFIX = {
@@ -34,7 +34,7 @@ const RANDOM_DIGITS = 9;
 const RESOURCE_TAIL = /^[0-9A-Za-z]{16}$/;
 const NUMBER_TAIL = /^[0-9a-z]{10,11}$/;
 
-/** A resource id. `random` needs at least nine bytes. */
+/** Returns a resource id. `random` needs at least nine bytes. */
 export function resourceId(prefix: string, nowMs: number, random: Uint8Array): string {
   let time = '';
   for (let rest = nowMs, i = 0; i < TIME_DIGITS; i++, rest = Math.floor(rest / 62)) time = DIGITS[rest % 62] + time;
@@ -43,23 +43,23 @@ export function resourceId(prefix: string, nowMs: number, random: Uint8Array): s
   return prefix + time + tail;
 }
 
-/** Whether `id` has the shape of a resource id with this prefix (it need not exist). */
+/** Returns whether `id` has the shape of a resource id with this prefix (it need not exist). */
 export function isResourceId(id: string, prefix: string): boolean {
   return id.startsWith(prefix) && RESOURCE_TAIL.test(id.slice(prefix.length));
 }
 
-/** The prefix of an id (`p_`, `dc_`, …), or the empty string. */
+/** Returns the prefix of an id (`p_`, `dc_`, …), or the empty string. */
 export function prefixOf(id: string): string {
   const end = id.indexOf('_');
   return end < 0 ? '' : id.slice(0, end + 1);
 }
 
-/** `r_…` or `dl_…` of a row's number. */
+/** Returns the `r_…` or `dl_…` of a row's number. */
 export function numberedId(prefix: string, number: number): string {
   return prefix + number.toString(36);
 }
 
-/** The row's number behind `r_…` or `dl_…`; undefined when the id has another shape. */
+/** Returns the row's number behind `r_…` or `dl_…`; undefined when the id has another shape. */
 export function numberOf(prefix: string, id: string): number | undefined {
   if (!id.startsWith(prefix)) return undefined;
   const tail = id.slice(prefix.length);
@@ -68,24 +68,24 @@ export function numberOf(prefix: string, id: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** `emit_id`: the store's tag (five random digits, so that two stores never collide at a receiver) and the entry. */
+/** Returns the `emit_id`: the store's tag (five random digits, so that ids of two stores differ) and the entry. */
 export function emitId(storeTag: string, entry: number): string {
   return storeTag + entry.toString(36);
 }
 
 const STORE_TAG_CHARS = 5;
 
-/** The entry behind an emit id, of whichever store; undefined when it has another shape. */
+/** Returns the entry behind an emit id of any store; undefined when the id has another shape. */
 export function entryOfEmitId(id: string): number | undefined {
   return numberOf(id.slice(0, STORE_TAG_CHARS), id);
 }
 
-/** Record id and cursor of an emission: `<milliseconds>-<sequence>`. */
+/** Returns the record id and cursor of an emission: `<milliseconds>-<sequence>`. */
 export function recordId(entry: number): string {
   return `${msOf(entry)}-${entry % NUMBERS_PER_MS}`;
 }
 
-/** The entry behind a record id; undefined when malformed. */
+/** Returns the entry behind a record id; undefined when malformed. */
 export function entryOf(id: string): number | undefined {
   const match = /^(\d{1,14})-(\d{1,4})$/.exec(id);
   if (!match) return undefined;
@@ -95,7 +95,7 @@ export function entryOf(id: string): number | undefined {
   return Number.isSafeInteger(entry) ? entry : undefined;
 }
 
-/** The millisecond in which a number was given. */
+/** Returns the millisecond of a number. */
 export function msOf(number: number): number {
   return Math.floor(number / NUMBERS_PER_MS);
 }

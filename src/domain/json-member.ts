@@ -1,9 +1,9 @@
-// Cuts the exact bytes of one member out of a JSON object, so that an event goes on as it was sent: no parse and
-// re-serialisation changes its numbers, key order, duplicate keys or escapes.
+// Cuts the exact bytes of one member out of a JSON object, so that an event is forwarded as it was sent: parsing and
+// re-serialising would change numbers, key order, duplicate keys or escapes.
 //
-// The text must have passed JSON.parse before: this only walks, and trusts what it sees. It walks without recursion,
-// so nesting costs nothing. As in JSON.parse, the last of several members of the same name is the one that counts,
-// and a name may be spelled with escapes.
+// The text must have passed JSON.parse before: the walk does not validate. It is not recursive, so nesting costs
+// nothing. As in JSON.parse, the last of several members of the same name counts, and a name may be spelled with
+// escapes.
 
 import { text, utf8 } from './bytes.ts';
 
@@ -17,7 +17,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
-/** Returns the bytes of the top-level member `name` of a valid JSON object; undefined when it has none. No copy is made. */
+/** Returns the bytes of the top-level member `name` of a valid JSON object; undefined when absent. Makes no copy. */
 export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined {
   const wanted = utf8(name);
   let found: Uint8Array | undefined;
@@ -27,7 +27,7 @@ export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined
   return found;
 }
 
-/** Returns the members of a valid JSON object, in order: the name, and the value's text. No copy is made. */
+/** Returns the members of a valid JSON object, in order: the name, and the value's text. Makes no copy. */
 export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][] {
   const members: [string, Uint8Array][] = [];
   walkMembers(json, ({ key, keyEnd, value, end }) => {
@@ -36,7 +36,7 @@ export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][]
   return members;
 }
 
-/** Returns the elements of a valid JSON array, in order; none when it is no array. No copy is made. */
+/** Returns the elements of a valid JSON array, in order; an empty list for any other value. Makes no copy. */
 export function elementsOf(json: Uint8Array): Uint8Array[] {
   const elements: Uint8Array[] = [];
   let at = afterOpening(json, OPEN_BRACKET);
@@ -48,7 +48,7 @@ export function elementsOf(json: Uint8Array): Uint8Array[] {
   return elements;
 }
 
-/** Places in a text; each end is behind the last byte, and a key is within its quotes. */
+/** Offsets in a text; each end is behind the last byte, and a key's offsets are within its quotes. */
 interface Member {
   readonly key: number;
   readonly keyEnd: number;
@@ -67,7 +67,7 @@ function walkMembers(json: Uint8Array, visit: (member: Member) => void): void {
   }
 }
 
-/** At what the array or object holds; at the end of the text when it is none. */
+/** Returns the offset of the array's or object's content; the end of the text for any other value. */
 function afterOpening(json: Uint8Array, opening: number): number {
   const at = afterSpace(json, 0);
   return json[at] === opening ? afterSpace(json, at + 1) : json.length;
@@ -90,7 +90,7 @@ function afterSpace(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** Returns the place behind the closing quote; `from` is the opening one. */
+/** Returns the offset behind the closing quote; `from` is the opening one. */
 export function afterString(json: Uint8Array, from: number): number {
   let at = from + 1;
   while (at < json.length) {

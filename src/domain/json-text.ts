@@ -1,8 +1,8 @@
-// Whether bytes are JSON text, and how deep it is nested, without making anything of them.
+// Checks whether bytes are JSON text, and how deep they are nested, without building a value.
 //
-// JSON.parse would say the same, but builds the whole value only to throw it away: for 1 KB it takes 3.8 µs and this
-// 2.5, for 350 KB 1.5 ms and this 0.85, and this leaves nothing to collect. Both must agree on every input: a property
-// test compares them. No recursion, so nesting costs one entry of a list.
+// JSON.parse checks the same, but builds the whole value: it takes 3.8 µs for 1 KB against 2.5 µs here, and 1.5 ms for
+// 350 KB against 0.85 ms here, and leaves garbage to collect. Both must agree on every input: a property test compares
+// them. No recursion, so nesting costs one entry of a list.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -27,7 +27,7 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
-/** 1 for bytes at which a walk through a string must look: the quote, the backslash, and control characters. */
+/** 1 for the bytes at which a walk through a string stops: the quote, the backslash, and control characters. */
 const STOPS = tableOf([QUOTE, BACKSLASH, ...Array.from({ length: SPACE }, (_, byte) => byte)]);
 const ESCAPES = tableOf(Buffer.from('"\\/bfnrt'));
 const HEX = tableOf(Buffer.from('0123456789abcdefABCDEF'));
@@ -39,22 +39,21 @@ function tableOf(bytes: Iterable<number>): Uint8Array {
 }
 
 export interface JsonBounds {
-  /** Of arrays and objects within each other. */
+  /** Nesting of arrays and objects. */
   readonly levels: number;
-  /** Of values in all: a scalar, an array and an object are one each, and those within them more. */
+  /** Number of values: each scalar, array and object is one. */
   readonly values: number;
 }
 
-/** More than any text holds; small enough to be compared as an integer. */
+/** Higher than any count in a text; small enough to be compared as an integer. */
 const ANY = 2 ** 30 - 1;
 
 /**
- * Returns how many arrays and objects are within each other in JSON text; null when the bytes (UTF-8) are none. Found out on
- * the way: a second walk over what is refused but for its depth would cost every large body half as much again. Throws a
- * `RangeError` as soon as it has more than the bounds say.
+ * Returns the nesting depth of JSON text (UTF-8); null when the bytes are not JSON. Counts while it validates: a second walk
+ * would cost every large body half as much again. Throws a `RangeError` as soon as a bound is exceeded.
  */
 export function jsonDepth(json: Uint8Array, { levels = ANY, values = ANY }: Partial<JsonBounds> = {}): number | null {
-  /** The closing bytes that are still to come. */
+  /** The closing bytes still expected. */
   const open: number[] = [];
   let deepest = 0;
   let left = values;
@@ -86,10 +85,10 @@ export function jsonDepth(json: Uint8Array, { levels = ANY, values = ANY }: Part
   }
 }
 
-// All walks return the place after what they walked over, or -1 when it is not there. Loops check the end themselves:
-// reading beyond it would be right too (undefined equals no byte), but makes every read of that loop twice as slow.
+// All walks return the offset after what they walked over, or -1 for a syntax error. Loops check the end of the text
+// themselves: reading beyond it is also correct (undefined equals no byte), but makes every read of that loop twice as slow.
 
-/** From behind a value to the next one: over what closes here, and over the comma (and key) of what goes on. */
+/** Walks from behind a value to the next one: over closing brackets, and over a comma and key. */
 function afterClosings(json: Uint8Array, from: number, open: number[]): number {
   let at = afterSpace(json, from);
   while (open.length > 0) {
@@ -114,7 +113,7 @@ function afterSpace(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** Over a key and its colon. */
+/** Walks over a key and its colon. */
 function afterKey(json: Uint8Array, from: number): number {
   if (json[from] !== QUOTE) return -1;
   const end = afterString(json, from + 1);
@@ -166,7 +165,7 @@ function afterNumber(json: Uint8Array, from: number): number {
   let at = json[from] === MINUS ? from + 1 : from;
   at = json[at] === ZERO ? at + 1 : afterDigits(json, at);
   if (at >= 0 && json[at] === POINT) at = afterDigits(json, at + 1);
-  // 0x20 makes a letter small.
+  // 0x20 makes a letter lower case.
   if (at >= 0 && ((json[at] as number) | 0x20) === 0x65) {
     const hasSign = json[at + 1] === PLUS || json[at + 1] === MINUS;
     at = afterDigits(json, hasSign ? at + 2 : at + 1);
@@ -174,7 +173,7 @@ function afterNumber(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** At least one. */
+/** Requires at least one digit. */
 function afterDigits(json: Uint8Array, from: number): number {
   const end = json.length;
   let at = from;

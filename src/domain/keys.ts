@@ -1,17 +1,17 @@
-// What API keys may do, and for how long.
+// What API keys may do, and until when.
 
 /**
- * `read` shows, `write` makes and changes workflows, sources, webhooks and what belongs to them, `keys` lists, makes and
- * revokes the owner's keys, `account` changes who the owner is and where mails go, and shows the audit log. `admin` makes
- * owners, and keys for them; the first owner's first key has it.
+ * `read` shows; `write` creates and changes workflows, sources, webhooks and their parts; `keys` lists, creates and revokes
+ * the owner's keys; `account` changes the owner's profile and mail settings, and shows the audit log; `admin` creates owners
+ * and keys for them. The first owner's first key has `admin`.
  */
 export const SCOPES = ['read', 'write', 'keys', 'account', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Of a key that is made without saying which. */
+/** Scopes of a key that is created without naming any. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write'];
-/** Of an owner's first key: all that is the owner's own. */
+/** Scopes of an owner's first key. */
 export const OWNER_SCOPES: readonly Scope[] = ['read', 'write', 'keys', 'account'];
 
 export interface ApiKey {
@@ -21,11 +21,11 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
-  /** From then on it is refused; null: never. */
+  /** The key is refused from then on; null: never. */
   readonly expiresAtMs: number | null;
-  /** The key that made it; null: the service itself, or the command line on a store. */
+  /** The key that created this one; null: the service, or the command line on a store. */
   readonly createdBy: string | null;
-  /** Not more exact than a minute; null: never used. */
+  /** Exact to a minute; null: never used. */
   readonly lastUsedAtMs: number | null;
 }
 
@@ -35,12 +35,12 @@ export interface KeyInput {
   readonly expiresAtMs: number | null;
 }
 
-/** Whether requests with this key are answered at that time. */
+/** Returns whether requests with this key are answered at that time. */
 export function isGood(key: Pick<ApiKey, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): boolean {
   return key.revokedAtMs === null && (key.expiresAtMs === null || nowMs < key.expiresAtMs);
 }
 
-/** Why a key must not make one like this; null: it may. No key gives more than it has, nor for longer. */
+/** Returns why a key must not create such a key; null: it may. No key grants more scopes than it has, nor a later expiry. */
 export function beyond(maker: Pick<ApiKey, 'scopes' | 'expiresAtMs'>, made: KeyInput): string | null {
   const scope = made.scopes.find((one) => !maker.scopes.includes(one));
   if (scope !== undefined) return `A key with the scope "${scope}" can only be made by one that has it`;
@@ -49,7 +49,7 @@ export function beyond(maker: Pick<ApiKey, 'scopes' | 'expiresAtMs'>, made: KeyI
   return `This key expires at ${isoOf(until)}, and makes none that lasts longer`;
 }
 
-/** Why a key must not revoke another one; null: it may. */
+/** Returns why a key must not revoke another one; null: it may. */
 export function above(revoker: Pick<ApiKey, 'scopes'>, revoked: Pick<ApiKey, 'scopes'>): string | null {
   const scope = revoked.scopes.find((one) => !revoker.scopes.includes(one));
   return scope === undefined ? null : `A key with the scope "${scope}" can only be revoked by one that has it`;

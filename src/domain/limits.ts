@@ -1,4 +1,4 @@
-// Every quantity has a limit, and every limit has one place. Units end the names.
+// Every quantity has a limit, and every limit is here. Units end the names.
 
 export const KIB = 1024;
 export const SECOND_MS = 1000;
@@ -13,9 +13,9 @@ export const LIMITS = {
   countedRecords: 10_000,
 
   // streams
-  /** Open at one process. */
+  /** Open streams of one process. */
   streams: 20_000,
-  /** Read at once, for one reader or for all that are at the same place. */
+  /** Records read at once, for one reader or for all readers at the same position. */
   streamRecords: 100,
   streamBytes: 256 * KIB,
 
@@ -25,7 +25,7 @@ export const LIMITS = {
   urlChars: 2048,
   /** Request line and headers: a webhook's url, name and description fit into the query, percent-encoded. */
   requestHeaderBytes: 64 * 1024,
-  /** Of one name in the path of a request: the longest is a key of a data store. */
+  /** Length of one name in a request's path: the longest is a key of a data store. */
   pathPartChars: 256,
   eventNameChars: 128,
   stepsPerWorkflow: 64,
@@ -33,60 +33,60 @@ export const LIMITS = {
   namespaceChars: 64,
   codeBytes: 1024 * KIB,
   apiBodyBytes: 8 * 1024 * KIB,
-  /** Values in the body of an API request, events and records' values apart: ten thousand options of a prop have 30,000. */
+  /** Values in the body of an API request, apart from events and records' values: ten thousand options of a prop have 30,000. */
   bodyValues: 50_000,
-  /** Values in such a body all in all: bytes that go on as they came are walked over several times, 8 MB of `[],` in 0.1 s each. */
+  /** Values in such a body in all: bytes that are stored unchanged are walked several times, 8 MB of `[],` in 0.1 s each. */
   verbatimValues: 500_000,
-  /** What such a body may have beside its event, whose own limit is `ERRAND_MAX_BODY_BYTES`. */
+  /** What such a body may contain besides its event, whose own limit is `ERRAND_MAX_BODY_BYTES`. */
   besideEventBytes: 64 * KIB,
-  /** Fields of a form or a query that becomes an event. */
+  /** Fields of a form or query that becomes an event. */
   formFields: 10_000,
-  /** Of one process: more than `streams`, which have one each. */
+  /** Connections of one process: more than `streams`, which have one each. */
   connections: 25_000,
   connectionsPerAddress: 1024,
-  /** Of one connection, that wait for the answers before theirs. */
+  /** Requests of one connection that wait for earlier answers. */
   requestsAhead: 256,
-  /** Bodies that are still arriving, together, and those of one owner. */
+  /** Bodies that are still arriving, of all owners, and of one owner. */
   bodyMemoryBytes: 128 * 1024 * KIB,
   ownerBodyMemoryBytes: 64 * 1024 * KIB,
-  /** What a component says of itself, and what it answers while it is being configured. */
+  /** What a component describes, and what it answers while it is configured. */
   propsPerComponent: 1000,
   shapeBytes: 2 * 1024 * KIB,
   componentQueryMs: 30 * SECOND_MS,
   apiKeyChars: 24,
-  /** How far `last_used_at` may lag behind: a key that is used all the time is written once in that time. */
+  /** Largest lag of `last_used_at`: a key in constant use is written once in that time. */
   keyUsedMs: MINUTE_MS,
 
   // audit log
   auditPathChars: 512,
-  /** Records of one key in a minute for what it is refused; one more counts the rest. */
+  /** Records per key and minute for refused requests; one more record counts the rest. */
   auditedRefusals: 20,
   secretKeyChars: 32,
 
   // processes of code
-  /** Open in one of them: what the kernel keeps for a descriptor (a socket's buffers) counts as no process's memory. */
+  /** Descriptors of one process: what the kernel keeps for a descriptor (a socket's buffers) is not part of a process's memory. */
   codeDescriptors: 512,
-  /** Where connections go through the server, each takes three of them (256: `egressConnections`). */
+  /** Where connections go through the server, each takes three descriptors (256: `egressConnections`). */
   codeDescriptorsThroughServer: 1024,
-  /** Of one file. */
+  /** Size of one file. */
   codeFileBytes: 1024 * 1024 * KIB,
-  /** In the cgroup of one process, where there are cgroups: Node itself has about a dozen. */
+  /** Threads in the cgroup of one process, where cgroups exist: Node itself has about a dozen. */
   codeGroupThreads: 128,
-  /** Of one core, there: what JavaScript takes, and V8's threads beside it. */
+  /** CPU of one process with a cgroup, in percent of one core: JavaScript takes one, and V8's threads more. */
   codeCpuPercent: 150,
-  /** Of one user, in all its processes. */
+  /** Threads of one user of the system, in all its processes. */
   codeThreads: 1024,
 
   // deployments
-  /** Of one workflow or source, however old; besides the active one, and those that runs go on with. */
+  /** Deployments of one workflow or source, whatever their age; besides the active one, and those that waiting runs need. */
   deploymentsKept: 20,
-  /** How long it must stand unchanged before older ones go: longer than a run may take. */
+  /** How long a deployment must stand before older ones are deleted: longer than a run may take. */
   deploymentsSettledMs: HOUR_MS,
 
   // bundling
-  /** Of one bundle, from its begin on. */
+  /** Time of one bundle, from its begin on. */
   bundleMs: 30 * SECOND_MS,
-  /** Of all that is bundled at a time, with the bundler itself. */
+  /** Memory of all bundles at a time, including the bundler. */
   bundlerMemoryMb: 1024,
   bundlesAtOnce: 4,
   bundlesWaiting: 10_000,
@@ -103,12 +103,12 @@ export const LIMITS = {
   recordKeyChars: 255,
   recordBytes: 1024 * KIB,
   maxRecordTtlMs: 3650 * DAY_MS,
-  /** Values of one page of records together, as soon as there is one. */
+  /** Bytes of the values on one page of records; a page has at least one record. */
   recordPageBytes: 1024 * KIB,
   keysPerPage: 1000,
-  /** Records deleted in one transaction, of stores that are gone or cleared and of those that have expired. */
+  /** Records deleted in one transaction: expired ones, and those of deleted or cleared stores. */
   sweptRecords: 200,
-  /** Questions of a run that wait for their answer at a time, and the bytes that come with them. */
+  /** Requests of a run that wait for their answer at a time, and their bytes. */
   openChildRequests: 16,
   openChildRequestBytes: 4 * 1024 * KIB,
   childRequestArgsChars: 8 * KIB,
@@ -128,7 +128,7 @@ export const LIMITS = {
   // runs
   timeoutMs: 30 * SECOND_MS,
   scheduleTimeoutMs: 60 * SECOND_MS,
-  /** Of a cron expression: counted one by one, some 50 µs each. */
+  /** Missed ticks of a cron expression that are counted one by one, some 50 µs each. */
   missedTicks: 100,
   hooksTimeoutMs: 60 * SECOND_MS,
   maxTimeoutMs: 750 * SECOND_MS,
@@ -142,7 +142,7 @@ export const LIMITS = {
   logBytes: 1024 * KIB,
   /** What a log line costs beside its text. */
   logLineBytes: 64,
-  /** Of one workflow, that a throttle lets begin in an interval, and the interval. */
+  /** Runs of one workflow that a throttle lets begin in an interval, and the interval. */
   maxThrottle: 1000,
   minThrottleIntervalMs: 100,
   maxThrottleIntervalMs: DAY_MS,
@@ -150,17 +150,17 @@ export const LIMITS = {
   emissionsPerRun: 10_000,
   exportsPerRun: 10_000,
   dbWritesPerRun: 10_000,
-  /** Of JSON that a component answers while it is being configured: the server parses that. */
+  /** Values in the JSON that a component answers while it is configured: the server parses it. */
   componentQueryValues: 250_000,
-  /** Of arrays and objects within each other, in events that come in, and in what a run returns, exports and sends. */
+  /** Nesting of arrays and objects in events, and in what a run returns, exports and sends. */
   nestingDepth: 256,
-  /** Of each channel of a source: the ids that `unique` compares with. */
+  /** Ids per channel of a source that `unique` compares with. */
   uniqueIds: 100,
-  /** Of one source: channels whose ids dedupe remembers, those with the latest emissions. */
+  /** Channels per source whose ids are remembered: those with the latest emissions. */
   dedupeChannels: 100,
-  /** How far ahead a source may set `delivery_ts`. */
+  /** Largest distance of a source's `delivery_ts`. */
   laterMs: 366 * DAY_MS,
-  /** Emissions whose time has come, emitted in one transaction. */
+  /** Due emissions of sources that are emitted in one transaction. */
   laterStep: 200,
 
   // trying runs again
@@ -173,7 +173,7 @@ export const LIMITS = {
   // waits of runs
   /** From the event on: how long a caller with `custom_response` waits over delays and retries of the run. */
   answerWaitMs: MINUTE_MS,
-  /** How long it waits at all, also for a run that is queued: longer than a run may take. */
+  /** How long such a caller waits in all, including the queue: longer than a run may take. */
   callerMs: 15 * MINUTE_MS,
   maxWaitMs: 366 * DAY_MS,
   suspendMs: DAY_MS,
@@ -184,13 +184,13 @@ export const LIMITS = {
   requestMethodChars: 32,
   requestUrlChars: 8 * KIB,
   requestBodyBytes: 1024 * KIB,
-  /** Of a name in DNS. */
+  /** Length of a name in DNS. */
   hostChars: 253,
-  /** From the request on: how long an answer may put it off (Retry-After) without that counting as an attempt. */
+  /** From the request on: how long answers may postpone it (Retry-After) without an attempt being counted. */
   requestPutOffMs: 3 * DAY_MS,
 
   // connections of code in a jail that reaches public addresses
-  /** Of one process at a time. */
+  /** Connections of one process at a time. */
   egressConnections: 256,
   egressIdleMs: 5 * MINUTE_MS,
 
@@ -235,13 +235,13 @@ export const LIMITS = {
   disablingMs: 5 * DAY_MS,
 
   // resending many
-  /** Deliveries looked at in one transaction. */
+  /** Deliveries examined in one transaction. */
   operationStep: 500,
-  /** Deliveries of one webhook that wait at a time because of an operation. */
+  /** Deliveries of one webhook that operations let wait at a time. */
   resendsWaiting: 256,
 
   // changes of a source
-  /** How long one waits for another one to be over. */
+  /** How long a change waits for the previous one. */
   sourceChangeMs: 30 * SECOND_MS,
 
   // nodes that share a database
@@ -252,9 +252,9 @@ export const LIMITS = {
 
   // counters that are compared with their rows
   countersEveryMs: HOUR_MS,
-  /** After nodes were taken for gone, or a counter was seen to be wrong; and from one look to the next, at least. */
+  /** Delay after nodes were found dead or a counter was found wrong; also the shortest interval between comparisons. */
   countersSoonMs: 10 * SECOND_MS,
-  /** Of open rows, more than a store of one process counts while nothing else is done. */
+  /** Open rows; a store of one process counts no more of them while all else waits. */
   openCounted: 100_000,
 
   // quotas of owners
@@ -262,12 +262,12 @@ export const LIMITS = {
   maxQuotaCpuSeconds: 60_000,
   maxQuotaRequests: 1_000_000,
   maxQuotaBytes: 2 ** 50,
-  /** From what one node sets to when the others know it. */
+  /** Until quotas set at one node are known at the others. */
   quotasReadMs: 2 * SECOND_MS,
-  /** From one measuring of what owners have stored to the next, while any of them has a quota of it, and else. */
+  /** Interval between two measurements of stored bytes, while any owner has such a quota, and otherwise. */
   measuredMs: 5 * MINUTE_MS,
   measuredUnaskedMs: HOUR_MS,
-  /** Between two steps of it. */
+  /** Pause between two steps of a measurement. */
   measuringPauseMs: 20,
 
   // notices

@@ -1,4 +1,4 @@
-// Work on many deliveries that goes on in the background: sending again what a webhook was sent.
+// Operations: background work on many deliveries of a webhook, which are resent.
 
 import type { DeliveryState } from './delivery/delivery.ts';
 import { NUMBERS_PER_MS } from './ids.ts';
@@ -8,7 +8,7 @@ export type OperationState = 'running' | 'paused' | 'done' | 'cancelled';
 
 export const OPERATION_STATES: readonly OperationState[] = ['running', 'paused', 'done', 'cancelled'];
 
-/** States of deliveries that can be sent again. */
+/** States of deliveries that can be resent. */
 export const RESENDABLE = [
   'exhausted',
   'delivered',
@@ -24,56 +24,56 @@ export interface NewOperation {
   readonly ownerId: string;
   readonly kind: 'resend';
   readonly webhookId: string;
-  /** Deliveries accepted from then on … */
+  /** Deliveries accepted from this time on … */
   readonly sinceMs: number;
-  /** … and before then. */
+  /** … and before this time. */
   readonly untilMs: number;
-  /** Those that are in one of these states when it is their turn. */
+  /** Deliveries that are in one of these states when their turn comes. */
   readonly states: readonly ResendableState[];
   readonly createdAtMs: number;
 }
 
 /**
- * First it counts, then it sends again, oldest first; each delivery is passed once, whatever becomes of it. Not more than
- * LIMITS.resendsWaiting of a webhook wait at a time, so that pausing and cancelling take effect.
+ * An operation first counts, then resends, oldest first; each delivery is passed once, whatever its result. At most
+ * LIMITS.resendsWaiting deliveries of a webhook wait at a time, so that pausing and cancelling take effect.
  */
 export interface Operation extends NewOperation {
   readonly state: OperationState;
-  /** How many matched when they were counted; null: not yet counted to the end. */
+  /** Number of matching deliveries; null: counting is not finished. */
   readonly total: number | null;
-  /** How many were set to be sent again. */
+  /** Number of deliveries resent so far. */
   readonly resent: number;
-  /** How many fewer were sent again than were counted: in another state when it was their turn, or on their way. Told when it is done. */
+  /** Counted deliveries that were not resent: no longer in a matching state, or being sent. Known when the operation is done. */
   readonly passedOver: number;
   readonly updatedAtMs: number;
   readonly endedAtMs: number | null;
-  /** Why it stands still or ended early, in words; null otherwise. */
+  /** Why the operation is paused or ended early, in words; null otherwise. */
   readonly reason: string | null;
 }
 
-/** What its owner may ask for. */
+/** What its owner may order. */
 export type OperationOrder = 'pause' | 'resume' | 'cancel';
 
-/** The state that an order leads to; undefined: it cannot be followed in this state. */
+/** Returns the state that follows from an order; undefined: the order is not possible in this state. */
 export function ordered(state: OperationState, order: OperationOrder): OperationState | undefined {
   if (state === 'done' || state === 'cancelled') return undefined;
   if (order === 'cancel') return 'cancelled';
   return order === 'pause' ? 'paused' : 'running';
 }
 
-/** The lowest number that a delivery of that moment can have; of one beyond all numbers, the highest there is. */
+/** Returns the lowest delivery number of that moment; the highest number there is for a moment beyond all numbers. */
 export function firstNumberOf(ms: number): number {
   return Math.min(ms * NUMBERS_PER_MS, Number.MAX_SAFE_INTEGER);
 }
 
-/** The cursor in front of the first delivery that was accepted from then on. */
+/** Returns the cursor in front of the first delivery accepted from that time on. */
 export function cursorAt(sinceMs: number): number {
   return firstNumberOf(sinceMs) - 1;
 }
 
-/** Where an operation stands. */
+/** The position of an operation. */
 export interface OperationCursor extends Pick<NewOperation, 'sinceMs' | 'states'> {
-  /** The last delivery that was looked at. */
+  /** The last delivery examined. */
   readonly after: number;
 }
 
@@ -83,8 +83,8 @@ interface LookedAt {
 }
 
 /**
- * One step of counting. `looked`: the deliveries of the webhook behind the cursor, in whatever state, oldest first and at
- * most LIMITS.operationStep of them. When all are counted, the cursor goes back to the beginning.
+ * Makes one step of counting. `looked`: the webhook's deliveries behind the cursor, in any state, oldest first, at most
+ * LIMITS.operationStep. When all are counted, the cursor goes back to the beginning.
  */
 export function countNext(
   of: OperationCursor,
@@ -98,14 +98,14 @@ export function countNext(
   };
 }
 
-/** Those of the looked at that the operation is meant for. */
+/** Returns the examined deliveries that the operation applies to. */
 export function meant<D extends LookedAt>({ states }: Pick<OperationCursor, 'states'>, looked: readonly D[]): D[] {
   return looked.filter(({ state }) => (states as readonly DeliveryState[]).includes(state));
 }
 
 /**
- * One step of sending again: at most `room` of those it looked at, and none that `isThere` denies: retention is about to
- * take those. Done when no others are left behind the cursor.
+ * Makes one step of resending: at most `room` of the examined deliveries, and none for which `isThere` is false, since
+ * retention is about to delete it. Done when no delivery is left behind the cursor.
  */
 export function resendNext<D extends LookedAt>(
   of: OperationCursor,

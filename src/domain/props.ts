@@ -1,34 +1,34 @@
-// Props of components: what their code asks for, and what callers have configured. Used where props are checked (engine)
-// and where the code gets them (runner/child), so that both mean the same value. Only the child follows `propDefinition`s
-// and asks `options` and `additionalProps`; what these answered is kept, so runs need not ask.
+// Props of components: what their code declares, and what callers have configured. Used by the check of props (engine) and
+// by the code that resolves them (runner/child), so that both mean the same value. Only the child follows `propDefinition`s
+// and calls `options` and `additionalProps`; their answers are stored, so that runs need not call them.
 
-/** As the code wrote it, in its long form, or as it crossed from a child process: then without functions. */
+/** In its long form, as written in code or received from a child process (then without functions). */
 export interface PropDefinition {
   readonly type?: string;
   readonly label?: string;
   readonly description?: string;
   readonly optional?: boolean;
-  /** Its value is never shown, not even to the caller that has just sent it: answers end in logs. */
+  /** The value is never shown, not even to the caller that sent it: answers end up in logs. */
   readonly secret?: boolean;
   readonly default?: unknown;
-  /** The author's own value: callers cannot set another. */
+  /** A fixed value of the author: callers cannot set another. */
   readonly static?: unknown;
   readonly min?: number;
   readonly max?: number;
-  /** As if the prop were not there. */
+  /** Treated as absent. */
   readonly disabled?: boolean;
-  /** Not asked for: it may be missing. */
+  /** Not asked for: the value may be missing. */
   readonly hidden?: boolean;
   /** The code gets `{label, value}`. */
   readonly withLabel?: boolean;
-  /** When its value changes, `additionalProps` is asked again. */
+  /** A change of the value calls `additionalProps` again. */
   readonly reloadProps?: boolean;
   readonly customResponse?: boolean;
-  /** Of an app: its name. */
+  /** Of an app: the app's name. */
   readonly app?: string;
-  /** Of an app, told by the child process: its code asks for an account's fields. */
+  /** Of an app, set by the child process: the code needs an account's fields. */
   readonly usesAuth?: boolean;
-  /** Told by the child process: `options` is a function. */
+  /** Set by the child process: `options` is a function. */
   readonly remoteOptions?: boolean;
 }
 
@@ -37,17 +37,17 @@ export type PropDefinitions = Readonly<Record<string, PropDefinition>>;
 /** By the prop's name. */
 export type PropValues = Readonly<Record<string, unknown>>;
 
-/** What a step or a source was given. */
+/** The props of a step or a source. */
 export interface ComponentProps {
-  /** As the caller sent it. */
+  /** As sent by the caller. */
   readonly configured: PropValues;
-  /** What `additionalProps` answered, kept so that runs need not ask again. */
+  /** The answer of `additionalProps`, stored so that runs need not call it again. */
   readonly additional: PropDefinitions;
-  /** Names of those that are not shown. */
+  /** Names of props whose values are not shown. */
   readonly secret: readonly string[];
 }
 
-/** `additional` lies over the component's own, and changes what it names. */
+/** Merges both: `additional` overrides the members that it names. */
 export function mergedDefinitions(own: PropDefinitions, additional: PropDefinitions): PropDefinitions {
   const merged: Record<string, PropDefinition> = { ...own };
   for (const [name, definition] of Object.entries(additional)) {
@@ -58,16 +58,16 @@ export function mergedDefinitions(own: PropDefinitions, additional: PropDefiniti
   return merged;
 }
 
-/** What stands in for a prop: what was configured, or its default. Undefined: nothing does. */
+/** Returns the configured value, or the default; undefined: neither. */
 export function givenValue(definition: PropDefinition, configured: unknown): unknown {
   if (definition.disabled === true) return undefined;
-  // The configuration says which data stores the code may reach, not the code.
+  // The configuration decides which data stores the code may reach, not the code.
   if (definition.type === 'data_store') return plainValue(configured) ?? undefined;
   if (definition.static !== undefined && definition.static !== null) return definition.static;
   return plainValue(configured) ?? plainValue(definition.default) ?? undefined;
 }
 
-/** What the code gets for a prop of strings, numbers, objects and so on. */
+/** Returns the value that code gets for a prop of strings, numbers, objects and so on. */
 export function codeValue(definition: PropDefinition, configured: unknown): unknown {
   const value = givenValue(definition, configured);
   if (value === undefined) return undefined;
@@ -81,7 +81,7 @@ interface Labelled {
   readonly value?: unknown;
 }
 
-/** `{__lv: {label, value}}`, or `{__lv: [{label, value}, …]}`, is what forms send for a value that was chosen. */
+/** Forms send `{__lv: {label, value}}`, or `{__lv: [{label, value}, …]}`, for a chosen value. */
 function labelsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.some(isChosen) ? value.map((item) => labelsOf(item) ?? item) : undefined;
   return isChosen(value) ? value.__lv : undefined;
@@ -101,7 +101,7 @@ function valueIn(labels: unknown): unknown {
   return typeof labels === 'object' && labels !== null && 'value' in labels ? (labels as Labelled).value : labels;
 }
 
-/** A value without a label is its own. */
+/** A value without a label is its own label. */
 function labelled(labels: unknown, type: string | undefined): unknown {
   if (Array.isArray(labels)) return labels.map((item) => labelled(item, type?.replace(/\[\]$/, '')));
   if (typeof labels !== 'object' || labels === null || !('value' in labels)) {
@@ -113,7 +113,7 @@ function labelled(labels: unknown, type: string | undefined): unknown {
 
 const WHOLE = /^-?\d{1,16}$/;
 
-/** Forms and command lines have no numbers: what they send for an integer is its digits. */
+/** Turns digits into an integer: forms and command lines send no numbers. */
 export function coerced(type: string | undefined, value: unknown): unknown {
   if (type === 'integer[]' && Array.isArray(value)) return value.map((item) => coerced('integer', item));
   if (type !== 'integer' || typeof value !== 'string' || !WHOLE.test(value.trim())) return value;

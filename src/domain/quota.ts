@@ -1,13 +1,13 @@
-// What one owner may use. Null: as much as there is.
+// What one owner may use. Null: no quota.
 
 export interface Quotas {
-  /** Of user code, at each node; idle ones too. What is beyond waits. */
+  /** Processes of user code at each node, idle ones included. More work waits. */
   readonly processes: number | null;
-  /** Of processes of user code, at each node: seconds in a minute; 60 is one core. Beyond it no run begins. */
+  /** CPU of user code's processes at each node: seconds in a minute; 60 is one core. Beyond it no run begins. */
   readonly cpuSecondsPerMinute: number | null;
-  /** Over HTTP, at each node: calls of the interface and events together. What is beyond is refused. */
+  /** Over HTTP, at each node: API calls and events together. More requests are refused. */
   readonly requestsPerSecond: number | null;
-  /** Beyond it, nothing is accepted that would be stored. */
+  /** Bytes stored. Beyond it, requests that store something are refused. */
   readonly storedBytes: number | null;
 }
 
@@ -18,13 +18,13 @@ export const NO_QUOTAS: Quotas = {
   storedBytes: null,
 };
 
-/** What an owner uses; all but the stored bytes at one node. */
+/** What an owner uses; everything except stored bytes at one node. */
 export interface QuotaUse {
-  /** Idle ones too. */
+  /** Idle ones included. */
   readonly processes: number;
   /** Of the last minute. */
   readonly cpuSecondsPerMinute: number;
-  /** Of the last second; null: they are not counted, for there is no quota. */
+  /** Of the last second; null: not counted, since there is no quota. */
   readonly requestsPerSecond: number | null;
   /** Null: not measured yet. */
   readonly storedBytes: number | null;

@@ -1,4 +1,4 @@
-// What callers ask for and are given: shared by HTTP, which reads and shows it, and the engine, which does it.
+// Inputs of callers and their results: shared by HTTP, which reads and shows them, and the engine.
 
 import type { Attempt } from './delivery/delivery.ts';
 import type { ResendableState } from './operation.ts';
@@ -15,16 +15,16 @@ import type {
 } from './resource.ts';
 import type { HttpAnswer } from './run/run.ts';
 
-/** How the run behind an HTTP trigger with `custom_response` ended, as far as its caller is concerned. */
+/** The end of a run with `custom_response`, as its waiting caller sees it. */
 export type Answered =
   | { readonly kind: 'answer'; readonly answer: HttpAnswer }
   /** The run ended without `$.respond`. */
   | { readonly kind: 'none' }
   | { readonly kind: 'timeout' }
-  /** It never ran: its workflow's queue was full. */
+  /** The run never began: its workflow's queue was full. */
   | { readonly kind: 'full' };
 
-/** What the address of a run's wait says. */
+/** The parts of a wait's resume address. */
 export interface WaitAddress {
   readonly run: number;
   /** Which of the run's waits; the first one is 1. */
@@ -33,13 +33,13 @@ export interface WaitAddress {
   readonly order: 'resume' | 'cancel';
 }
 
-/** A request to the address of a run's wait. */
+/** A request to a wait's resume address. */
 export interface WaitOrder extends WaitAddress {
   /** JSON text of the request, in the shape of an HTTP trigger's event. */
   readonly request: string;
 }
 
-/** A trigger as asked for. */
+/** A trigger as the caller sent it. */
 export type TriggerInput =
   | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
   | { readonly type: 'schedule'; readonly schedule: Schedule }
@@ -48,13 +48,13 @@ export type TriggerInput =
 
 export interface StepInput {
   readonly namespace: string;
-  /** Empty for a `componentPath`, until that has been read. */
+  /** Empty for a `componentPath` that has not been read yet. */
   readonly code: string;
   /** A file of the server's folder of components, instead of code. */
   readonly componentPath?: string;
-  /** Bundled already. Callers of HTTP cannot give it. */
+  /** Bundled already. Not settable over HTTP. */
   readonly ready?: BundledCode;
-  /** Absent: as before. */
+  /** Absent: unchanged. */
   readonly configuredProps?: PropValues;
 }
 
@@ -63,15 +63,15 @@ export interface BundledCode {
   readonly sourceMap: string;
 }
 
-/** A component, by what it is made of or where it is deployed, and what is configured so far. */
+/** A component, by its code or by where it is deployed, and its configuration so far. */
 export interface ComponentInput {
   readonly componentCode?: string;
   readonly componentPath?: string;
-  /** The key of one of ours. */
+  /** The key of a built-in component. */
   readonly component?: string;
   readonly sourceId?: string;
   readonly workflowId?: string;
-  /** Which step of the workflow; its first when not given. */
+  /** The step of the workflow; its first when absent. */
   readonly namespace?: string;
   readonly configuredProps: PropValues;
 }
@@ -80,23 +80,23 @@ export interface OptionsInput extends ComponentInput {
   readonly propName: string;
   /** From 0. */
   readonly page: number;
-  /** Null: there was no page before. */
+  /** Null: this is the first page. */
   readonly prevContext: Readonly<Record<string, unknown>> | null;
   readonly query?: string;
 }
 
-/** JSON values, as the component gave them. */
+/** JSON values, as the component returned them. */
 export interface PropOptions {
   readonly options: readonly unknown[];
   readonly context: unknown;
 }
 
-/** Members that are absent stay as they are (on creation: their defaults). */
+/** Absent members stay unchanged (on creation: their defaults). */
 export interface WorkflowInput {
   readonly name?: string;
   readonly active?: boolean;
   readonly steps?: readonly StepInput[];
-  /** Bundled already, instead of steps; a new workflow gets the id that it names. Callers of HTTP cannot give one. */
+  /** Bundled already, instead of steps; a new workflow gets the id that it names. Not settable over HTTP. */
   readonly ready?: Deployment;
   readonly triggers?: readonly TriggerInput[];
   readonly settings?: Partial<Settings>;
@@ -104,7 +104,7 @@ export interface WorkflowInput {
 
 /** A workflow file, bundled by the caller. */
 export interface WorkflowFileInput {
-  /** In its folder, with slashes. The owner's file of this path is this one. */
+  /** The path in the caller's folder, with slashes; identifies the file for its owner. */
   readonly path: string;
   readonly source: string;
   readonly bundle: string;
@@ -119,12 +119,12 @@ export interface DeployedWorkflowFile {
 
 /** A source component, bundled by the caller. */
 export interface SourceFileInput extends BundledCode {
-  /** In its folder, with slashes. The owner's source of this path is this one. */
+  /** The path in the caller's folder, with slashes; identifies the source for its owner. */
   readonly path: string;
   readonly source: string;
   readonly name?: string;
   readonly configuredProps?: Readonly<Record<string, unknown>>;
-  /** One of all files of a folder: what is no source with a key is left alone. */
+  /** One of all files of a folder: a file that is no source with a key is skipped. */
   readonly fromFolder: boolean;
 }
 
@@ -138,9 +138,9 @@ export interface SourceInput {
   /** At most one of the three. */
   readonly componentCode?: string;
   readonly componentPath?: string;
-  /** The key of one of ours. */
+  /** The key of a built-in component. */
   readonly component?: string;
-  /** Bundled already, instead of code; a new source gets the id. Callers of HTTP cannot give it. */
+  /** Bundled already, instead of code; a new source gets the id. Not settable over HTTP. */
   readonly ready?: BundledCode & { readonly id: string; readonly code: string };
   readonly configuredProps?: PropValues;
 }
@@ -148,7 +148,7 @@ export interface SourceInput {
 export interface AccountInput {
   readonly app?: string;
   readonly name?: string;
-  /** Those that are given; null takes one away. */
+  /** Fields to set; null deletes one. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
@@ -156,7 +156,7 @@ export interface RecordInput {
   readonly key: string;
   /** JSON text. */
   readonly value: string;
-  /** Null: it does not expire. */
+  /** Null: the record does not expire. */
   readonly ttlMs: number | null;
 }
 
@@ -165,19 +165,19 @@ export interface WebhookInput {
   readonly name?: string | null;
   readonly description?: string | null;
   readonly active?: boolean;
-  /** Those that are given. */
+  /** Settings to change. */
   readonly settings?: Partial<WebhookSettings>;
 }
 
-/** A request of the API to send again what a webhook was sent. */
+/** A request of the API to resend a webhook's deliveries. */
 export interface ResendInput {
   readonly sinceMs: number;
-  /** Null: up to now. */
+  /** Null: until now. */
   readonly untilMs: number | null;
   readonly states: readonly ResendableState[];
 }
 
-/** What a test of a webhook sent, and what came back. */
+/** The request of a webhook's test, and its answer. */
 export interface Probe {
   readonly request: {
     readonly method: string;
@@ -187,14 +187,14 @@ export interface Probe {
     readonly body: Uint8Array;
   };
   readonly attempt: Attempt;
-  /** What would follow if it were a delivery. */
+  /** The state that a delivery would get. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
 }
 
-/** A trigger as shown, with the subscription that stands for it. */
+/** A trigger as shown, with its subscription. */
 export interface ShownTrigger {
   readonly subscription: Subscription;
-  /** Null for `source` and `emitter` triggers, which are only a subscription. */
+  /** Null for `source` and `emitter` triggers, which consist of a subscription alone. */
   readonly trigger: Trigger | null;
 }
 

@@ -1,4 +1,4 @@
-// What owners make: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
+// The resources of owners: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
 
 import type { SourceType } from './emission.ts';
 import { LIMITS } from './limits.ts';
@@ -7,7 +7,7 @@ import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
 export interface Owner {
   readonly id: string;
   readonly name: string;
-  /** Where the owner's mail goes; null: only into the outbox folder. */
+  /** Recipient of the owner's mail; null: mail goes only into the outbox folder. */
   readonly email: string | null;
   readonly globalErrorWorkflowId: string | null;
   /** Repeats of an error within this window are counted and sent as one mail at its end. */
@@ -21,16 +21,16 @@ export interface Throttle {
   readonly intervalMs: number;
 }
 
-/** A failed run is tried again from the step that failed; what the steps before it gave is kept. */
+/** A failed run is retried from the step that failed; results of earlier steps are kept. */
 export interface RetrySettings {
-  /** In all, the first one included. */
+  /** Attempts in all, the first one included. */
   readonly attempts: number;
-  /** Before the second attempt; doubled for each one more, with jitter. */
+  /** Delay before the second attempt; doubled for each further one, with jitter. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Codes of failures that are tried again although they are not by default: `Timeout`, `OutOfMemory`. */
+  /** Codes of failures that are retried although they are not by default: `Timeout`, `OutOfMemory`. */
   readonly also: readonly string[];
-  /** The first failed attempt has a `$errors` of its own, beside that of the last one. */
+  /** The first failed attempt emits `$errors`, and so does the last. */
   readonly reportFirst: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface Settings {
   readonly memoryMb: number;
   readonly concurrency: number;
   readonly queueLimit: number;
-  /** Runs that may begin within any such interval; null: as many as there are. */
+  /** Runs that may begin within any such interval; null: no throttle. */
   readonly throttle: Throttle | null;
-  /** Null: a failed run is not tried again. */
+  /** Null: no retries. */
   readonly retry: RetrySettings | null;
   /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
@@ -62,7 +62,7 @@ export const DEFAULT_SETTINGS: Settings = {
   env: {},
 };
 
-/** What executes: a workflow or a source, with what a run of it needs to know. */
+/** What executes: a workflow or a source, as far as its runs depend on it. */
 export interface Runnable {
   /** `p_…` or `dc_…`. */
   readonly id: string;
@@ -73,15 +73,18 @@ export interface Runnable {
   readonly settings: Settings;
 }
 
-/** Runs of it at a time. A source's are serialised, so that its db has no races; `besideHooks`: but for this one. */
+/**
+ * Returns how many of its runs may be under way. A source's are serialised, so that its db has no races; `besideHooks`:
+ * except this one.
+ */
 export function concurrencyOf(runnable: Runnable, besideHooks = false): number {
   if (!runnable.id.startsWith('dc_')) return runnable.settings.concurrency;
   return besideHooks ? LIMITS.concurrency : 1;
 }
 
 /**
- * Whether a run begins although its source's hooks are under way: one whose caller waits for the answer. Many vendors call
- * the address that `activate` names to them, and answer the hook only when they have been answered.
+ * Returns whether a run begins while its source's hooks are under way: one whose caller waits for the answer. Many vendors
+ * call the address that `activate` registers, and answer the hook only after that call was answered.
  */
 export function isBesideHooks({ settings }: Runnable, call: { sourceType: SourceType; isAwaited: boolean }): boolean {
   return settings.inHooks === true && call.isAwaited && call.sourceType === 'HTTP';
@@ -93,16 +96,16 @@ export interface Workflow extends Runnable {
 }
 
 export interface Step {
-  /** `c_…`; stays with its namespace across deployments. */
+  /** `c_…`; belongs to the namespace across deployments. */
   readonly id: string;
   readonly namespace: string;
   /** As the owner wrote it. */
   readonly code: string;
-  /** One bundled ES module, no imports left but Node's own modules. */
+  /** One bundled ES module; it imports only Node's own modules. */
   readonly bundle: string;
-  /** Source map (JSON text) from bundle to code. */
+  /** Source map (JSON text) from the bundle to the code. */
   readonly sourceMap: string;
-  /** Of a component that has props; absent: it has none. */
+  /** Absent: the component has no props. */
   readonly props?: ComponentProps;
 }
 
@@ -117,31 +120,31 @@ export interface Deployment {
 }
 
 export interface Schedule {
-  /** Exactly one of the two. */
+  /** Exactly one of `cron` and `intervalMs` is set. */
   readonly cron: string | null;
   readonly intervalMs: number | null;
-  /** IANA name; UTC when not given. */
+  /** IANA name; UTC by default. */
   readonly timezone: string;
 }
 
-/** An HTTP endpoint or a timer: an emitter of its own, heard by the workflow or source that it belongs to. */
+/** An HTTP endpoint or a timer: an emitter whose only listener is its workflow or source. */
 export interface Trigger {
   /** `hi_…` or `ti_…`. */
   readonly id: string;
   readonly ownerId: string;
-  /** The workflow or source that it triggers. */
+  /** The workflow or source that the trigger starts. */
   readonly runnableId: string;
   readonly kind: 'http' | 'schedule';
   readonly createdAtMs: number;
   /** HTTP: the secret part of the address. */
   readonly key: string | null;
   readonly customResponse: boolean;
-  /** HTTP: SHA-256 (hex) of the bearer token that callers must send; null: anybody may call. */
+  /** HTTP: SHA-256 (hex) of the bearer token that callers must send; null: no token is needed. */
   readonly tokenHash: string | null;
   readonly schedule: Schedule | null;
   /** Schedule: the next tick; null while inactive. */
   readonly nextAtMs: number | null;
-  /** Of a source: ticks that came while the run of the last one was not over, and were skipped. */
+  /** Of a source: ticks that were skipped because the previous run was not over. */
   readonly skippedTicks: number;
 }
 
@@ -150,7 +153,7 @@ export type Via = 'trigger' | 'subscription' | 'global' | 'direct';
 export interface Subscription {
   readonly id: string;
   readonly ownerId: string;
-  /** An emitter's id, or `p_*`, `dc_*`, `*`, or the owner's own id, which hears the same as `*`. */
+  /** An emitter's id, or `p_*`, `dc_*`, `*`, or the owner's own id, which means the same as `*`. */
   readonly emitterId: string;
   readonly listenerId: string;
   /** Empty: the default channel. `*`: every name that does not begin with `$`. */
@@ -170,24 +173,24 @@ export interface SigningSecret {
   readonly secret: string;
   /** `whpk_…`, of a `whsk_…` alone. */
   readonly publicKey: string | null;
-  /** It was replaced, and signs until then; null: it signs until it is replaced. */
+  /** End of a replaced secret; null: the secret is current. */
   readonly untilMs: number | null;
 }
 
 export interface WebhookSettings {
-  /** The webhook's own request headers, by lower-case name. They may hold credentials. */
+  /** Custom request headers, by lower-case name. They may contain credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For a whole attempt; null: LIMITS.attemptTimeoutMs. */
+  /** Of a whole attempt; null: LIMITS.attemptTimeoutMs. */
   readonly timeoutMs: number | null;
   /** Before the second attempt, the third, …; null: LIMITS.retryDelaysMs. Empty: no retries. */
   readonly retryDelaysMs: readonly number[] | null;
-  /** Requests that may begin within any such interval; null: as many as there are. */
+  /** Requests that may begin within any such interval; null: no limit. */
   readonly rateLimit: Throttle | null;
-  /** Requests on their way at a time; null: LIMITS.inFlightPerWebhook. */
+  /** Requests under way at a time; null: LIMITS.inFlightPerWebhook. */
   readonly maxInFlight: number | null;
-  /** One at a time, in the order of the emissions; one that fails holds up those behind it until it is delivered or exhausted. */
+  /** One at a time, in the order of the emissions; a failing one delays those behind it until it is delivered or exhausted. */
   readonly ordered: boolean;
-  /** Never empty, each once. */
+  /** Never empty, without duplicates. */
   readonly signature: readonly SignatureScheme[];
 }
 
@@ -215,7 +218,7 @@ export interface Webhook {
   readonly updatedAtMs: number;
 }
 
-/** `unique`: the last 100 ids; `greatest`: only larger numbers; `last`: only what follows the id emitted last. */
+/** `unique`: the last 100 ids; `greatest`: only larger numbers; `last`: only items behind the id emitted last. */
 export type Dedupe = 'unique' | 'greatest' | 'last';
 
 export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
@@ -223,9 +226,9 @@ export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
 export interface Source extends Runnable {
   readonly componentCode: string;
   readonly configuredProps: PropValues;
-  /** What the component's `additionalProps` has added to its props. */
+  /** Props that the component's `additionalProps` has added. */
   readonly additionalProps: PropDefinitions;
-  /** From the component: drops emissions whose id was seen. */
+  /** Set by the component: drops emissions whose id was emitted before. */
   readonly dedupe: Dedupe | null;
   /** Props whose values are never shown. */
   readonly secretProps: readonly string[];

@@ -1,18 +1,18 @@
-// Which listeners hear an emission. Pure: the store reads the table inside its transaction, this decides, the store writes.
+// Which listeners get an emission. Pure: the store reads the table in its transaction, `route` decides, the store writes.
 
 import { MAIL } from './delivery/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
 
-/** Records by id. A `Map` will do; the store reads rows on demand. */
+/** Records by id: a `Map`, or rows that the store reads on demand. */
 export interface ById<T> {
   get(id: string): T | undefined;
 }
 
-/** All that routing one emitter's emissions may need. */
+/** What routing needs for one emitter's emissions. */
 export interface RouteTable {
-  /** Active ones, with this emitter or a wildcard that covers it; most specific first (see `coveringEmitters`). */
+  /** Active subscriptions to this emitter or to a wildcard that covers it; most specific first (see `coveringEmitters`). */
   readonly subscriptions: readonly Subscription[];
   readonly runnables: ById<Runnable>;
   readonly webhooks: ById<Webhook>;
@@ -28,7 +28,7 @@ export type RouteTarget =
   | { readonly kind: 'mail'; readonly via: Via }
   | { readonly kind: 'http'; readonly listenerId: string; readonly via: Via };
 
-/** Of a delivery. */
+/** Returns the listener id of a delivery's target. */
 export function listenerOfTarget(target: Exclude<RouteTarget, { kind: 'run' }>): string {
   if (target.kind === 'mail') return MAIL;
   return target.kind === 'http' ? target.listenerId : target.webhook.id;
@@ -47,9 +47,9 @@ export interface Routed {
 }
 
 /**
- * The subscription emitters that cover an emitter, most specific first. Wildcards (and the owner's own id, which means
- * the same as `*`) cover what emits of its own accord: workflows, sources, webhooks. Triggers (`hi_`, `ti_`) are inputs
- * and heard only by name.
+ * Returns the subscription emitters that cover an emitter, most specific first. Wildcards (and the owner's own id, which
+ * means the same as `*`) cover workflows, sources and webhooks. Triggers (`hi_`, `ti_`) are inputs, covered only by their
+ * own id.
  */
 export function coveringEmitters(emitterId: string, ownerId: string): readonly string[] {
   if (emitterId.startsWith('p_')) return [emitterId, 'p_*', '*', ownerId];
@@ -58,18 +58,18 @@ export function coveringEmitters(emitterId: string, ownerId: string): readonly s
   return [emitterId];
 }
 
-/** Whether a subscription's emitter stands for many. */
+/** Returns whether a subscription's emitter is a wildcard. */
 export function isWildcard(subscriptionEmitterId: string): boolean {
   return subscriptionEmitterId.endsWith('*') || subscriptionEmitterId.startsWith('u_');
 }
 
-/** Whether a subscription to `eventName` hears an emission called `name`. */
+/** Returns whether a subscription to `eventName` matches an emission called `name`. */
 export function hears(eventName: string, name: string): boolean {
   if (eventName === '*') return !name.startsWith('$');
   return eventName === name;
 }
 
-/** Names the targets of an emission, each listener at most once, and what is held back with the reason. */
+/** Returns the targets of an emission, each listener at most once, and the suppressed ones with the reason. */
 export function route(emission: NewEmission, table: RouteTable): Routed {
   if (emission.name === EMAIL) return { targets: [{ kind: 'mail', via: 'direct' }], withheld: [] };
   if (emission.name === HTTP) return routeRequest(emission.onlyListenerId);
@@ -144,7 +144,7 @@ function loopReason(emission: NewEmission, listenerId: string): string | null {
 function targetOf(subscription: Subscription, table: RouteTable): RouteTarget | 'inactive' | undefined {
   const { listenerId, via, id: subscriptionId } = subscription;
   const webhook = table.webhooks.get(listenerId);
-  // A webhook that is not active still gets its delivery: it is held until the webhook is enabled again.
+  // A disabled webhook gets its delivery, too, in state `held` until the webhook is enabled.
   if (webhook) return { kind: 'webhook', webhook, via, subscriptionId };
   const runnable = table.runnables.get(listenerId);
   if (!runnable) return undefined;

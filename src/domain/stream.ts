@@ -1,42 +1,42 @@
-// A stream: what one emitter emits, sent to one reader as it comes. What HTTP and the engine say to each other of it.
+// A stream: what one emitter emits, sent to one reader as it is emitted. The interface between HTTP and the engine.
 
 import { NUMBERS_PER_MS } from './ids.ts';
 
 export interface StreamChannel {
   readonly ownerId: string;
   readonly emitterId: string;
-  /** As a subscription has it. */
+  /** The channel, as in a subscription. */
   readonly name: string;
 }
 
 export interface StreamAsked {
   readonly channel: StreamChannel;
-  /** The entry behind which it goes on; null: from now on. */
+  /** The entry behind which the stream begins; null: now. */
   readonly after: number | null;
-  /** Asked now and then: whether the reader may go on. */
+  /** Called now and then: whether the reader's access is still valid. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /** The reader's side. */
 export interface StreamSink {
-  /** False: it is full, and takes more when it has called `resume`. What was given is taken in any case. */
+  /** Takes the bytes in any case. Returns false when the sink is full; it calls `resume` when it takes more. */
   write(bytes: Uint8Array): boolean;
-  /** Bytes that it was given and that have not left yet. */
+  /** Returns the bytes that were written and not sent yet. */
   held(): number;
-  /** No more comes. */
+  /** Ends the stream after the written bytes. */
   end(): void;
-  /** No more comes, and what it holds is thrown away. */
+  /** Ends the stream, and discards the written bytes. */
   cut(): void;
 }
 
 export interface OpenStream {
-  /** From now on it writes. */
+  /** Begins to write. */
   begin(sink: StreamSink): void;
-  /** The sink takes more. */
+  /** Called when the sink takes more. */
   resume(): void;
-  /** The reader is gone. May be called twice, and before it began. */
+  /** Called when the reader is gone. May be called twice, and before `begin`. */
   close(): void;
 }
 
-/** An id that a reader was given may lie a little beyond the end that another process sees; one further ahead is none of ours. */
+/** How far an id given to a reader may lie beyond the end that another process sees; ids further ahead are not of this store. */
 export const AHEAD = 10_000 * NUMBERS_PER_MS;

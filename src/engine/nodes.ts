@@ -1,5 +1,5 @@
-// Nodes that share a store: this one beats, ends runs that a caller of another node cancelled, and takes over what nodes
-// that are gone had leased. With a store of one node there is never anything to do. It runs from the first moment to the
+// Nodes that share a store: this one beats, cancels its runs at the request of callers of other nodes, and takes over
+// leases of dead nodes. With a store of one node there is nothing to do. Runs from the first moment to the
 // last: a node that is starting or draining is alive.
 
 import { HOUR_MS, LIMITS } from '../domain/limits.ts';
@@ -21,7 +21,7 @@ export interface NodesDeps extends LoopPorts {
 export class Nodes {
   readonly #deps: NodesDeps;
   readonly #beats: Loop;
-  /** A loop of its own: a rescue may take its time, and the beat must not wait for it. */
+  /** A loop of its own: a rescue may take long, and the beat must not wait for it. */
   readonly #rescues: Loop;
   #isRescueDue = false;
 
@@ -52,7 +52,7 @@ export class Nodes {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Takes over what nodes that are gone have leased. */
+  /** Takes over the leases of dead nodes. */
   async rescue(): Promise<void> {
     const { store, slots, dispatch, log } = this.#deps;
     const { runs, deliveries, claims } = await store.rescue(slots);
@@ -62,7 +62,7 @@ export class Nodes {
 
   async #tickRescue(): Promise<number> {
     if (!this.#isRescueDue) return Number.POSITIVE_INFINITY;
-    // Before the rescue, so that a beat during it can ask for another one.
+    // Before the rescue, so that a beat during it can request another one.
     this.#isRescueDue = false;
     await this.rescue();
     this.#deps.wake.notify('takeovers');

@@ -63,7 +63,7 @@ function addRequestParts(app: App, deps: HttpDeps): void {
 }
 
 function addAnswers(app: App, deps: HttpDeps): void {
-  // Answers' schemas serve the document and the tests; nothing is dropped or converted on the way out.
+  // Answers' schemas serve the document and the tests; sending drops and converts nothing.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setReplySerializer((payload) => encodeJson(payload) as string);
   app.setErrorHandler((error, request, reply) => {

@@ -1,12 +1,12 @@
-// A mail delivery as a letter: what nodemailer is given, for SMTP and for the outbox alike. The same delivery always makes the
-// same letter, byte for byte, so that a repeat after a crash is recognised by its Message-ID and overwrites its own file.
+// A mail delivery as a letter: nodemailer's input, for SMTP and for the outbox alike. The same delivery always makes the
+// same letter, byte for byte, so that a repeat after a crash has the same Message-ID and overwrites its own file.
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
 
 export interface Letter {
   readonly from: string;
-  /** Null: it has no recipient, and goes no further than the outbox. */
+  /** Null: no recipient; the letter goes only into the outbox. */
   readonly to: string | null;
   readonly subject: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Letter {
   readonly emitId: string;
 }
 
-/** The letter of a delivery; a sentence when its body is not `{subject, text, html?}`. */
+/** Returns the letter of a delivery; a sentence when the body is not `{subject, text, html?}`. */
 export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): Letter | string {
   const content = parse(emission.body);
   if (content === null) return 'The mail is not a JSON object in UTF-8.';
@@ -30,18 +30,18 @@ export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): L
   return { from, to: mailTo, subject: oneLine(subject), text, html, messageId, date: new Date(msOf(entry)), emitId };
 }
 
-/** Message options that nodemailer turns into a letter; no content of ours is ever a path or a URL to it. */
+/** Returns message options for nodemailer, which never treats the content as a path or URL. */
 export function asMessage({ from, to, subject, text, html, messageId, date, emitId }: Letter) {
   return {
     from,
-    // As an object, since nodemailer takes a text for a list of recipients.
+    // As an object: nodemailer would read text as a list of recipients.
     ...(to === null ? {} : { to: { name: '', address: to } }),
     subject,
     text,
     ...(html === null ? {} : { html }),
     messageId,
     date,
-    // So that no absence notice answers.
+    // Prevents automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
     baseBoundary: emitId,
     disableFileAccess: true,
@@ -58,7 +58,7 @@ function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: un
   }
 }
 
-/** Without line breaks and other control characters, which could begin a header of the sender's choice. */
+/** Removes line breaks and other control characters, which could begin a header of the sender's choice. */
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
 }
@@ -67,7 +67,7 @@ function isAddress(text: string): boolean {
   return text.length <= 320 && /^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;"()\\@]+$/u.test(text);
 }
 
-/** The domain of a sender such as `Errand <errand@example.com>`. */
+/** Returns the domain of a sender such as `Errand <errand@example.com>`. */
 function domainOf(from: string): string {
   return /@([A-Za-z0-9.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
 }

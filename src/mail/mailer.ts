@@ -1,4 +1,4 @@
-// One mail delivery, one Attempt: over SMTP where a server and a recipient are known, else into the outbox folder.
+// One mail delivery, one Attempt: over SMTP when a server and a recipient are known, else into the outbox folder.
 
 import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { LIMITS } from '../domain/limits.ts';
@@ -9,9 +9,9 @@ import { accepted, kept, malformed, notKept, type Reply, refused, stopped, timed
 import { createSmtp, type Smtp } from './smtp.ts';
 
 export interface Mailer {
-  /** One mail. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
+  /** Sends one mail. Never throws and never rejects; an aborted `signal` ends it at once, with an outcome without meaning. */
   send(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
-  /** Closes idle connections; one that is sending closes when it is done. May be called twice. */
+  /** Closes idle connections; busy ones close when they are done. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -23,14 +23,14 @@ export interface MailerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** For the whole attempt over SMTP. */
+  /** Of the whole attempt over SMTP. */
   readonly timeoutMs?: number;
   readonly connectTimeoutMs?: number;
 }
 
 /** Throws when `smtpUrl` is not an SMTP address. */
 export function createMailer(options: MailerOptions): Mailer {
-  // More than a webhook has: servers that scan what they take, or make strangers wait, answer after tens of seconds.
+  // Longer than a webhook's: servers that scan mails, or delay unknown senders, answer after tens of seconds.
   const { smtpUrl, from, clock, log, connectTimeoutMs, timeoutMs = LIMITS.maxAttemptTimeoutMs } = options;
   const smtp = smtpUrl === null ? null : createSmtp({ smtpUrl, ...(connectTimeoutMs && { connectTimeoutMs }) });
   const outbox = createOutbox(options);

@@ -1,5 +1,5 @@
-// The folder for mails that go nowhere else: one complete `.eml` file each, so that nothing is lost while nothing is configured.
-// A file appears whole or not at all, and is on disk before the delivery counts as made.
+// The folder for mails without a mail server or recipient: one complete `.eml` file each, so that no mail is lost before SMTP
+// is configured. A file appears whole or not at all, and is on disk before the delivery counts as made.
 
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export function createOutbox({ outboxDir, random }: { outboxDir: string; random:
   return { write };
 }
 
-/** The time of the mail and not of the attempt, so that a repeat finds its file. Colons are not allowed everywhere. */
+/** Named by the time of the mail, not of the attempt, so that a repeat finds its file. Some file systems refuse colons. */
 function fileNameOf({ date, emitId }: Letter): string {
   return `${date.toISOString().replaceAll(':', '-')}-${emitId.replace(/[^\w-]/g, '_')}.eml`;
 }

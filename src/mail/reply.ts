@@ -1,4 +1,4 @@
-// What an attempt at a mail came to: nodemailer's errors and the server's replies as the fields of an Attempt.
+// The result of an attempt at a mail: nodemailer's errors and the server's replies as the fields of an Attempt.
 
 import type { Attempt } from '../domain/delivery/delivery.ts';
 
@@ -6,12 +6,12 @@ export type Reply = Pick<Attempt, 'outcome' | 'status' | 'responseBody' | 'detai
 
 const QUOTED_CHARS = 500;
 const DONE = 250;
-// 5xx replies that are about the session or our credentials: the operator can correct that, and then the same mail goes through.
+// 5xx replies about the session or the credentials: the operator can correct these, and then the same mail is accepted.
 const NOT_ABOUT_THE_MAIL = new Set([503, 530, 534, 535, 538]);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM', 'EADDRNOTAVAIL']);
 const TLS_CODE = /^(ETLS|EREQUIRETLS|EPROTO|ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_)/;
 
-/** Delivered to the server. */
+/** The server has accepted the mail. */
 export function accepted(response: string): Reply {
   const status = Number(/^2\d\d/.exec(response)?.[0] ?? DONE);
   return reply({
@@ -22,12 +22,12 @@ export function accepted(response: string): Reply {
   });
 }
 
-/** Delivered to the outbox folder, which counts as much. */
+/** The mail is in the outbox folder, which counts as delivered. */
 export function kept(fileName: string): Reply {
   return reply({ outcome: 'answered', status: DONE, detail: `Written to the outbox folder as ${fileName}.` });
 }
 
-/** The outbox folder could not be written to: a full disk, most likely, which passes. */
+/** The outbox folder could not be written to: most likely a full disk, which is temporary. */
 export function notKept(error: unknown): Reply {
   const code = fieldOf(error, 'code');
   return reply({
@@ -36,7 +36,7 @@ export function notKept(error: unknown): Reply {
   });
 }
 
-/** The delivery is no mail, and never will be. */
+/** The delivery is not a valid mail, which is final. */
 export function malformed(detail: string): Reply {
   return reply({ outcome: 'refused', detail, permanent: true });
 }
@@ -52,7 +52,7 @@ export function stopped(): Reply {
   return reply({ outcome: 'reset', detail: 'The attempt was stopped before the mail server took the mail.' });
 }
 
-/** What nodemailer rejected with. */
+/** Translates an error of nodemailer. */
 export function refused(error: unknown): Reply {
   const status = fieldOf(error, 'responseCode');
   const response = fieldOf(error, 'response');
@@ -80,7 +80,7 @@ export function refused(error: unknown): Reply {
   if (codes.some((each) => UNREACHABLE.has(each))) {
     return reply({ outcome: 'refused', detail: `The mail server could not be reached${shown}.` });
   }
-  // Judged by nodemailer itself from what the server announced: no such recipient can be named, or the mail is too large.
+  // Found by nodemailer from the server's greeting: an unsupported recipient, or a mail that is too large.
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return malformed(`The mail server takes no such mail${shown}.`);
   if (code === 'EAUTH' || code === 'ENOAUTH') {
     return reply({ outcome: 'refused', detail: `The mail server wants other credentials${shown}.` });

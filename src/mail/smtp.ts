@@ -1,4 +1,4 @@
-// Mails over SMTP. The server's address is the operator's own setting, so that no address is judged here.
+// Mails over SMTP. The server's address is the operator's own setting, so it is not judged here.
 
 import { createTransport } from 'nodemailer';
 import { LIMITS } from '../domain/limits.ts';
@@ -11,17 +11,17 @@ export interface Smtp {
 }
 
 export interface SmtpOptions {
-  /** `smtp://` or `smtps://`, with credentials where the server wants them. */
+  /** `smtp://` or `smtps://`, with credentials if the server needs them. */
   readonly smtpUrl: string;
   readonly connectTimeoutMs?: number;
 }
 
 const CONNECTIONS = 5;
 
-/** Throws an Error, which does not quote the URL and so not its password, when the URL is none of SMTP. */
+/** Throws an Error when the URL is not an SMTP URL. The message does not quote the URL, which may contain a password. */
 export function createSmtp({ smtpUrl, connectTimeoutMs = LIMITS.connectTimeoutMs }: SmtpOptions): Smtp {
   const url = URL.parse(smtpUrl);
-  // nodemailer would take localhost for whatever it cannot read.
+  // For a URL that nodemailer cannot read, it would use localhost.
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
     throw new Error('the address of the mail server is not smtp://host:port or smtps://host:port');
   }
@@ -29,7 +29,7 @@ export function createSmtp({ smtpUrl, connectTimeoutMs = LIMITS.connectTimeoutMs
     url: smtpUrl,
     pool: true,
     maxConnections: CONNECTIONS,
-    // Once, for a server that had closed an idle connection; every other repeat is the delivery schedule's.
+    // One repeat, for a server that had closed an idle connection; all others follow the delivery schedule.
     maxRequeues: 1,
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,

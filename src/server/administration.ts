@@ -1,5 +1,5 @@
-// Owners and keys for the command line: over the API of the server that runs on this data dir, or on its store when none
-// does (a database may be shared with servers elsewhere, and does not mind).
+// Owners and keys for the command line: over the API of the server that runs on this data dir, or, when none runs, on its
+// store (a database may be shared with servers elsewhere).
 
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
@@ -32,7 +32,7 @@ export async function administer<T>(
   }
 }
 
-/** A command in the wrong folder makes no new store there. */
+/** Refuses a command in the wrong folder, where it would create a new store. */
 function refuseMissing({ databaseUrl, dataDir }: Config): void {
   const { store } = dataPaths(dataDir);
   if (databaseUrl !== null || existsSync(store)) return;
@@ -71,14 +71,14 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
     if (!found) throw new CliError(ownerId === null ? 'the store has no owner yet' : `there is no owner ${ownerId}`);
     return found.id;
   };
-  /** A record before and after, as the API has it: see http/access/audit.ts. */
+  /** Writes an audit record before and after `act`, as the API does: see http/access/audit.ts. */
   const audited = async <T>(
     of: { operation: string; command: string; ownerId: string | undefined; targetId?: string },
     act: () => Promise<T>,
     idOf: (done: T) => string,
   ): Promise<T> => {
     const { operation, command, ownerId, targetId = null } = of;
-    // The first owner of a store: no owner exists yet that could have a log.
+    // The first owner of a store: no owner exists yet whose log could contain it.
     if (ownerId === undefined) return act();
     const from = { keyId: null, keyLabel: command, byOwnerId: null, method: 'COMMAND', path: command, clientIp: '' };
     const record = { id: ids.next(PREFIX.audit), ownerId, operation, targetId, ...from, requestId: '' };
@@ -112,7 +112,7 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
           () => ownerId,
         );
       }
-      // Nothing runs, and nothing is asked: what is stored is all that is used.
+      // No process runs, so only stored bytes are used.
       const stored = (await store.storedBytes()).get(ownerId);
       const [storedBytes, storedBytesAtMs] = [stored?.bytes ?? null, stored?.measuredAtMs ?? null];
       const use = { processes: 0, cpuSecondsPerMinute: 0, requestsPerSecond: null, storedBytes, storedBytesAtMs };

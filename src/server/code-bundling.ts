@@ -1,6 +1,6 @@
-// Which process bundles what. Code that comes over HTTP, and the components that it names, are bundled by one that is kept
-// in as user code is; workflow files and our own components by one that may read what they name, since they are the
-// operator's and ours. Neither is there before it is needed.
+// The process that bundles: code from callers, and the components that it names, are bundled in one that is confined like
+// user code; workflow files and built-in components in one that may read the files they name, since they are the
+// operator's and Errand's. Neither process starts before it is needed.
 
 import type { Log } from '../ports.ts';
 import type { Bundled, StepSource } from '../runner/bundling/bundle.ts';
@@ -13,9 +13,9 @@ import type { Config } from './config.ts';
 export interface BundlingParts {
   readonly bundleStep: (source: StepSource, packagesDir?: string | null, outside?: PackageFolders) => Promise<Bundled>;
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
-  /** Those whose packages stay outside of bundles. */
+  /** Folders of packages that are not bundled. */
   readonly packageFolders: () => PackageFolders;
-  /** Why nothing can be bundled; null: nothing is known to be in its way. */
+  /** Why bundling is impossible; null: no reason is known. */
   readonly problem: () => string | null;
   readonly stop: () => void;
 }

@@ -1,4 +1,4 @@
-// What the settings say of how user code is kept in, on this machine: as whom it runs, and where its folders are.
+// How user code is confined on this machine, from the settings: its user of the system, and its folders.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
 
 const OTHERS = 0o007;
-/** One folder of all servers of the machine. */
+/** One folder for all servers of the machine. */
 const OWNERS_USERS = 'errand-users';
 
 export function isolationOf(config: Config): IsolationSettings {
@@ -39,13 +39,13 @@ function packageFoldersOf({ packagesDir, componentsDir }: Config, user: CodeUser
 
 let opened: Opened | undefined;
 
-/** Once, also where a process has several servers, as tests do. */
+/** Opened once per process, even when it has several servers, as in tests. */
 export function ownCgroups(): Opened {
   opened ??= openCgroups();
   return opened;
 }
 
-/** Throws `ConfigError` when the folders cannot be made as they must be. */
+/** Throws `ConfigError` when the folders cannot be created as required. */
 export function runnerOf(
   config: Config,
   ports: Pick<RunnerOptions, 'log' | 'clock' | 'openEgress' | 'quotasOf'>,
@@ -64,7 +64,7 @@ export function runnerOf(
   }
 }
 
-/** Starts a process, where something could be in its way. Rejects with `ConfigError`. */
+/** Starts a process as a test, where isolation may fail. Rejects with `ConfigError`. */
 export async function tryIsolation(config: Config, runner: ProcessRunner): Promise<void> {
   if (config.codeUser?.isAsked && process.getuid?.() !== 0) {
     throw new ConfigError('ERRAND_CODE_USER: only a server that is root can run code as another user: leave it out');
@@ -77,7 +77,7 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
   throw new ConfigError(`${setting}: ${reason}`);
 }
 
-/** Says in one line what this machine does not let code be kept in by. */
+/** Logs in one line which confinements this machine does not support. */
 export function tellWhatIsMissing(config: Config, log: Log): void {
   const { user, userOf, packageFolders } = isolationOf(config);
   const folder = config.packagesDir === null ? null : join(config.packagesDir, 'node_modules');
@@ -90,7 +90,7 @@ export function tellWhatIsMissing(config: Config, log: Log): void {
     log.warn({ obstacle }, 'user code runs without a filter of system calls: see docs/isolation.md');
 }
 
-/** Where code runs as another user than the server, the data dir is closed to that user. */
+/** Closes the data dir to the user of code, where that is not the server's user. */
 export async function closeDataDir(config: Config, log: Log): Promise<void> {
   if (isolationOf(config).user === null) {
     const obstacle = config.codeUser && process.getuid?.() === 0 ? obstacleTo(config.codeUser) : null;
@@ -104,9 +104,9 @@ export async function closeDataDir(config: Config, log: Log): Promise<void> {
 }
 
 /**
- * The runner clears away what processes left there that are gone, by their ids. Processes that share a database may be
- * given one data dir at several machines, and then those ids mean something else at each of them. Who may not enter the
- * data dir has its folders elsewhere, under a name that the next start finds again.
+ * Returns the runner's folder. The runner deletes what dead processes left there, by their ids, which are valid on one
+ * machine only: processes that share a database may have one data dir at several machines. A user of code who may not
+ * enter the data dir has its folders elsewhere, under a name that is the same at the next start.
  */
 function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings): string {
   if (user !== null) return folderOutside(dataDir);
@@ -114,7 +114,7 @@ function tmpDirOf({ dataDir, databaseUrl }: Config, { user }: IsolationSettings)
   return databaseUrl === null ? tmp : join(tmp, hostname().replace(/[^A-Za-z0-9.-]/g, '_'));
 }
 
-/** The folder of the processes of a server that is root. */
+/** Returns the folder for processes of a server that is root. */
 export function folderOutside(dataDir: string): string {
   return join(passableTmp(), `errand-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`);
 }

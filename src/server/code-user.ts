@@ -1,12 +1,12 @@
-// Whether a server that is root can run code as another user here. In a container without the right to change users, or one
-// that has no other users, it cannot; and in a folder for temporary files that is closed to others, none could go.
+// Whether a server that is root can run code as another user on this machine: not in a container that may not change
+// users or has no other users, and not when the folder for temporary files is closed to other users.
 
 import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { USER_RANGES, type UserRange } from '../runner/isolation/code-users.ts';
 
-/** CAP_CHOWN, CAP_SETGID, CAP_SETUID: bits of the capabilities that a process has. */
+/** CAP_CHOWN, CAP_SETGID, CAP_SETUID: bits of a process's capabilities. */
 const NEEDED = [
   [0n, 'CAP_CHOWN'],
   [6n, 'CAP_SETGID'],
@@ -14,7 +14,7 @@ const NEEDED = [
 ] as const;
 const OTHERS_GO_THROUGH = 0o001;
 
-/** Why not, in words; null: it can. */
+/** Returns the obstacle in words; null: none. */
 export function obstacleTo({ uid, gid }: { readonly uid: number; readonly gid: number }): string | null {
   const held = /^CapEff:\s*([0-9a-f]+)$/m.exec(read('/proc/self/status'))?.[1];
   const missing = held === undefined ? [] : NEEDED.filter(([bit]) => ((BigInt(`0x${held}`) >> bit) & 1n) === 0n);
@@ -25,19 +25,19 @@ export function obstacleTo({ uid, gid }: { readonly uid: number; readonly gid: n
   return null;
 }
 
-/** The first range that is there; null: the numbers of this container reach none. */
+/** Returns the first range that exists; null: this container maps none. */
 export function ownersRange(): UserRange | null {
   const [users, groups] = [read('/proc/self/uid_map'), read('/proc/self/gid_map')];
   const isThere = (id: number): boolean => isMapped(users, id) && isMapped(groups, id);
   return USER_RANGES.find(({ first, count }) => isThere(first) && isThere(first + count - 1)) ?? null;
 }
 
-/** The folder for temporary files, or the system's own where other users may not go through that one. */
+/** Returns the folder for temporary files, or the system's own where other users may not enter that one. */
 export function passableTmp(): string {
   return [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
 }
 
-/** Lines of `first there, first outside, how many`. Where there is no such file, all users are there. */
+/** Reads lines of `first inside, first outside, count`. Without such a file, all users exist. */
 function isMapped(map: string, id: number): boolean {
   const lines = map.trim().split('\n').filter(Boolean);
   return (

@@ -1,8 +1,8 @@
-// Where the shared database is: `postgres://user:password@host:port/name`, also with several hosts by commas, of which the
-// one that takes writes is used. Read by hand, since no URL parser knows more than one host.
+// The address of the shared database: `postgres://user:password@host:port/name`, also with several hosts separated by
+// commas, of which the writable one is used. Parsed here, since URL parsers accept only one host.
 
 interface DatabaseUrl {
-  /** `host` or `host:port`, each. */
+  /** Each is `host` or `host:port`. */
   readonly hosts: readonly string[];
   readonly name: string;
 }
@@ -14,19 +14,19 @@ const MAX_PORT = 65_535;
 const RIGHT =
   'a URL like postgres://user:password@host:5432/name (hosts by commas; in user and password, what is no letter or digit as %xx)';
 
-/** Returns it as it is; throws with what would be right. */
+/** Returns the URL unchanged; throws what is allowed. */
 export function readDatabaseUrl(value: string): string {
   if (!parse(value)) throw new Error(RIGHT);
   return value;
 }
 
-/** What may be shown of it: hosts and the database's name. */
+/** Returns what may be shown: hosts and the database's name. */
 export function databaseLabel(url: string): string {
   const parsed = parse(url);
   return parsed ? `${parsed.hosts.join(',')}/${parsed.name}` : 'a database';
 }
 
-/** Where it is, all of it. */
+/** Returns all hosts with their ports. */
 export function databaseTargets(url: string): { readonly host: string; readonly port: number }[] {
   return (parse(url)?.hosts ?? []).map((text) => {
     const [host = '', port = DEFAULT_PORT] = text.split(':');

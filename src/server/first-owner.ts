@@ -1,5 +1,5 @@
-// A new store gets its first owner, whose key may make others. Several nodes may start at once on an empty store: each
-// comes with a key, the store takes one of them, and the others forget theirs.
+// A new store gets its first owner, whose key may create others. Several nodes may start at once on an empty store: each
+// makes a key, the store accepts one, and the other nodes discard theirs.
 
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { SCOPES } from '../domain/keys.ts';
@@ -10,9 +10,9 @@ import type { Store } from '../store/contract/store.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 
 export interface FirstOwner {
-  /** File with the key; null when it was given in the environment, or made by another node. */
+  /** File with the key; null when the key came from the environment, or from another node. */
   readonly keyFile: string | null;
-  /** The key, only at the start that made it. */
+  /** The key, only at the start that created it. */
   readonly newKey: string | null;
 }
 
@@ -34,18 +34,18 @@ export async function ensureFirstOwner({ store, actions, config, ids }: FirstOwn
     await actions.createFirstOwner({ ...owner, apiKey: config.apiKey });
     return { keyFile: null, newKey: null };
   }
-  // The file is written first: a key that is in the store and nowhere else would lock everybody out.
+  // The file is written first: a key that is only in the store is lost to its owner.
   const made = kept === null ? await makeKey(keyFile, ids) : null;
   const apiKey = made ?? kept ?? (await readKey(keyFile));
   if (apiKey === null) throw new ConfigError(`${keyFile} is there and has no key in it: remove it, and one is made`);
   const isFirst = (await actions.createFirstOwner({ ...owner, apiKey })) !== null;
-  // A process on the same data dir may have been first, with the key of this very file.
+  // A process on the same data dir may have been first, with the key of this file.
   if (isFirst || (await opens(apiKey))) return { keyFile, newKey: isFirst ? apiKey : null };
   if (made !== null) await rm(keyFile, { force: true });
   return { keyFile: null, newKey: null };
 }
 
-/** A store may have more owners than this level is for: their work goes on, and only further owners are refused. */
+/** Warns of more owners than the isolation level allows: they keep working, and only further ones are refused. */
 export async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
   const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
   if (max === null || owners <= max) return;
@@ -62,7 +62,7 @@ async function readKey(keyFile: string): Promise<string | null> {
   );
 }
 
-/** Null when another process has written one meanwhile. The file appears whole or not at all. */
+/** Returns null when another process has written a key meanwhile. The file appears whole or not at all. */
 async function makeKey(keyFile: string, ids: Ids): Promise<string | null> {
   const apiKey = `ek_${ids.secret()}${ids.secret()}`;
   const temporary = `${keyFile}.${ids.secret()}.tmp`;

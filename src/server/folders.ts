@@ -1,12 +1,12 @@
-// The folders that the settings name: there, and ours to write where we must, before anything is opened. What is wrong with
-// one is told with the setting's name, and not as a failure of whatever comes to it first.
+// The folders of the settings: checked before anything is opened, to exist and to be writable where they must be. An error
+// names the setting.
 
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import type { Log } from '../ports.ts';
 import { type Config, ConfigError } from './config.ts';
 
-/** Makes the data dir when it is not there. Rejects with `ConfigError`. */
+/** Creates the data dir if it is missing. Rejects with `ConfigError`. */
 export async function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -18,12 +18,12 @@ export async function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise
   }
 }
 
-/** What users other than the owner of a folder may do with it. */
+/** Permissions of users other than a folder's owner. */
 const OTHERS = 0o077;
 
 /**
- * Warns when other users can enter or read the data dir: what Errand writes there is for its user alone, but not what was put
- * there otherwise, and names and sizes tell something as well. One that it makes is closed.
+ * Warns when other users can enter or read the data dir: Errand's own files are closed to them, but other files in it are
+ * not, and names and sizes reveal something, too. A data dir that Errand creates is closed.
  */
 export async function warnOfOpenDataDir({ dataDir }: Pick<Config, 'dataDir'>, log: Log): Promise<void> {
   const { mode } = await stat(dataDir);
@@ -33,7 +33,7 @@ export async function warnOfOpenDataDir({ dataDir }: Pick<Config, 'dataDir'>, lo
   log.warn({ dir: dataDir, mode: shown, fix }, 'the data dir is open to other users of this machine');
 }
 
-/** Rejects with `ConfigError` when one is not there: code that needs it would fail one by one, and not say why. */
+/** Rejects with `ConfigError` for a missing folder: otherwise code that needs it would fail, run by run, without the reason. */
 export async function lookForFolders({ packagesDir, componentsDir }: Config): Promise<void> {
   await lookFor('ERRAND_PACKAGES_DIR', packagesDir);
   await lookFor('ERRAND_COMPONENTS_DIR', componentsDir);

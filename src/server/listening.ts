@@ -1,4 +1,4 @@
-// Where the process listens. What cannot be is told with the setting's name.
+// The listening addresses of the process. An error names the setting.
 
 import type { HttpServer } from '../http/server/server.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -6,7 +6,7 @@ import type { OwnPorts } from './own-services.ts';
 
 export interface Listening {
   readonly url: string;
-  /** Null: metrics have no address of their own. */
+  /** Null: metrics have no separate address. */
   readonly metricsUrl: string | null;
   readonly ports: OwnPorts;
 }
@@ -16,7 +16,7 @@ interface Place {
   readonly port: number;
 }
 
-/** Rejects with `ConfigError` when it cannot listen there. */
+/** Rejects with `ConfigError` when an address cannot be used. */
 export async function listen(http: HttpServer, config: Config): Promise<Listening> {
   const port = await told('ERRAND_', http.listen({ host: config.host, port: config.port }));
   const url = urlOf({ host: config.host, port });

@@ -1,4 +1,4 @@
-// Which store it is: SQLite in the data dir, or the Postgres that ERRAND_DATABASE_URL names.
+// Chooses the store: SQLite in the data dir, or the Postgres that ERRAND_DATABASE_URL names.
 
 import { existsSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -15,9 +15,9 @@ export interface StorePorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** For tests: stands in for the database's clock. */
+  /** For tests: replaces the database's clock. */
   readonly databaseClock?: Clock;
-  /** Called when it is not known any more whether the latest writes are on disk. Nothing is written then: the process must end. */
+  /** Called when it is unknown whether the latest writes are on disk. The store refuses writes then: the process must end. */
   readonly onStoreLost?: (failure: Error) => void;
 }
 
@@ -35,7 +35,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     refuseEmptied(path, config.dataDir);
     return openFile({ path, clock, random, log, secretKeys, makeSecretKey, onLost: onStoreLost }, config.dataDir);
   }
-  // Loaded only here: a server on SQLite pays nothing for the driver.
+  // Loaded on demand: a server on SQLite does not pay for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');
   return openPostgresStore({
     url: config.databaseUrl,
@@ -48,7 +48,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
   });
 }
 
-/** SQLite takes an empty file for a new database, and deletes the WAL beside it: all that was accepted would be gone. */
+/** Refuses an empty file: SQLite would treat it as a new database and delete its WAL, with everything accepted. */
 function refuseEmptied(path: string, dataDir: string): void {
   if (!existsSync(path) || statSync(path).size > 0) return;
   const isNew =
@@ -61,7 +61,7 @@ async function openFile(options: SqliteOptions, dataDir: string): Promise<Store>
     throw isDamage(error) ? new StoreUnavailable(damagedMessage(options.path, dataDir), { cause: error }) : error;
   });
   try {
-    // Looked at under the store's lock: it cannot be moved meanwhile.
+    // Checked under the store's lock, so that the store cannot be moved meanwhile.
     refuseMoved(options.path);
     return store;
   } catch (error) {

@@ -1,24 +1,25 @@
-// What of the server's own its users' code and requests may not reach: where it listens, its database, its mail server.
+// The server's own services, which its users' code and requests may not reach: its listening addresses, database and
+// mail server.
 //
-// Webhooks and requests of `$.send.http` may go to the port of its interface where ERRAND_ALLOW_TARGETS opens its address: a
-// workflow's trigger is an address as any other, and nothing else answers there without a key. Connections of code may not:
-// what comes from there looks like this machine.
+// Webhooks and requests of `$.send.http` may reach the port of the API where ERRAND_ALLOW_TARGETS opens its address: a
+// workflow's trigger is a target like any other, and every other route requires a key. Connections of code may not, since
+// they come from this machine's address.
 
 import { type Addresses, createAddresses } from '../webhook/address.ts';
 import { createOwn, type OwnService } from '../webhook/own.ts';
 import type { Config } from './config.ts';
 import { databaseTargets } from './database-url.ts';
 
-/** What nodemailer takes when the URL has no port. */
+/** nodemailer's defaults for a URL without port. */
 const MAIL_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-/** Where the server listens on this machine; null: nowhere, or not yet. */
+/** The server's ports on this machine; null: none, or not yet. */
 export interface OwnPorts {
   readonly api: number | null;
   readonly metrics: number | null;
 }
 
-/** What judges where webhooks and requests go, and where connections of code go; `at`: where the server listens now. */
+/** Returns the judges of webhooks' and requests' targets, and of code's connections; `at`: the current ports. */
 export function createJudges(
   config: Pick<Config, 'databaseUrl' | 'smtpUrl' | 'allowTargets'>,
   at: () => OwnPorts,
@@ -34,7 +35,7 @@ export function createJudges(
 
 const LISTENS = 'it is where the server listens';
 
-/** Returns what is closed to connections of code. */
+/** Returns the services closed to connections of code. */
 export function ownServices(config: Pick<Config, 'databaseUrl' | 'smtpUrl'>, { api, metrics }: OwnPorts): OwnService[] {
   return [
     ...(api === null ? [] : [{ host: null, port: api, reason: LISTENS }]),
@@ -42,7 +43,7 @@ export function ownServices(config: Pick<Config, 'databaseUrl' | 'smtpUrl'>, { a
   ];
 }
 
-/** Returns what is closed to webhooks and requests. */
+/** Returns the services closed to webhooks and requests. */
 export function servicesOfNoEvents(
   config: Pick<Config, 'databaseUrl' | 'smtpUrl'>,
   metricsPort: number | null,

@@ -1,4 +1,4 @@
-// What is looked at, and made, on the machine before anything is opened.
+// What is checked and created on the machine before anything is opened.
 
 import type { Log } from '../ports.ts';
 import { closeDataDir, tellWhatIsMissing } from './code-isolation.ts';

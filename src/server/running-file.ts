@@ -1,5 +1,5 @@
-// `running.json` in the data dir: where the command line finds the server that runs on it. With SQLite there is one; of
-// several processes that were given one data dir, the last that started is named.
+// `running.json` in the data dir: the address of the server that runs on it, for the command line. With SQLite there is
+// one; of several processes with one data dir, the file names the last that started.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 
@@ -8,7 +8,7 @@ export interface Running {
   readonly url: string;
 }
 
-/** Null when there is none, or nothing that can be read. */
+/** Returns null when the file is missing or unreadable. */
 export async function readRunning(path: string): Promise<Running | null> {
   try {
     const { pid, url } = JSON.parse(await readFile(path, 'utf8')) as Partial<Running>;
@@ -22,7 +22,7 @@ export async function writeRunning(path: string, running: Running): Promise<void
   await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600 });
 }
 
-/** Another process may have written its own meanwhile: that one stays. */
+/** Keeps the file when another process has replaced it meanwhile. */
 export async function removeRunning(path: string, running: Running): Promise<void> {
   const named = await readRunning(path);
   if (named?.pid === running.pid && named.url === running.url) await rm(path, { force: true });

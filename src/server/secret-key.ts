@@ -1,5 +1,5 @@
 // The operator's keys for the secrets in the store: ERRAND_SECRET_KEY, and the file `secret-key` in the data dir. With
-// SQLite, a store that is given neither gets the file.
+// SQLite, the file is created when there is neither.
 
 import {
   closeSync,
@@ -20,20 +20,20 @@ import { readSecretKey } from './setting-readers.ts';
 
 const KEY_BYTES = 32;
 
-/** The setting first. Throws `ConfigError` when the file has no key in it. */
+/** Returns the setting's key first. Throws `ConfigError` when the file contains no key. */
 export function secretKeysOf({ secretKey, dataDir, databaseUrl }: Config): SecretKey[] {
   const file = dataPaths(dataDir).secretKey;
   const kept = readFile(file);
   return [
     ...(secretKey === null ? [] : [{ key: secretKey, from: 'ERRAND_SECRET_KEY', isShared: true }]),
-    // Processes that share a database have data dirs of their own: what only one of them has would shut the others out.
+    // Processes that share a database have separate data dirs: a key in only one of them would lock out the others.
     ...(kept === null ? [] : [{ key: kept, from: file, isShared: databaseUrl === null }]),
   ];
 }
 
 /**
- * On disk under its name, whole, before it is returned: nothing is ever sealed with a key that a power cut takes along.
- * To be called under the store's lock. Never overwrites a key.
+ * Writes a key, which is durable under its name before it is returned: no secret is sealed with a key that a power cut
+ * loses. To be called under the store's lock. Never overwrites a key.
  */
 export function makeSecretKeyFile(file: string, random: Random): SecretKey {
   const temporary = `${file}.new`;
@@ -45,7 +45,7 @@ export function makeSecretKeyFile(file: string, random: Random): SecretKey {
   return { key: readFile(file) as string, from: file, isShared: true };
 }
 
-/** Fails when the file is there. */
+/** Fails when the file exists. */
 function putInPlace(temporary: string, file: string): void {
   try {
     linkSync(temporary, file);
@@ -66,7 +66,7 @@ function sync(path: string): void {
   }
 }
 
-/** Null: there is no such file. */
+/** Returns null when there is no such file. */
 function readFile(file: string): string | null {
   let text: string;
   try {

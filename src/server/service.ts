@@ -1,4 +1,4 @@
-// The composition root: the only file that builds everything, and takes it down again in order.
+// The composition root: the only file that builds all parts, and stops them in order.
 
 import { VERSION } from '../domain/version.ts';
 import { Answers } from '../engine/accept/answers.ts';
@@ -59,16 +59,16 @@ export interface Ports extends StorePorts {
 }
 
 export interface Service {
-  /** Where it listens. */
+  /** The listening address. */
   readonly url: string;
-  /** Where metrics are read without a key; null: nowhere. */
+  /** The address of metrics without a key; null: none. */
   readonly metricsUrl: string | null;
-  /** How callers reach it. */
+  /** The address for callers. */
   readonly publicUrl: string;
   readonly first: FirstOwner;
   /** From now on every request but health is answered with 503 and `connection: close`. */
   drain(): void;
-  /** Ends within `graceMs` and a little: nothing accepted is lost, what runs is finished or handed back. May be called twice. */
+  /** Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -77,20 +77,20 @@ type Parts = ReturnType<typeof buildParts>;
 interface Surroundings {
   readonly config: Config;
   readonly store: Store;
-  /** The store's, which all nodes that share it go by: what this machine takes for the time does no harm. */
+  /** The store's clock, shared by all its nodes: a wrong clock of this machine does no harm. */
   readonly clock: StoreClock;
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
   readonly isPolling: boolean | undefined;
-  /** Where webhooks and requests may go. */
+  /** Judges the targets of webhooks and requests. */
   readonly addresses: Addresses;
-  /** Where connections of code may go. */
+  /** Judges the targets of code's connections. */
   readonly codeAddresses: Addresses;
   readonly publicUrl: () => string;
 }
 
-/** Everything between the store and HTTP, connected and not yet started. */
+/** Builds and connects everything between the store and HTTP, without starting it. */
 function buildParts(surroundings: Surroundings) {
   const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
   const limiter = new DeliveryLimiter();
@@ -161,7 +161,7 @@ function buildParts(surroundings: Surroundings) {
     letGo: (webhookId) => deliveries.letGo(webhookId),
     maxOwners: maxOwnersOf(config),
   });
-  // Code that was deployed is run and described by those that take calls or run it.
+  // Only nodes that take calls or run code describe and run what was deployed.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing
     ? new SourceRepairs({ ...sourceDeps, wake, ...loopPorts, cancelRun: acts.cancelRun })
@@ -193,7 +193,7 @@ function buildParts(surroundings: Surroundings) {
   return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
 
-/** Null without a folder. Its files are the first owner's. */
+/** Returns null without a folder. Its files belong to the first owner. */
 function buildFolder(
   { config, store, random, log }: Surroundings,
   deployer: FileDeployer,
@@ -204,7 +204,7 @@ function buildFolder(
   return new WorkflowFolder({ bundleFile, deployer, dir: config.workflowsDir, ownerId, random, log });
 }
 
-/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is away. */
+/** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
   const { random, log, isPolling } = ports;
   await prepareMachine(config, log);
@@ -251,7 +251,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   try {
     await tryIsolation(config, parts.runner);
     first = await ensureFirstOwner({ store, actions, config, ids });
-    // What a process that is gone still held comes before anything new, so that nothing overtakes it.
+    // Leases of dead processes first, so that no newer row overtakes theirs.
     await nodes.rescue();
     await parts.repairs?.take();
     await quotas.read();
@@ -277,7 +277,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
 
   const drain = (): void => {
     isDraining = true;
-    // Their readers come again, and are told to go elsewhere.
+    // Readers are disconnected, and connect again to another node.
     void streams.stop();
   };
   let stopping: Promise<void> | undefined;
@@ -289,14 +289,14 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   return { url, metricsUrl, publicUrl: publicUrl(), first, drain, stop };
 }
 
-/** Before anybody can call: what is in the folder is there from the first request on. */
+/** Deploys the folder before the server accepts calls, so that its workflows exist from the first request on. */
 async function startFiles({ files }: Parts): Promise<void> {
   await files?.start().catch((error: unknown) => {
     throw new ConfigError(`ERRAND_WORKFLOWS_DIR: ${(error as Error).message}`);
   });
 }
 
-/** What this process is for. Schedules, digests and retention are for those that run. */
+/** Starts the parts of this process's roles. Schedules, digests and retention belong to `run`. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
   const { repairs, runs, deliveries, operations, scheduler, janitor, counters, answers, streams, quotas } = parts;
   repairs?.start();
@@ -316,9 +316,9 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
 }
 
 /**
- * The order matters: nothing new comes in or is deployed; nothing new is taken; what runs ends, and its end is written;
- * then what it caused is sent or handed back; callers here hear of what other nodes ended; until then this node is alive
- * for the others; the store is last, since all of them write to it.
+ * Stops all parts in order: no new calls and deployments; no new claims; runs end and their ends are written; deliveries
+ * are sent or released; callers here are answered for runs that other nodes ended; until then this node beats; the store
+ * is last, since all parts write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
   const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, janitor, counters, answers } = parts;

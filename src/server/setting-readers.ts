@@ -1,4 +1,4 @@
-// From the text of a setting to its value. Each throws with what would be right: the words behind "is not".
+// Readers from a setting's text to its value. Each throws what is allowed: the words behind "is not".
 
 import { isIP } from 'node:net';
 import { LIMITS } from '../domain/limits.ts';
@@ -16,7 +16,7 @@ export function readAddress(value: string): string {
   return value;
 }
 
-/** An address, or a name and behind it the address in angle brackets. */
+/** An address, or a name followed by the address in angle brackets. */
 export function readSender(value: string): string {
   const address = /^[^<>]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
   if (!ADDRESS.test(address)) throw new Error('a mail address, or a name and <address>');
@@ -36,7 +36,7 @@ export function readInteger(min: number, max: number): (value: string) => number
   };
 }
 
-/** What the parser lets through of other protocols than http is more than can be connected to. */
+/** For protocols other than http the parser accepts hosts that cannot be connected to. */
 const URL_HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/;
 
 export function readUrl(protocols: readonly string[]): (value: string) => string {
@@ -63,7 +63,7 @@ export function readKey(minChars: number): (value: string) => string {
 }
 
 const CIDRS = 'a list of CIDRs by commas';
-/** Eight groups, the last two of them dotted, and a prefix. */
+/** Eight groups, the last two dotted, and a prefix. */
 const LONGEST_CIDR = 64;
 
 export function readCidrs(value: string): string[] {

@@ -1,5 +1,5 @@
-// What an entry point says before it ends with an error: one line for what the operator can correct, and the stack
-// as well for what is a bug of ours.
+// The message of an entry point that ends with an error: one line for an error that the operator can correct, the stack,
+// too, for a bug.
 
 import { CliError } from '../cli/api.ts';
 import { Refusal } from '../domain/fault.ts';
@@ -14,7 +14,7 @@ export function complaintOf(error: unknown): string {
   return isExpected || isOfSystem(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** No right, no space, no such name: it says what was tried and with what, and has hardly a stack of use to anybody. */
+/** Returns whether an error came from the system (no permission, no space, no such name): its stack adds nothing. */
 function isOfSystem(error: NodeJS.ErrnoException): boolean {
   return typeof error.syscall === 'string' && typeof error.code === 'string';
 }

@@ -1,4 +1,4 @@
-// What `errand store` does, on the store that the settings name. The driver for Postgres is loaded only when it is needed.
+// The operations of `errand store`, on the store that the settings name. The driver for Postgres is loaded on demand.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -64,7 +64,7 @@ export function createStoreCommands(config: Config): StoreCommands {
   };
 }
 
-/** Keys are copied along: a server starts on the new folder as it stands. */
+/** Copies keys, too: a server can start on the new folder as it is. */
 async function salvage(config: Config, dir: string, to: string): Promise<SalvageReport & { readonly next: string }> {
   if (resolve(dir) === resolve(to)) throw new CliError('--to names the damaged store itself: give it a new folder');
   const [from, made] = [dataPaths(dir), dataPaths(to)];
@@ -79,7 +79,7 @@ async function salvage(config: Config, dir: string, to: string): Promise<Salvage
   return { ...report, next: `start a server with ERRAND_DATA_DIR=${to}` };
 }
 
-/** A file without a key is one more damage: it is told by the check. */
+/** Ignores a file without a key: the check reports it as damage. */
 function keysIn(config: Config): SecretKey[] {
   try {
     return secretKeysOf(config);
@@ -89,7 +89,7 @@ function keysIn(config: Config): SecretKey[] {
   }
 }
 
-/** Postgres brings its own. Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
+/** Returns the command for a backup of Postgres. Without the password: pg_dump asks for it, or reads PGPASSWORD or ~/.pgpass. */
 function adviceFor(url: string, file: string): string {
   const [, scheme, user = '', rest] = /^([^:]+:\/\/)(?:([^@:/?#]*)(?::[^@/?#]*)?@)?([^?#]*)/.exec(url) ?? [];
   const bare = `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
@@ -99,13 +99,13 @@ function adviceFor(url: string, file: string): string {
 What is secret in it opens only with ERRAND_SECRET_KEY, where servers are given one: keep that apart.`;
 }
 
-/** Of the audit log, for what is done to the whole store. */
+/** Returns the audit record of a command on the whole store. */
 function recordOf(operation: string, command: string): CommandRecord {
   const id = createIds(clock, random).next(PREFIX.audit);
   return { id, label: `${userName()}, from the command line`, operation, command, atMs: clock.nowMs() };
 }
 
-/** Of who calls the command; a container may have a user without a name. */
+/** Returns the caller's user name; a container may have a user without a name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -157,7 +157,7 @@ async function move(config: Config, url: string, tell: (line: string) => void): 
   const { Import } = await import('../store/postgres/move/import.ts');
   const label = databaseLabel(url);
   const startedAtMs = performance.now();
-  // The file in the data dir is what a server with SQLite would take, whatever the database's settings are.
+  // The file in the data dir is the key that a server with SQLite would use, whatever the database's settings are.
   const secretKeys = secretKeysOf(config);
   const source = openExport(dataPaths(config.dataDir).store, { to: label, secretKeys });
   try {
@@ -165,7 +165,7 @@ async function move(config: Config, url: string, tell: (line: string) => void): 
     try {
       if (target.isResumed) tell('goes on where it was interrupted');
       const tables = await fill(target, tell);
-      // Marked before servers may start there: at no moment may they at both places.
+      // Marked before servers may start on the target: they may never run on both at once.
       source.markMoved(label);
       await target.finish();
       return summary({ source, label, startedAtMs, isResumed: target.isResumed, tables });
@@ -196,14 +196,14 @@ async function fill(target: Import, tell: (line: string) => void): Promise<Table
   return tables;
 }
 
-/** At most one line a second, and one in the end. */
+/** Reports at most once a second, and at the end. */
 function teller(what: string, tell: (line: string) => void): { told: (rows: number) => void; done: () => void } {
   const begun = performance.now();
   let toldAt = begun;
   let first: number | null = null;
   let rows = 0;
   const line = (): void => {
-    // What was there before this call is no merit of its speed.
+    // Rows that were there before this call are not part of its speed.
     const perSecond = Math.round(((rows - (first ?? 0)) * 1000) / Math.max(1, performance.now() - begun));
     tell(`${what} ${rows} rows, ${perSecond} rows/s`);
   };

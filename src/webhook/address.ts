@@ -1,14 +1,14 @@
-// What may be reached. One judgement for literals in URLs, for what names resolve to, and for where a socket ended up.
+// Which addresses may be reached: one judgement for literals in URLs, for resolved names, and for connected sockets.
 //
-// The tightest range that holds an address decides. A carrier (an IPv6 spelling of an IPv4 host) is judged by what it embeds,
-// unless a tighter range forbids the address itself: so `::1` is loopback, and not the IPv4 address 0.0.0.1.
-// Ranges that the operator opens win over everything, but open exactly themselves and the mapped spelling of the same host:
-// 6to4, NAT64, Teredo and compatible spellings of an opened address go through some relay to who knows where, and stay shut.
+// The tightest range that contains an address decides. A carrier (an IPv6 spelling of an IPv4 host) is judged by the address
+// that it embeds, unless a tighter range forbids the carrier: so `::1` is loopback, and not the IPv4 address 0.0.0.1.
+// Ranges that the operator opens take precedence, but open exactly themselves and the mapped spelling of the same host:
+// 6to4, NAT64, Teredo and compatible spellings of an opened address pass an unknown relay, and stay closed.
 //
-// Metadata services of clouds are opened by no wider range than their own address: who opens 169.254.0.0/16 or 0.0.0.0/0 does
-// not mean the credentials of the machine. And what is the server's own (own.ts) is judged along with the port.
+// Metadata services of clouds are opened by no wider range than their own address: an operator who opens 169.254.0.0/16 or
+// 0.0.0.0/0 does not mean the machine's credentials. The server's own services (own.ts) are judged together with the port.
 //
-// A reason never names an address: what a name resolves to inside our network is not disclosed.
+// A reason never names an address: the address that a name has inside the network is not disclosed.
 
 import { LIMITS } from '../domain/limits.ts';
 import { carrierOf, hostsAtMost } from './carriers.ts';
@@ -20,11 +20,11 @@ export type Judgement = { readonly ok: true } | { readonly ok: false; readonly r
 export type UrlJudgement = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: string };
 
 export interface Addresses {
-  /** Judges what can be judged without asking DNS: a name may still resolve to what is forbidden. */
+  /** Judges a URL without asking DNS: its name may still resolve to a forbidden address. */
   judgeUrl(url: string, maxChars?: number): UrlJudgement;
-  /** Judges an IP address in any spelling, whatever the port. What is not an address is refused. */
+  /** Judges an IP address in any spelling, for any port. Text that is no address is refused. */
   judgeAddress(ip: string): Judgement;
-  /** Judges a name by itself: where it leads to is judged when it has been looked up. */
+  /** Judges a name itself: its addresses are judged after the lookup. */
   judgeName(name: string): Judgement;
   /** As judgeAddress, for connections to one port that are about to be made. Never rejects. */
   towards(port: number): Promise<(ip: string) => Judgement>;
@@ -34,7 +34,7 @@ const OK: Judgement = { ok: true };
 const forbidden = FORBIDDEN.map(({ cidr, why }) => ({ range: parseCidr(cidr), why }));
 const metadata = METADATA.map(({ cidr }) => parseCidr(cidr));
 const publicIpv6 = parseCidr(PUBLIC_IPV6);
-// The URL parser would drop tabs and line breaks and trim spaces; they are sent to mislead.
+// The URL parser would drop tabs and line breaks and trim spaces, which hides where a URL leads.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const BLANK = /[\u0000-\u0020\u007f]/;
 
@@ -87,7 +87,7 @@ function judge(ip: Ip, opened: readonly Cidr[], own: Own): Judgement {
   return closed.ok && own.isThisMachine(ip) ? no('the address is one of this machine') : closed;
 }
 
-/** Of an address that is not opened. */
+/** Judges an address that is not opened. */
 function judgeClosed(ip: Ip): Judgement {
   const tightest = tightestRange(ip);
   const carrier = carrierOf(ip);
@@ -139,7 +139,7 @@ function judgeUrl(text: string, rules: UrlRules, maxChars: number = LIMITS.urlCh
   return judged.ok ? { ok: true, url } : judged;
 }
 
-/** Of an URL of http or https. */
+/** Returns the port of a URL of http or https. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }

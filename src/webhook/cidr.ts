@@ -1,5 +1,5 @@
-// IP addresses and CIDR ranges as numbers. Own matching, not net.BlockList: a BlockList takes an IPv4 rule for a mapped
-// address and silently answers "no" for what it cannot parse, so that a gap would fail open; here it is a null or an error.
+// IP addresses and CIDR ranges as numbers. (Rejected: net.BlockList. It treats an IPv4 rule as matching mapped addresses, and
+// answers "no" for text that it cannot parse, so a gap would fail open; here the result is null or an error.)
 
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -19,15 +19,15 @@ const MAPPED_PREFIX = 0xffffn;
 const LOW_32 = 0xffff_ffffn;
 
 /**
- * The address that a text spells; null when it spells none or carries a zone (`%eth0`).
- * An IPv4-mapped one comes out as IPv4, because that is the host that the kernel connects to.
+ * Parses an address; null when the text is none or has a zone (`%eth0`). An IPv4-mapped address becomes IPv4, since that is
+ * the host that the kernel connects to.
  */
 export function parseIp(text: string): Ip | null {
   const raw = parseAsWritten(text);
   return raw?.family === 6 && raw.value >> 32n === MAPPED_PREFIX ? { family: 4, value: raw.value & LOW_32 } : raw;
 }
 
-/** The range that a text spells. Throws an Error that quotes it when it is malformed or has bits beyond its prefix. */
+/** Parses a range. Throws an Error that quotes the text when it is malformed or has bits beyond its prefix. */
 export function parseCidr(text: string): Cidr {
   const match = /^([0-9A-Fa-f.:]+)\/(0|[1-9]\d{0,2})$/.exec(text);
   const base = match ? parseAsWritten(match[1] as string) : null;
@@ -35,7 +35,7 @@ export function parseCidr(text: string): Cidr {
   const prefixBits = Number(match?.[2]);
   const bits = BITS[base.family];
   if (prefixBits > bits) throw new Error(`"${text}" is not a CIDR range: its prefix is longer than ${bits} bits`);
-  // A range such as 10.1.2.3/8 is a slip of the pen, and which of the two its writer meant cannot be known.
+  // A range such as 10.1.2.3/8 is ambiguous: its writer may mean the address or the range.
   const rest = BigInt(bits - prefixBits);
   if ((base.value >> rest) << rest !== base.value) {
     const range = `${textOf({ ...base, value: (base.value >> rest) << rest })}/${prefixBits}`;
@@ -45,13 +45,13 @@ export function parseCidr(text: string): Cidr {
   return { ...base, prefixBits, text };
 }
 
-/** A range of IPv4-mapped addresses as the IPv4 range that it means; any other range as it is. */
+/** Returns a range of IPv4-mapped addresses as its IPv4 range; any other range unchanged. */
 export function unmapped(range: Cidr): Cidr {
   if (range.family === 4 || range.prefixBits < 96 || range.value >> 32n !== MAPPED_PREFIX) return range;
   return { ...range, family: 4, value: range.value & LOW_32, prefixBits: range.prefixBits - 96 };
 }
 
-/** Whether the range is one address. */
+/** Returns whether the range is one address. */
 export function isOneAddress({ family, prefixBits }: Cidr): boolean {
   return prefixBits === BITS[family];
 }

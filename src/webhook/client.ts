@@ -1,11 +1,11 @@
-// The one client for every outgoing call that a user's data can aim. How it keeps to what was judged:
+// The client for every outgoing request whose target a user chooses. It connects only to judged addresses:
 //
-// 1. The lookup that the socket itself makes is ours: it resolves once, judges every address, and hands the socket
-//    only what it judged. There is no second resolution that could answer differently.
+// 1. The socket uses this client's lookup: it resolves once, judges every address, and returns only allowed ones.
+//    No second resolution could return another address.
 // 2. Node makes no lookup for a literal, so literals are judged before connecting.
-// 3. Where the socket ended up is judged again, before a byte is written.
+// 3. The connected address is judged again, before a byte is written.
 //
-// Connections are kept alive and pooled per origin; one that is reused stays at the address that was judged.
+// Connections are kept alive and pooled per origin; a reused connection stays at its judged address.
 
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici';
@@ -16,9 +16,9 @@ import { guardedLookup } from './lookup.ts';
 import { everyAddress, type ResolveName, sharedLookup } from './names.ts';
 import { watchReads } from './reads.ts';
 
-/** One connection's state, for the sender of requests over it. */
+/** The state of one connection, for the sender of requests over it. */
 export interface Wire {
-  /** No request was sent over the connection yet, so that its times belong to the next one. */
+  /** No request was sent over the connection yet, so its connect times belong to the next request. */
   fresh: boolean;
   /** Null when the host is a literal. */
   dnsMs: number | null;
@@ -28,7 +28,7 @@ export interface Wire {
   expectResponse: () => void;
 }
 
-/** A request handler that wants to know over which connection it goes. */
+/** A request handler that needs to know its connection. */
 export interface WireAware {
   onWire(wire: Wire): void;
 }
@@ -36,7 +36,7 @@ export interface WireAware {
 export interface GuardedClient {
   readonly addresses: Addresses;
   readonly dispatcher: Dispatcher;
-  /** Drops every connection, failing what is under way. May be called twice. */
+  /** Closes every connection, and fails the requests under way. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -48,11 +48,11 @@ export interface GuardedClientOptions {
   readonly ca?: string;
 }
 
-// An idle receiver may not hold a socket of ours for longer, whatever its Keep-Alive header promises.
+// An idle receiver may not keep a socket open for longer, whatever its Keep-Alive header says.
 const KEEP_ALIVE_MAX_MS = 60 * SECOND_MS;
-// Far above what one webhook may have in flight, since many webhooks can share one origin: waiting here counts as their time.
+// Far above one webhook's requests in flight, since webhooks can share an origin: waiting here counts as their time.
 const CONNECTIONS_PER_ORIGIN = 256;
-// Node's 250 ms per address makes distant receivers with several addresses unreachable.
+// Node's 250 ms per address make distant receivers with several addresses unreachable.
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
@@ -72,8 +72,8 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
   return { addresses: options.addresses, dispatcher, close: () => dispatcher.destroy() };
 }
 
-// HTTP/1.1 only: with HTTP/2 one connection carries everybody's requests, so that one aborted or oversized response, or one
-// GOAWAY, touches other deliveries.
+// HTTP/1.1 only: with HTTP/2 one connection carries the requests of several deliveries, and one aborted or oversized
+// response, or one GOAWAY, affects all of them.
 const CLIENT_OPTIONS = {
   allowH2: false,
   pipelining: 1,
@@ -81,7 +81,7 @@ const CLIENT_OPTIONS = {
   keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
 } as const;
 
-/** The pool calls `dispatch` on the connection of its choice, and nothing else tells which one that was. */
+/** Reports the connection of each request: the pool calls `dispatch` on a connection of its choice. */
 function watched(client: Client, wire: Wire): Client {
   const dispatch = client.dispatch.bind(client);
   client.dispatch = (options, handler) => {
@@ -97,7 +97,7 @@ interface Judged {
   readonly judge: (ip: string) => Judgement;
   readonly done: buildConnector.Callback;
 }
-// undici's types hide that a connector returns the socket it opens.
+// undici's types omit that a connector returns the socket that it opens.
 type Opening = (target: buildConnector.Options, done: (error: Error | null, socket: Socket | null) => void) => Socket;
 
 interface ConnectorOptions extends GuardedClientOptions {
@@ -112,7 +112,7 @@ function createConnector(options: ConnectorOptions): Connect {
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ATTEMPT_PER_ADDRESS_MS,
     allowH2: false,
-    // Ours is exact and knows the phase; undici's ticks in half seconds.
+    // The timeout here is exact and knows the phase; undici's ticks in half seconds.
     timeout: 0,
     ...(ca === undefined ? {} : { ca }),
   } as buildConnector.BuildOptions) as unknown as Opening;
@@ -146,10 +146,10 @@ function createConnector(options: ConnectorOptions): Connect {
       phase = 'connect';
       resolvedMs = performance.now();
     });
-    // Before undici's own listener, so that it never sees a connection to a forbidden place.
+    // Before undici's own listener, so that undici never sees a connection to a forbidden address.
     socket.prependOnceListener('connect', () => {
       if (target.protocol === 'https:') phase = 'tls';
-      // A socket without a remote address was reset already: that is no verdict on where it led.
+      // A socket without a remote address was reset already; its target is unknown.
       const arrived = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress);
       if (!arrived) socket.destroy(new Error('reset while connecting'));
       else if (!arrived.ok) socket.destroy(new ForbiddenTarget(arrived.reason));

@@ -1,14 +1,14 @@
 // The egress tunnel for code in a jail that reaches only public addresses (`ERRAND_JAIL_NETWORK=public`).
 //
-// The jail has no network except a loopback interface of its own, and one Unix socket: its egress. The protocol there is
-// HTTP's CONNECT, one connection per request. The target is judged like that of a webhook, connected to here, and its
-// bytes are passed on unread. Each process has its own egress, in a folder that no other process sees, which identifies
+// The jail has no network except its own loopback interface, and one Unix socket: its egress. The protocol is
+// HTTP's CONNECT, one connection per request. The target is judged like that of a webhook and connected to here; the
+// bytes are forwarded unread. Each process has its own egress, in a folder that no other process sees, which identifies
 // the process. Nothing is logged.
 //
 //   code ──connect──▶ child/confine/egress.ts ──CONNECT name:port──▶ egress ──▶ what the name resolves to, judged
 //
-// A refusal says in headers what and why. (Rejected: requests in absolute form, as HTTP proxies take them. A refusal would
-// look like an answer of the target, and the server would see what is sent.)
+// A refusal states its code and reason in headers. (Rejected: requests in absolute form, as HTTP proxies accept them. A refusal
+// would look like an answer of the target, and the server would see the request.)
 
 import { chmodSync, chownSync, closeSync, openSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -20,26 +20,26 @@ import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { createTunnels, type TunnelOptions, type Tunnels, type TunnelTarget } from './tunnel.ts';
 
 export interface Egress {
-  /** Ends what goes through it. May be called twice. */
+  /** Closes the egress and its connections. May be called twice. */
   close(): void;
 }
 
 /** Opens an egress at a path, for a user of the system; null: for the server's own. */
 export type OpenEgress = (path: string, user: { uid: number; gid: number } | null) => Promise<Egress>;
 
-/** What a refusal says, in its headers. The reason names no address but the one that was asked for. */
+/** The headers of a refusal. The reason names no address except the requested one. */
 interface Refusal {
   readonly status: 400 | 403 | 502 | 503 | 504;
   readonly code: string;
   readonly reason: string;
 }
 
-/** The longest name, a port, and what a program may say of itself. */
+/** The longest name, a port, and a program's own headers. */
 const MAX_HEADER_BYTES = 4096;
 const TARGET = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([\w.-]{1,253})):(\d{1,5})$/;
 const MAX_PORT = 65_535;
 const REFUSED_AT_ONCE = 16;
-/** What the system takes for a socket's path. */
+/** The system's limit for a socket's path. */
 const MAX_PATH_BYTES = 100;
 const ESTABLISHED = 'HTTP/1.1 200 OK\r\n\r\n';
 
@@ -55,9 +55,9 @@ export function createEgress(options: TunnelOptions): OpenEgress {
 class UnixEgress implements Egress {
   readonly #tunnels: Tunnels;
   readonly #server: Server;
-  /** Who asks, those also that are not answered yet. */
+  /** Open connections of callers, including those not answered yet. */
   readonly #callers = new Set<Duplex>();
-  /** Its folder, where its path is too long for the system and it is named from there. */
+  /** Its folder, when its path is too long for the system and the socket is addressed relative to the folder. */
   #folder: number | null = null;
 
   constructor(tunnels: Tunnels) {
@@ -66,7 +66,7 @@ class UnixEgress implements Egress {
       { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: LIMITS.connectTimeoutMs, requestTimeout: 10 * SECOND_MS },
       (_request, response) => response.writeHead(405, { allow: 'CONNECT', connection: 'close' }).end(),
     );
-    // Those that say nothing hold a descriptor of ours, too.
+    // Silent connections take a descriptor, too.
     this.#server.maxConnections = LIMITS.egressConnections + REFUSED_AT_ONCE;
     this.#server.on('clientError', (_error, socket) => socket.destroy());
     this.#server.on('connect', (request, socket, head) => this.#onConnect(request, socket, head));
@@ -85,7 +85,7 @@ class UnixEgress implements Egress {
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();
-    // Not before: closing removes the socket by the name that it was given.
+    // Not earlier: closing removes the socket by the path that it was opened with.
     if (this.#folder !== null) closeSync(this.#folder);
     this.#folder = null;
     for (const caller of this.#callers) caller.destroy();
@@ -126,7 +126,7 @@ const TOO_MANY: Refusal = {
   reason: `the process has ${LIMITS.egressConnections} connections open, and may have no more`,
 };
 
-/** `name:port`; null when it is none. */
+/** Parses `name:port`; null for any other text. */
 function readTarget(text: string): TunnelTarget | null {
   const [, v6, name, digits] = TARGET.exec(text) ?? [];
   const host = v6 ?? name;
@@ -154,7 +154,7 @@ function refusalOf(error: unknown): Refusal {
   };
 }
 
-/** Passes bytes on in both directions, with their ends, until both have ended or nothing has come for long. */
+/** Forwards bytes and their ends in both directions, until both have ended or no byte has come for long. */
 function join(caller: Socket, upstream: Socket, head: Buffer): void {
   caller.write(ESTABLISHED);
   if (head.length > 0) upstream.write(head);

@@ -1,14 +1,14 @@
-// One request on its way through undici, until it has come to something: an answer, or a failure. Settles exactly once, never
-// throws into undici, and leaves nothing behind that could still be sent.
+// One request through undici, until its answer or its failure. Settles exactly once, never throws into undici, and leaves
+// nothing behind that could still be sent.
 //
-// undici's plain dispatch is used and not its `request`: no stream per response is made only to be thrown away, reading can
-// stop at a byte, and the stage of a timeout is known.
+// Uses undici's plain dispatch and not its `request`: no stream is built per response, reading can stop at a byte, and the
+// stage of a timeout is known.
 //
-// A kept-alive connection may have died unnoticed. Before it is used again, undici lets the event loop read what
-// has come in; if that was its end, nothing was written, and the request goes over a fresh connection: it never left here, so
-// it cannot have been processed. Once a byte was written that is unknown: a receiver may act on a request and die before
-// it answers. Then the attempt has failed, and the schedule repeats it, with the same webhook-id; it is not sent again at
-// once. Rejected: to take an end without an answer for an idle one that crossed with the request, as browsers do for GET.
+// A kept-alive connection may have died unnoticed. Before undici reuses one, it lets the event loop read; if the
+// connection has ended, nothing was written, and the request uses a new connection: it was never sent, so it cannot have
+// been processed. After the first byte that is unknown: a receiver may act on a request and die before it answers. Then
+// the attempt has failed, and the schedule repeats it, with the same webhook-id; it is not sent again at
+// once. Rejected: to treat an end without an answer as an idle close that crossed the request, as browsers do for GET.
 
 import type { Dispatcher } from 'undici';
 import { LIMITS } from '../domain/limits.ts';
@@ -16,17 +16,17 @@ import type { Wire, WireAware } from './client.ts';
 import { AnswerTooLong, type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
 
 export interface Exchanged {
-  /** Null: there was a whole answer, or as much of it as we read. */
+  /** Null: the answer was read, up to the limit. */
   readonly failure: Failure | null;
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The beginning of the body. */
   readonly kept: readonly Buffer[];
-  /** The body was longer than what we read. */
+  /** The body was longer than the limit. */
   readonly cutOff: boolean;
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
-  /** From the request's being written to the first byte of the response. */
+  /** From writing the request to the first byte of the response. */
   readonly firstByteMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface ExchangeOptions {
 export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   return new Promise((resolve) => {
     const handler = new Exchange(options, resolve);
-    // The whole time is ours to watch: undici's two timeouts restart with every chunk, and tick in half seconds.
+    // Timed here: undici's two timeouts restart with every chunk, and tick in half seconds.
     if (!handler.isDone)
       options.dispatcher.dispatch({ ...options.request, headersTimeout: 0, bodyTimeout: 0 }, handler);
   });
@@ -80,7 +80,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It ran out of time in the queue; sent now, it would arrive after the attempt was counted as failed.
+    // The time ran out in the queue; a request sent now would arrive after the attempt was counted as failed.
     if (this.isDone) {
       controller.abort(DROPPED);
       return;
@@ -118,7 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.isDone) return;
-    // Its status counts, as that of any answer whose body is too long.
+    // The status counts, as for any answer whose body is too long.
     this.#isTooLong ||= error instanceof AnswerTooLong && this.#status !== null;
     this.#finish(this.#isTooLong ? null : failureOf(error, this.#stage));
   }

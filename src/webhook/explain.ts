@@ -1,5 +1,5 @@
-// The judgement of a URL in steps, to be read. It asks the judges of address.ts and has no rules of its own, so it
-// cannot say anything else than what happens to a request. Operators read it: unlike a refusal, it names addresses.
+// The judgement of a URL in steps, for operators. It calls the judges of address.ts and has no rules of its own, so it
+// always agrees with what happens to a request. Unlike a refusal, it names addresses.
 
 import { isIP } from 'node:net';
 import { createAddresses, type Judgement, portOf } from './address.ts';
@@ -8,24 +8,24 @@ import { createOwn, type Own } from './own.ts';
 
 export interface Explained {
   readonly lines: readonly string[];
-  /** Whether a request would be sent: as far as names and addresses go. */
+  /** Whether a request would be sent, as far as names and addresses decide. */
   readonly isAllowed: boolean;
 }
 
 export interface ExplainOptions {
   readonly allowTargets: readonly string[];
-  /** Of the server, as far as its settings tell. */
+  /** The server's own services, as far as its settings name them. */
   readonly own?: Own;
   readonly lookup?: ResolveName;
 }
 
-/** Never rejects, but throws for a range to open that is none. */
+/** Never rejects, but throws for a malformed range in `allowTargets`. */
 export async function explainUrl(given: string, options: ExplainOptions): Promise<Explained> {
   const { allowTargets, own = createOwn(), lookup = everyAddress } = options;
   const addresses = createAddresses({ allowTargets, own });
   const lines = [
     `opened by ERRAND_ALLOW_TARGETS: ${allowTargets.join(', ') || 'nothing'}`,
-    // As JSON: whatever it holds, it stays one line that a terminal can be shown.
+    // As JSON: any text stays one line that is safe for a terminal.
     `given: ${JSON.stringify(given.replace(/^([^:]*:[\\/]*)[^\\/?#]*@/, '$1***@'))}`,
   ];
   const judged = addresses.judgeUrl(given);
@@ -53,7 +53,7 @@ export async function explainUrl(given: string, options: ExplainOptions): Promis
   return ended(lines, isAllowed ? { ok: true } : { ok: false, reason: 'one forbidden address is enough' });
 }
 
-/** The host as it was spelled, and what the URL parser, and so the request, takes it for. */
+/** Names the host as spelled, and as the URL parser, and so the request, reads it. */
 function hostLine(given: string, url: URL): string {
   const authority = /^[^:]*:[\\/]*([^\\/?#]*)/.exec(given)?.[1] ?? '';
   const spelled = authority.replace(/^.*@/, '').replace(/:\d*$/, '');
@@ -68,7 +68,7 @@ interface Judged {
   readonly judged: Judgement;
 }
 
-/** Which rule, and which opening. */
+/** Names the rule that applies, and the opening. */
 function addressWords(address: string, { allowTargets, own, judged }: Judged): string {
   const closed = createAddresses({ allowTargets: [], own }).judgeAddress(address);
   if (judged.ok && closed.ok) return 'ok: it is public';

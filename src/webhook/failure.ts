@@ -1,12 +1,12 @@
 // Why an attempt got no whole answer: undici's and Node's many errors as one outcome and one sentence.
-// The sentence names neither the URL (its query may hold a secret) nor any address.
+// The sentence names neither the URL (its query may contain a secret) nor any address.
 
 import { errors } from 'undici';
 import type { AttemptOutcome } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
 
 export type ConnectPhase = 'dns' | 'connect' | 'tls';
-/** How far a request had come. */
+/** The progress of a request. */
 export type Stage = 'waiting' | 'sent' | 'body';
 
 export interface Failure {
@@ -14,7 +14,7 @@ export interface Failure {
   readonly detail: string;
 }
 
-/** The target may not be reached. `reason` says why, without naming an address. */
+/** The target may not be reached. `reason` does not name an address. */
 export class ForbiddenTarget extends Error {
   readonly reason: string;
   constructor(reason: string) {
@@ -35,17 +35,17 @@ export class ConnectTimeout extends Error {
   }
 }
 
-/** There is no request that could be sent. Its message is shown: it quotes no secret and no header's value. */
+/** The request cannot be built. The message is shown: it quotes no secret and no header's value. */
 export class Unsendable extends Error {
   override readonly name = 'Unsendable';
 }
 
-/** More came than any answer may have, whichever part of it that was. */
+/** The answer is longer than any answer may be, in whichever part. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** No connection came about; the system's own error is the cause. */
+/** The connection failed; the system's own error is the cause. */
 export class ConnectFailed extends Error {
   readonly phase: ConnectPhase;
   readonly systemCode: string;
@@ -55,7 +55,7 @@ export class ConnectFailed extends Error {
     this.phase = phase;
     this.systemCode = codeOf(cause);
   }
-  // Everything but our own two is wrapped: undici reconnects in a loop on some codes that the system may give.
+  // Every error except these two is wrapped: undici reconnects in a loop on some codes of the system.
   static of(error: unknown, phase: ConnectPhase): Error {
     return error instanceof ForbiddenTarget || error instanceof ConnectTimeout
       ? error
@@ -89,7 +89,7 @@ const OURS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
 const RESETS = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', '']);
 const STOPPED = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_ABORTED']);
 
-/** An error that undici or the connector reported, at some stage of the request. */
+/** Translates an error of undici or of the connector at a stage of the request. */
 export function failureOf(error: unknown, stage: Stage): Failure {
   if (error instanceof ForbiddenTarget) return forbidden(error.reason);
   if (error instanceof ConnectTimeout) {
@@ -107,14 +107,14 @@ export function failureOf(error: unknown, stage: Stage): Failure {
       detail: `The response headers were larger than ${kib} KiB, so the connection was dropped.`,
     };
   }
-  // undici asserts what its parser lets through, such as a status of 000.
+  // undici asserts on answers that its parser accepts, such as a status of 000.
   if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION') {
     return { outcome: 'reset', detail: `The answer was not valid HTTP${parserWords(error)}.` };
   }
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return { outcome: 'reset', detail: 'The answer was not valid HTTP: its Content-Length is wrong.' };
   }
-  // TLS 1.3 tells a client only after the handshake that it wants a certificate of it.
+  // In TLS 1.3 the server asks for a client certificate only after the handshake.
   if (code.startsWith('ERR_SSL_')) {
     return {
       outcome: 'tls',
@@ -129,18 +129,18 @@ export function forbidden(reason: string): Failure {
   return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}.` };
 }
 
-/** Nothing was sent, through no fault of the receiver: a record that makes no request, or a bug of ours, whose words may hold anything. */
+/** Nothing was sent, and the receiver is not the cause: an invalid record, or a bug, whose message may contain anything. */
 export function unsent(error: unknown): Failure {
   const why = error instanceof Unsendable ? error.message : `an error inside Errand (${nameOf(error)})`;
   return { outcome: 'refused', detail: `The request could not be made: ${why}.` };
 }
 
-/** The time of the whole attempt ran out. */
+/** The whole attempt timed out. */
 export function timedOut(stage: Stage, afterMs: number): Failure {
   return { outcome: 'timeout', detail: `The time of ${inWords(afterMs)} ran out ${STAGE_WORDS[stage]}.` };
 }
 
-/** We ended it ourselves; the caller that asked for that does not count it as an attempt. */
+/** Ended by its caller, which does not count it as an attempt. */
 export function stopped(stage: Stage): Failure {
   return { outcome: 'reset', detail: `The attempt was stopped ${STAGE_WORDS[stage]}.` };
 }
@@ -164,7 +164,7 @@ function connectFailure({ phase, systemCode: code }: ConnectFailed): Failure {
   return { outcome: 'refused', detail: `The receiver could not be reached${inBrackets(code)}.` };
 }
 
-/** The parser's own, in brackets at the end; they are constants and quote nothing of the answer. */
+/** Returns the parser's own message in brackets: a constant that quotes nothing of the answer. */
 function parserWords(error: unknown): string {
   const words = error instanceof Error ? /\(([\w .,'/-]+)\)$/.exec(error.message)?.[1] : undefined;
   return words === undefined ? '' : `: ${words}`;
@@ -180,7 +180,7 @@ function nameOf(error: unknown): string {
 }
 
 function inBrackets(code: string): string {
-  // undici's own codes say no more than our words.
+  // undici's own codes add nothing to the sentence.
   return code === '' || code.startsWith('UND_') ? '' : ` (${code})`;
 }
 

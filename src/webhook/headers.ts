@@ -1,4 +1,4 @@
-// The head of a request to a webhook: ours first, in the order of the documents, then the webhook's own.
+// The headers of a request to a webhook: Errand's first, in the order of the documents, then the webhook's own.
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { faultOfHeader } from '../domain/delivery/webhook-headers.ts';
@@ -14,7 +14,7 @@ export interface HeaderParts {
   readonly sign: Signer;
 }
 
-/** Names and values in turn. Throws `Unsendable` when there is nothing to sign with, or one of the webhook's own may not be sent. */
+/** Returns names and values in turn. Throws `Unsendable` without a signing secret, or for a forbidden custom header. */
 export function headersOf({ delivery, webhook, nowMs, userAgent, sign }: HeaderParts): string[] {
   const { emission, attempt, trigger } = delivery;
   const { secrets, settings } = webhook;
@@ -42,7 +42,7 @@ export function headersOf({ delivery, webhook, nowMs, userAgent, sign }: HeaderP
     trigger,
   ];
   for (const [name, value] of Object.entries(settings.headers)) {
-    // To leave it out would deliver without the credential that it may be; to fail names it, where its owner looks.
+    // Without the header, a credential might be missing; a failure names it, where the owner sees it.
     const fault = faultOfHeader(name, value);
     if (fault !== null) throw new Unsendable(`the header ${JSON.stringify(name)} ${fault}`);
     headers.push(name, value);
@@ -50,7 +50,7 @@ export function headersOf({ delivery, webhook, nowMs, userAgent, sign }: HeaderP
   return headers;
 }
 
-/** The head as it goes over the wire: undici puts host and connection before what it is given, and the length behind. */
+/** Returns the headers as sent: undici puts host and connection first, and the length last. */
 export function asSent(url: URL, headers: readonly string[], body: Uint8Array): (readonly [string, string])[] {
   const given = Array.from({ length: headers.length / 2 }, (_, n) => [headers[2 * n], headers[2 * n + 1]]);
   return [
@@ -61,7 +61,7 @@ export function asSent(url: URL, headers: readonly string[], body: Uint8Array): 
   ];
 }
 
-/** Event names are free text; what a header cannot hold is percent-encoded, as is `%`, so that it can be decoded. */
+/** Event names are free text: characters that a header cannot contain, and `%`, are percent-encoded. */
 function asHeaderValue(text: string): string {
   return /^[\x21-\x24\x26-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }

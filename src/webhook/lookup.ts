@@ -1,4 +1,4 @@
-// Names to addresses, of which every one has been judged.
+// Lookups of names, in which every address is judged.
 
 import type { Addresses } from './address.ts';
 import { ForbiddenTarget } from './failure.ts';
@@ -8,12 +8,12 @@ type LookupCallback = (error: Error | null, addresses: { address: string; family
 
 interface Guard {
   readonly addresses: Addresses;
-  /** Of the connections that are made with it. */
+  /** The port of the connections. */
   readonly port: number;
   readonly lookup: ResolveName;
 }
 
-/** A lookup for node:net that fails for a name that is forbidden, and when any address of it is. */
+/** Returns a lookup for node:net that fails for a forbidden name, and when any of its addresses is forbidden. */
 export function guardedLookup({ addresses, port, lookup }: Guard) {
   async function resolve(hostname: string) {
     const judgeAddress = await addresses.towards(port);

@@ -1,4 +1,4 @@
-// Asking for the addresses of a name.
+// Lookups of the addresses of a name.
 
 import { lookup as dnsLookup } from 'node:dns/promises';
 
@@ -10,8 +10,8 @@ export type ResolveName = (
 export const everyAddress: ResolveName = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
 
 /**
- * Lookups wait in Node's small thread pool: those for one name share one, so that a name server that does not answer costs
- * one thread per name and not one per delivery.
+ * Shares one lookup among callers of the same name. Lookups occupy threads of Node's small pool: a name server that does not
+ * answer takes one thread per name and not one per delivery.
  */
 export function sharedLookup(lookup: ResolveName): ResolveName {
   const underWay = new Map<string, ReturnType<ResolveName>>();

@@ -1,10 +1,10 @@
-// What is the server's own: the addresses of its machine, and what listens there or serves it. Judged at each connection:
-// addresses come and go, and a name may have moved.
+// The server's own: the addresses of its machine, and the services that it uses. Judged at each connection, since
+// addresses and names change.
 //
-// The machine's addresses are as closed as private ones: ERRAND_ALLOW_TARGETS opens them. The services that are given here,
-// its database for instance, are never open, whatever the setting says: the range that opens a receiver on this machine must
-// not open them as well. (Rejected: to open them where the setting names one address alone. 127.0.0.1/32 is what
-// everybody writes who has a receiver there.)
+// The machine's addresses are as closed as private ones: ERRAND_ALLOW_TARGETS opens them. The services named here, such as
+// the database, are never open, whatever the setting says: a range that opens a receiver on this machine must not open
+// them. (Rejected: to open them when the setting names exactly one address. 127.0.0.1/32 is what every operator
+// with a receiver on this machine writes.)
 
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -16,23 +16,23 @@ export interface OwnService {
   /** A name or an address; null: this machine. */
   readonly host: string | null;
   readonly port: number;
-  /** Why no request goes there; it names no address. */
+  /** The reason for the refusal; it names no address. */
   readonly reason: string;
 }
 
 export interface Own {
   isThisMachine(ip: Ip): boolean;
-  /** Why nothing is sent to this port of an address; null: nothing of the server is there. Asks for no names. */
+  /** Returns why nothing is sent to this port of an address; null: no service of the server is there. Makes no lookups. */
   reasonAgainst(ip: Ip, port: number): string | null;
-  /** The same for one port, with the names of services looked up now. Never rejects. */
+  /** As `reasonAgainst` for one port, with the names of services looked up now. Never rejects. */
   towards(port: number): Promise<(ip: Ip) => string | null>;
 }
 
 export interface OwnOptions {
-  /** What there is now. */
+  /** The current services. */
   readonly services?: () => readonly OwnService[];
   readonly lookup?: ResolveName;
-  /** Addresses of this machine's interfaces, now. */
+  /** Current addresses of this machine's interfaces. */
   readonly interfaces?: () => readonly string[];
 }
 
@@ -54,13 +54,13 @@ export function createOwn(options: OwnOptions = {}): Own {
 
   function placed({ reason }: OwnService, addresses: readonly string[]): Placed {
     const places = addresses.map(parseIp);
-    // Who serves on one address of this machine may serve on all of them.
+    // A service on one address of this machine may be reachable on all of them.
     const isHere = places.some((place) => place !== null && isThisMachine(place));
     const isOne = (ip: Ip) => hostsOf(ip).some((host) => places.some((place) => isSame(place, host)));
     return { reason, isThere: (ip) => isOne(ip) || (isHere && isThisMachine(ip)) };
   }
 
-  /** Null: it has a name. */
+  /** Returns null for a service that has a name. */
   function placedAtOnce(service: OwnService): Placed | null {
     if (service.host === null) return { reason: service.reason, isThere: isThisMachine };
     return isIP(service.host) === 0 ? null : placed(service, [service.host]);
@@ -68,7 +68,7 @@ export function createOwn(options: OwnOptions = {}): Own {
 
   async function placedByName(service: OwnService): Promise<Placed> {
     const found = await lookup(service.host as string).catch(() => null);
-    // Where it is now cannot be known: it may be anywhere.
+    // Its current address is unknown, so it may be anywhere.
     if (found === null) return { reason: service.reason, isThere: () => true };
     return placed(
       service,

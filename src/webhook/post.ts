@@ -1,4 +1,4 @@
-// One delivery, one request, one Attempt: a webhook's POST, or what code asked for (http-request.ts). See exchange.ts for what happens on the wire.
+// One delivery, one request, one Attempt: a webhook's POST, or a request of code (request.ts). exchange.ts has the wire.
 
 import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
@@ -13,11 +13,11 @@ import { retryAfterMs } from './retry-after.ts';
 import { createSigner } from './sign.ts';
 
 export interface Poster {
-  /** One request. Never throws and never rejects; an aborted `signal` ends it at once, and its outcome then means nothing. */
+  /** Sends one request. Never throws and never rejects; an aborted `signal` ends it at once, with an outcome without meaning. */
   post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
-  /** The same, and what was sent: the request as it was made, also when it then reached no server; without headers when none was made. */
+  /** As `post`, and returns the request as sent, also when no server was reached; without headers when none was made. */
   probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed>;
-  /** Ends what is under way and closes the client. May be called twice. */
+  /** Ends requests under way and closes the client. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface PosterOptions {
   readonly client: GuardedClient;
   readonly clock: Clock;
   readonly version: string;
-  /** For the whole attempt, from the lookup to the last byte of the response, where a webhook has no time of its own. */
+  /** Of the whole attempt, from the lookup to the last byte of the response, unless the webhook has its own timeout. */
   readonly timeoutMs?: number;
 }
 
@@ -46,7 +46,7 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
   const userAgent = `errand/${version}`;
   const sign = createSigner();
 
-  /** Judged here as well as before connecting: a URL that was good when it was set may have become forbidden. */
+  /** Judges the URL again before connecting: it may have become forbidden since it was set. */
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
     const { webhook, kind } = delivery;
     const { addresses } = client;
@@ -113,7 +113,7 @@ interface Times {
 
 function attemptOf(exchanged: Exchanged, { startedAtMs, endedAtMs, tookMs }: Times): Attempt {
   const { failure, status } = exchanged;
-  // Also when the body broke off: what the receiver asked for stood in its headers.
+  // Also when the body broke off: Retry-After is a header.
   const waitMs = retryAfterMs(exchanged, endedAtMs);
   return {
     startedAtMs,
@@ -146,7 +146,7 @@ function asText(headers: Exchanged['headers']): Record<string, string> {
   );
 }
 
-/** Valid UTF-8 without NUL, which Postgres cannot store; a character that the cut split is left out. */
+/** Returns valid UTF-8 without NUL, which Postgres cannot store; drops a character that the cut split. */
 function beginning(kept: readonly Buffer[]): string {
   if (kept.length === 0) return '';
   const bytes = Buffer.concat(kept).subarray(0, LIMITS.keptResponseBytes);

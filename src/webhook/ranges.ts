@@ -1,4 +1,4 @@
-// Where an outgoing request may never go, unless the operator opens it. Data only; address.ts says how it is read.
+// Addresses that no outgoing request may reach unless the operator opens them. Data only; address.ts has the rules.
 
 export interface ForbiddenRange {
   readonly cidr: string;
@@ -40,7 +40,7 @@ export const FORBIDDEN: readonly ForbiddenRange[] = [
   { cidr: 'ff00::/8', why: 'multicast' },
 ];
 
-/** Where clouds tell a machine its credentials, or take orders for it. Opened by their own address, and by no wider range. */
+/** Services where clouds' machines get credentials or send orders. Opened by their own address, and by no wider range. */
 export const METADATA: readonly ForbiddenRange[] = [
   { cidr: '169.254.169.254/32', why: 'AWS, Azure, Google Cloud, Oracle, OpenStack, DigitalOcean, Hetzner' },
   { cidr: '169.254.170.2/32', why: 'AWS ECS, credentials of a task' },
@@ -58,7 +58,7 @@ export const METADATA: readonly ForbiddenRange[] = [
 const AWS = ['169.254.169.254', 'fd00:ec2::254'];
 const GOOGLE = ['169.254.169.254', 'fd20:ce::254'];
 
-/** Names by which clouds' machines know their metadata service, and what must be opened for them. */
+/** Names of the clouds' metadata services, and the addresses to open for them. */
 export const METADATA_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['metadata', GOOGLE],
   ['metadata.goog', GOOGLE],
@@ -69,10 +69,10 @@ export const METADATA_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['metadata.tencentyun.com', ['169.254.0.23']],
 ]);
 
-/** All IPv6 that was ever given out for the public Internet; what lies outside is refused whether or not it is listed above. */
+/** All IPv6 assigned to the public Internet; any address outside is refused, whether or not it is listed above. */
 export const PUBLIC_IPV6 = '2000::/3';
 
-/** IPv6 spellings that lead to an IPv4 host: the hosts, out of the address. */
+/** IPv6 spellings of IPv4 hosts: extracts the hosts from the address. */
 export interface Carrier {
   readonly cidr: string;
   readonly embedded: (address: bigint) => readonly bigint[];
@@ -80,8 +80,8 @@ export interface Carrier {
 
 const LOW_32 = 0xffff_ffffn;
 
-// Mapped addresses are missing here, since parseIp already reads them as IPv4. So is 64:ff9b:1::/48: where the IPv4 address
-// lies in it depends on a prefix length that only its network knows (RFC 6052), so all of it is refused.
+// Mapped addresses are missing here, since parseIp already reads them as IPv4. So is 64:ff9b:1::/48: the position of the
+// IPv4 address in it depends on a prefix length that only its network knows (RFC 6052), so all of it is refused.
 export const CARRIERS: readonly Carrier[] = [
   { cidr: '::/96', embedded: (address) => [address & LOW_32] },
   { cidr: '64:ff9b::/96', embedded: (address) => [address & LOW_32] },

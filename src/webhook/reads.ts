@@ -1,13 +1,13 @@
-// Two things are done to what a connection reads, before undici's parser gets it; both where undici calls `read`. Rejected:
-// a wrapping stream, which costs every response.
+// Two changes of a connection's input, before undici's parser gets it; both where undici calls `read`. Rejected: a wrapping
+// stream, which costs every response.
 //
-// `100 Continue` that was not asked for: a client must be able to take it (RFC 9110, 15.2), and some receivers send it; undici
-// passes every other 1xx response on and drops the connection at a 100. So the status of a response that begins with 100 is
-// rewritten to 102, one byte of the same length. Rejected: node:http, which takes a 100, but would be another client for the
-// sake of one byte.
+// Unrequested `100 Continue`: clients must accept it (RFC 9110, 15.2), and some receivers send it; undici accepts every
+// other 1xx response and drops the connection at a 100. So the status of a response that begins with 100 is rewritten to
+// 102, one byte of the same length. Rejected: node:http, which accepts a 100, but would be another client for the sake of
+// one byte.
 //
-// All that one answer may bring: undici counts headers, and exchange.ts the body, but early hints can come without end, and
-// so can what stands around the chunks of a body.
+// The length of a whole answer: undici counts headers, and exchange.ts the body, but early hints can be endless, and so can
+// the text around the chunks of a body.
 
 import type { Socket } from 'node:net';
 import { KIB, LIMITS } from '../domain/limits.ts';
@@ -17,11 +17,11 @@ const STATUS_END = 'HTTP/1.1 100'.length;
 const DIGIT_0 = 0x30;
 const DIGIT_1 = 0x31;
 const DIGIT_2 = 0x32;
-// Node reads as much at a time: a body that is too long should be seen as such, by who counts bodies.
+// The size of Node's reads: exchange.ts, which counts bodies, must see one that is too long.
 const READ_BYTES = 64 * KIB;
 const ANSWER_BYTES = LIMITS.responseHeaderBytes + LIMITS.responseBytes + READ_BYTES;
 
-/** Call what it returns before each request: then an answer begins. An answer that is too long ends the connection with `AnswerTooLong`. */
+/** Returns a function to call before each request. An answer that is too long ends the connection with `AnswerTooLong`. */
 export function watchReads(socket: Socket): () => void {
   let isFirst = false;
   let answerBytes = 0;
@@ -44,7 +44,7 @@ export function watchReads(socket: Socket): () => void {
   };
 }
 
-/** Looks at the three digits alone: what else the line says is for undici's parser to judge. */
+/** Reads the three digits alone: undici's parser judges the rest of the line. */
 function isContinue(chunk: Buffer): boolean {
   return (
     chunk.length >= STATUS_END &&

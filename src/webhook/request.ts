@@ -1,4 +1,4 @@
-// A request that code asked for, as it goes out: its own head, and what of ours it does not say itself.
+// A request that code asked for, as sent: its own headers, and Errand's where it does not set them.
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { CONNECTION_HEADER, readRequest } from '../domain/delivery/http-request.ts';
@@ -14,7 +14,7 @@ export interface Prepared {
   readonly body: Uint8Array | null;
 }
 
-/** Throws `Unsendable`. The address is judged here as well as before connecting; credentials in it are refused. */
+/** Throws `Unsendable`. Judges the address again before connecting; refuses credentials in the URL. */
 export function prepareRequest(
   { emission }: ClaimedDelivery,
   { addresses, userAgent }: { addresses: Addresses; userAgent: string },
@@ -26,7 +26,7 @@ export function prepareRequest(
   const reserved = own.find(([name]) => CONNECTION_HEADER.test(name.toLowerCase()));
   if (reserved) throw new Unsendable(`the header ${JSON.stringify(reserved[0])} is the connection’s own`);
   const names = new Set(own.map(([name]) => name.toLowerCase()));
-  // The same with each attempt, so that a receiver that knows it takes the request once.
+  // The same key with each attempt, so that a receiver that supports it processes the request once.
   const ours = { 'user-agent': userAgent, 'accept-encoding': 'identity', 'idempotency-key': emission.emitId };
   const missing = Object.entries(ours).filter(([name]) => !names.has(name));
   return { method, url: judged.url, headers: [...missing, ...own].flat(), body: bytesOf(body) };

@@ -1,6 +1,5 @@
-// Retry-After (RFC 9110, 10.2.3): a number of seconds, or a date in one of the three forms that HTTP ever had. Whatever is
-// neither, or asks for no wait at all, is as if it were not there, and the ordinary schedule goes on: a receiver that
-// cannot say what it wants gets what everybody gets.
+// Retry-After (RFC 9110, 10.2.3): a number of seconds, or a date in one of the three forms of HTTP. Any other value, or one
+// that asks for no wait, is ignored, and the ordinary schedule applies.
 
 import { DAY_MS, LIMITS, SECOND_MS } from '../domain/limits.ts';
 
@@ -27,12 +26,12 @@ export interface Answer {
 }
 
 /**
- * How long a receiver asked to be left alone, counted from `nowMs`: whole milliseconds, rounded up so that no request comes
- * early, at most LIMITS.retryAfterMs. Null: it did not ask, or in a way that means nothing.
+ * Returns the wait that a receiver asked for, counted from `nowMs`: whole milliseconds, rounded up so that no request is
+ * early, at most LIMITS.retryAfterMs. Null: it asked for none, or the value is invalid.
  */
 export function retryAfterMs({ status, headers }: Answer, nowMs: number): number | null {
   const given = headers['retry-after'];
-  // Sent twice it says two things, even when they are the same: who wrote it did not mean either.
+  // A repeated header is ambiguous, even with equal values.
   if (!STATUSES.has(status) || typeof given !== 'string') return null;
   // The parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
   const value = given.replace(/^[ \t]+|[ \t]+$/g, '');
@@ -40,13 +39,13 @@ export function retryAfterMs({ status, headers }: Answer, nowMs: number): number
   return waitMs > 0 ? Math.min(Math.ceil(waitMs), LIMITS.retryAfterMs) : null;
 }
 
-/** NaN for a number that cannot have been meant. */
+/** Returns NaN for an implausible number. */
 function secondsAsMs(digits: string): number {
   const seconds = Number(digits);
   return Number.isSafeInteger(seconds) ? seconds * SECOND_MS : Number.NaN;
 }
 
-/** NaN for what is no date. */
+/** Returns NaN for text that is no date. */
 function dateMs(text: string, nowMs: number): number {
   const parts = DATES.map((form) => form.exec(text)).find((match) => match !== null)?.groups;
   if (!parts) return Number.NaN;
@@ -55,7 +54,7 @@ function dateMs(text: string, nowMs: number): number {
   return dayMs + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * SECOND_MS;
 }
 
-/** NaN for 30 February and the like. */
+/** Returns NaN for 30 February and the like. */
 function startOfDayMs(year: number, month: string, day: number): number {
   const firstMs = new Date(0).setUTCFullYear(year, MONTHS.indexOf(month), 1);
   const ms = firstMs + (day - 1) * DAY_MS;

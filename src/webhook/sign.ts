@@ -1,6 +1,6 @@
 // Standard Webhooks signatures (github.com/standard-webhooks/standard-webhooks): `v1`, HMAC-SHA256 with a shared secret, and
-// `v1a`, ed25519. Signed are the bytes `id.timestamp.body`: the body as it is sent, since anything re-serialised verifies
-// nowhere. No message here quotes a key.
+// `v1a`, ed25519. Signs the bytes `id.timestamp.body`, with the body as sent, since a re-serialised body would not verify.
+// No message here quotes a key.
 
 import {
   createHmac,
@@ -18,9 +18,9 @@ const SIGNING_PREFIX = 'whsk_';
 const PUBLIC_PREFIX = 'whpk_';
 const SECRET_BYTES = 32;
 const SEED_BYTES = 32;
-// What PKCS #8 writes before the seed of an ed25519 key (RFC 8410): Node takes a bare seed in no other form.
+// The bytes of PKCS #8 before the seed of an ed25519 key (RFC 8410): Node accepts a bare seed in no other form.
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
-// As many webhooks as are busy at a time, with room for those that rotate.
+// The number of webhooks in use at a time, with room for rotations.
 const KEPT_KEYS = 10_000;
 
 export interface Signable {
@@ -33,20 +33,20 @@ export interface Signable {
 export interface SignWith {
   readonly secrets: readonly SigningSecret[];
   readonly schemes: readonly SignatureScheme[];
-  /** Secrets that are over by then do not sign. */
+  /** Secrets that have ended by then do not sign. */
   readonly nowMs: number;
 }
 
-/** The value of `webhook-signature`: one entry per secret that signs, `v1` before `v1a`, newest first within each. */
+/** Returns the value of `webhook-signature`: one entry per current secret, `v1` before `v1a`, newest first within each. */
 export type Signer = (signable: Signable, by: SignWith) => string;
 
-/** A new secret for `v1`, `whsec_…`, made of 32 strong random bytes. */
+/** Returns a new secret for `v1`, `whsec_…`, from 32 strong random bytes. */
 export function newSecret(bytes: Uint8Array): string {
   if (bytes.length !== SECRET_BYTES) throw new Error(`a signing secret is made of ${SECRET_BYTES} bytes`);
   return SECRET_PREFIX + Buffer.from(bytes).toString('base64');
 }
 
-/** A new key pair for `v1a`, made of 32 strong random bytes. `secret` holds seed and public key, one after the other. */
+/** Returns a new key pair for `v1a`, from 32 strong random bytes. `secret` is seed and public key, one after the other. */
 export function newSigningKey(seed: Uint8Array): { readonly secret: string; readonly publicKey: string } {
   if (seed.length !== SEED_BYTES) throw new Error(`a signing key is made of ${SEED_BYTES} bytes`);
   const publicBytes = publicBytesOf(privateKeyOf(seed));
@@ -56,7 +56,7 @@ export function newSigningKey(seed: Uint8Array): { readonly secret: string; read
   };
 }
 
-/** Keeps the keys that it has read: to read an ed25519 key takes longer than to sign with it. */
+/** Caches parsed keys: parsing an ed25519 key takes longer than signing with it. */
 export function createSigner(): Signer {
   const keys = new Map<string, KeyObject>();
 
@@ -81,14 +81,14 @@ export function createSigner(): Signer {
   };
 }
 
-/** The HMAC key of a secret, with or without its prefix. Throws when it is empty: a signature with an empty key protects nothing. */
+/** Returns the HMAC key of a secret, with or without its prefix. Throws when it is empty: such a signature protects nothing. */
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64');
   if (key.length === 0) throw new Unsendable('the signing secret is empty');
   return key;
 }
 
-/** Base64 of the HMAC-SHA256 over `id.timestamp.body`. */
+/** Returns Base64 of the HMAC-SHA256 over `id.timestamp.body`. */
 function hmac(key: KeyObject, { id, timestampS, body }: Signable): string {
   return createHmac('sha256', key).update(`${id}.${timestampS}.`).update(body).digest('base64');
 }
@@ -104,7 +104,7 @@ function schemeOf(secret: string): SignatureScheme {
   return secret.startsWith(SIGNING_PREFIX) ? 'v1a' : 'v1';
 }
 
-/** Both halves have to belong together: what signs under another public key than the one shown verifies nowhere. */
+/** Refuses halves that do not belong together: signatures would not verify with the public key that is shown. */
 function signingKeyOf(secret: string): KeyObject {
   const bytes = Buffer.from(secret.slice(SIGNING_PREFIX.length), 'base64');
   if (bytes.length !== 2 * SEED_BYTES) throw new Unsendable(`a ${SIGNING_PREFIX} key holds ${2 * SEED_BYTES} bytes`);

@@ -1,6 +1,6 @@
-// A connection to a target that user code named: as client.ts makes them, with no protocol on top.
+// A connection to a target that user code named, made as client.ts makes them, without a protocol on top.
 //
-// Judged are each address that the name resolves to, and where the connection has ended up.
+// Each address of the name is judged, and so is the address that was connected to.
 
 import { connect, isIP, type Socket } from 'node:net';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
@@ -25,7 +25,7 @@ export interface TunnelOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** Lookups wait in a pool of threads that webhooks need, too. */
+/** Lookups occupy a pool of threads that webhooks need, too. */
 const LOOKUPS_AT_ONCE = 4;
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
@@ -39,7 +39,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
   };
 }
 
-/** Few at a time, and one for each name. */
+/** Limits lookups to a few at a time, and to one for each name. */
 function limited(lookup: ResolveName): ResolveName {
   const underWay = new Map<string, ReturnType<ResolveName>>();
   return async (name) => {

@@ -1,4 +1,4 @@
-// A delivery: one emission on its way to one webhook, one mail on its way to the owner, or one request that code asked for.
+// A delivery: one emission on its way to one webhook, one mail to the owner, or one request that code asked for.
 
 import type { Emission } from '../emission.ts';
 import { msOf } from '../ids.ts';
@@ -39,7 +39,7 @@ export interface DeliveryLease {
   readonly fence: number;
 }
 
-/** A delivery that is leased to this node, which must attempt it or hand it back. */
+/** A delivery leased to this node, which must attempt or release it. */
 export interface ClaimedDelivery extends DeliveryLease {
   readonly kind: DeliveryKind;
   readonly emission: Emission;
@@ -47,18 +47,18 @@ export interface ClaimedDelivery extends DeliveryLease {
   readonly via: Via;
   /** Null for a mail and for a request. */
   readonly webhook: Webhook | null;
-  /** Where a mail goes; null: only into the outbox folder. */
+  /** The recipient; null: the mail goes only into the outbox folder. */
   readonly mailTo: string | null;
-  /** Number of this attempt, from 1; one that the receiver put off (Retry-After) was not counted. */
+  /** Number of this attempt, from 1; attempts that the receiver postponed (Retry-After) do not count. */
   readonly attempt: number;
-  /** Delays of the schedule that were used up: attempts that failed since it was accepted, or since it was sent again by hand. */
+  /** Delays of the retry schedule used so far: failed attempts since the delivery was accepted or resent. */
   readonly tries: number;
   readonly trigger: AttemptTrigger;
 }
 
 export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden';
 
-/** What one attempt came to: a value, never an exception. */
+/** The result of one attempt: a value, never an exception. */
 export interface Attempt {
   readonly startedAtMs: number;
   readonly tookMs: number;
@@ -68,29 +68,29 @@ export interface Attempt {
     readonly firstByteMs: number | null;
   };
   readonly outcome: AttemptOutcome;
-  /** HTTP status, or the SMTP reply code; null when nothing answered. */
+  /** HTTP status or SMTP reply code; null when no server answered. */
   readonly status: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** At most the first 4 KiB, as text. */
   readonly responseBody: string;
-  /** One sentence in words: what happened. No secret, no address of ours. */
+  /** One sentence that says what happened. Contains no secret and no address of this server. */
   readonly detail: string;
-  /** Mail: a reply that will never change (SMTP 5xx). */
+  /** Mail: a final reply (SMTP 5xx). */
   readonly permanent: boolean;
-  /** The receiver answered 429 or 503 and asked to be left alone for so long; null or absent: it did not. */
+  /** The wait that the receiver asked for with 429 or 503; null or absent: none. */
   readonly retryAfterMs?: number | null;
 }
 
-/** Why a delivery is due when it is. */
+/** Reason for the due time of a delivery. */
 export type DueBy = 'event' | 'schedule' | 'retry_after' | 'resend';
 
 export type Decision =
   | { readonly state: 'delivered' }
-  /** `isPause`: all that goes to this listener waits that long, and the attempt does not count. */
+  /** `isPause`: every delivery to this listener waits that long, and the attempt does not count. */
   | { readonly state: 'retrying'; readonly inMs: number; readonly isPause: boolean }
   | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
 
-/** What follows from an attempt. `jitter` is uniform in [0, 1). */
+/** Returns the state after an attempt. `jitter` is uniform in [0, 1). */
 export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number): Decision {
   const { kind, tries, webhook } = delivery;
   if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
@@ -99,7 +99,7 @@ export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number)
     if (made.status === 410) return { state: 'exhausted', code: kind === 'http' ? 'DeliveryExhausted' : 'WebhookGone' };
   }
   if (made.permanent) return { state: 'exhausted', code: 'DeliveryExhausted' };
-  // No jitter: never earlier than was asked for.
+  // No jitter: never earlier than the receiver asked for.
   const askedMs = made.retryAfterMs ?? 0;
   if (askedMs > 0 && mayBePutOff(delivery, made)) return { state: 'retrying', inMs: askedMs, isPause: true };
   const delayMs = (webhook?.settings.retryDelaysMs ?? LIMITS.retryDelaysMs)[tries];
@@ -108,7 +108,7 @@ export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number)
   return { state: 'retrying', inMs, isPause: false };
 }
 
-/** A webhook that only ever puts off shows in its health; a place that requests go to has none, so there it has an end. */
+/** A webhook that always postpones shows in its health. Targets of code's requests have no health, so postponing ends there. */
 function mayBePutOff({ kind, delivery }: ClaimedDelivery, { startedAtMs }: Attempt): boolean {
   return kind !== 'http' || startedAtMs - msOf(delivery) < LIMITS.requestPutOffMs;
 }

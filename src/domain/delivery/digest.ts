@@ -1,4 +1,4 @@
-// Repeats of a notice: the first mail goes out at once, the rest of its window becomes one mail at the end.
+// Repeats of a notice: the first mail is sent at once; repeats within its window become one mail at its end.
 
 import { text, utf8 } from '../bytes.ts';
 
@@ -9,10 +9,10 @@ export interface DigestWindow {
   readonly repeats: number;
 }
 
-/** Why a mail was counted; `repeats` with it. */
+/** Says why a mail was counted and not sent. */
 export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
   const closes = new Date(closesAtMs).toISOString();
-  return `repeat number ${repeats} of a notice already sent: counted, and told in the digest of ${closes}`;
+  return `repeat number ${repeats} of a notice already sent: counted, and reported in the digest of ${closes}`;
 }
 
 interface MailBody {
@@ -21,7 +21,7 @@ interface MailBody {
   html?: string;
 }
 
-/** The digest mail's body: the newest of the counted mails, led by how many there were and since when. */
+/** Returns the body of the digest mail: the newest counted mail, preceded by their number and the window. */
 export function digestBody(window: DigestWindow, newest: Uint8Array): Uint8Array {
   const mail = JSON.parse(text(newest)) as MailBody;
   const since = new Date(window.openedAtMs).toISOString().slice(11, 16);

@@ -1,16 +1,16 @@
-// Whether a webhook is well: judged with each attempt, in the transaction that records it.
+// The health of a webhook: judged with each attempt, in the transaction that records the attempt.
 
 import { LIMITS } from '../limits.ts';
 import type { Webhook } from '../resource.ts';
 
 export interface WebhookHealth {
-  /** The first attempt that failed since the last success; null: the last one succeeded, or there was none. */
+  /** Time of the first failed attempt since the last success; null: the last attempt succeeded, or there was none. */
   readonly failingSinceMs: number | null;
   /** Deliveries exhausted since the last success. */
   readonly exhaustedInRow: number;
-  /** When `WebhookFailing` was told; null: not since the last success. */
+  /** When `WebhookFailing` was emitted; null: not since the last success. */
   readonly noticedAtMs: number | null;
-  /** The receiver asked to be left alone until then (Retry-After); null: it did not. May lie in the past. */
+  /** The receiver asked for no requests until then (Retry-After); null: no such request. May lie in the past. */
   readonly pausedUntilMs: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface Notice {
 
 export interface Judged {
   readonly health: WebhookHealth;
-  /** To be emitted as `$errors` of the webhook. `WebhookDisabled`: and it is to be disabled. */
+  /** To be emitted as `$errors` of the webhook. `WebhookDisabled`: the webhook is also disabled. */
   readonly notice: Notice | null;
 }
 
@@ -41,7 +41,7 @@ export interface Judgement {
   readonly nowMs: number;
 }
 
-/** Of a webhook that is active. The same object comes back when nothing changed, so that nothing needs to be written. */
+/** Judges an active webhook. Returns the same object when nothing changed, so that the store writes nothing. */
 export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs }: Judgement): Judged {
   const pausedUntilMs = later(before.pausedUntilMs, pauseUntilMs);
   if (state === 'delivered') {
@@ -51,7 +51,7 @@ export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs 
   const failingSinceMs = before.failingSinceMs ?? nowMs;
   const exhaustedInRow = before.exhaustedInRow + (state === 'exhausted' ? 1 : 0);
   const isFailing = exhaustedInRow >= LIMITS.exhaustedInRow || nowMs - failingSinceMs >= LIMITS.failingMs;
-  // Never without a notice long before: its reader has at least a day to correct it, however seldom something is sent.
+  // A webhook is disabled only long after a notice: its owner has at least a day to react, however rare deliveries are.
   const wasTold = before.noticedAtMs !== null && nowMs - before.noticedAtMs >= LIMITS.failingMs;
   if (wasTold && nowMs - failingSinceMs >= LIMITS.disablingMs) {
     return { health: HEALTHY, notice: { code: 'WebhookDisabled', failingSinceMs, exhaustedInRow } };
@@ -71,9 +71,9 @@ export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs 
 }
 
 export interface AttemptSigns {
-  /** As it is now; undefined: it is gone. */
+  /** The webhook now; undefined: deleted. */
   readonly webhook: Pick<Webhook, 'url' | 'active'> | null | undefined;
-  /** The URL that the attempt was made to. */
+  /** The URL of the attempt. */
   readonly attemptedUrl: string | undefined;
   readonly state: Judgement['state'];
   readonly pauseUntilMs: number | null;
@@ -83,11 +83,11 @@ export interface AttemptSigns {
 }
 
 export interface WebhookJudged extends Judged {
-  /** The webhook is to be disabled, and what waits for it to be held. */
+  /** The webhook is to be disabled, and its waiting deliveries become `held`. */
   readonly isDisabled: boolean;
 }
 
-/** What an attempt says of the health of its webhook. Of one that is gone, or has another URL by now: nothing. */
+/** Judges a webhook by an attempt. A deleted webhook, or one whose URL has changed, is not judged. */
 export function judgeWebhook(before: WebhookHealth, signs: AttemptSigns): WebhookJudged {
   const { webhook, attemptedUrl, disableWebhook } = signs;
   if (!webhook || webhook.url !== attemptedUrl) return { health: before, notice: null, isDisabled: false };
@@ -97,7 +97,7 @@ export function judgeWebhook(before: WebhookHealth, signs: AttemptSigns): Webhoo
   return { health, notice, isDisabled: notice?.code === 'WebhookDisabled' };
 }
 
-/** What an attempt says of a place that requests of code go to: of its health nothing is kept but the pause. */
+/** Returns the health of the target of code's requests, of which only the pause is stored. */
 export function pauseAfterRequest(before: WebhookHealth, pauseUntilMs: number | null): WebhookHealth {
   if (pauseUntilMs === null) return before;
   return { ...HEALTHY, pausedUntilMs: later(before.pausedUntilMs, pauseUntilMs) };
@@ -108,7 +108,7 @@ function later(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** In words. `lastDetail`: what the last attempt came to. */
+/** Returns the notice in words. `lastDetail`: the detail of the last attempt. */
 export function noticeText({ code, failingSinceMs, exhaustedInRow }: Notice, lastDetail: string): string {
   const from = new Date(failingSinceMs).toISOString();
   const exhausted = `${exhaustedInRow} ${exhaustedInRow === 1 ? 'delivery' : 'deliveries'} exhausted`;

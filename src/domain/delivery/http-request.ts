@@ -1,22 +1,22 @@
-// A request that a run's code asked for (`$.send.http`): the body of an emission called `$http`, and one delivery of it. The
-// line that it stands in is that of its owner and origin, and is gone as soon as nothing waits in it.
+// A request that a run's code asked for (`$.send.http`): the body of an emission called `$http`, with one delivery. Its
+// queue belongs to its owner and origin, and is deleted as soon as it is empty.
 
 import { text, utf8 } from '../bytes.ts';
 import { LIMITS } from '../limits.ts';
 
-/** As the emission's body has it; header names are in lower case. */
+/** The body of the emission; header names are in lower case. */
 export interface AskedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text goes out as UTF-8. */
+  /** Text is sent as UTF-8. */
   readonly body?: string | { readonly $base64: string };
 }
 
-/** What stands in place of a value that may be a credential. */
+/** Replaces a value that may be a credential. */
 export const HIDDEN = '(hidden)';
 
-/** Headers that are the connection's own. */
+/** Headers that belong to the connection. */
 export const CONNECTION_HEADER =
   /^(?:connection|content-length|expect|host|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/;
 
@@ -31,33 +31,33 @@ export function isRequestListener(listenerId: string): boolean {
 }
 
 /**
- * The listener of one owner's requests to one place: those to a place that is dead hold up no others, and no other
- * owner's.
+ * Returns the listener of one owner's requests to one origin: requests to a dead origin delay neither other origins nor
+ * other owners.
  */
 export function requestListener(ownerId: string, { url }: AskedRequest): string {
   return `${LISTENER}${ownerId}:${originOf(url)}`;
 }
 
-/** Scheme, host and port of what a listener stands for; null: it is another one. */
+/** Returns scheme, host and port of a request listener; null for any other listener. */
 export function originOfListener(listenerId: string): string | null {
   if (!isRequestListener(listenerId)) return null;
   return listenerId.slice(listenerId.indexOf(':', LISTENER.length) + 1);
 }
 
-/** A host that is longer than any name may be is cut: requests to such hosts reach no server. */
+/** Cuts a host that is longer than any valid name: requests to such hosts reach no server. */
 function originOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${protocol}//${hostname.slice(0, LIMITS.hostChars)}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
-/** The request by its method and host. */
+/** Names the request by its method and host. */
 export function titleOf({ method, url }: AskedRequest): string {
   return `${method} ${new URL(url).host.slice(0, LIMITS.hostChars)}`;
 }
 
 /**
- * What may be shown to keys that may not see credentials: where it goes and the names of its headers. Also paths are
- * credentials at some places.
+ * Returns what keys without access to credentials may see: the origin and the names of headers. The path is left out, since
+ * some services accept credentials in paths.
  */
 export function withoutSecrets({ method, url, headers, body }: AskedRequest): Record<string, unknown> {
   const { origin, pathname, search } = new URL(url);
@@ -70,7 +70,7 @@ export function withoutSecrets({ method, url, headers, body }: AskedRequest): Re
   };
 }
 
-/** The same, of an emission's body. */
+/** As `withoutSecrets`, for an emission's body. */
 export function hiddenBody(body: Uint8Array): Uint8Array {
   return utf8(JSON.stringify(withoutSecrets(readRequest(body))));
 }

@@ -1,17 +1,17 @@
-// How far a delivery has come, and the state that each thing that happens to it leads to. The stores write what is
-// decided here; neither decides by itself.
+// The progress of a delivery, and the state that follows from each thing that happens to it. Both stores write what is
+// decided here.
 
 import type { Webhook } from '../resource.ts';
 import { type AttemptTrigger, type DeliveryState, type DueBy, isWebhook } from './delivery.ts';
 
 export interface DeliveryProgress {
-  /** Attempts that count: one that the receiver put off (Retry-After) does not. */
+  /** Attempts that count: those postponed by the receiver (Retry-After) do not. */
   readonly attemptsMade: number;
-  /** All attempts; the number of the last one. */
+  /** All attempts; also the number of the last one. */
   readonly requestsMade: number;
-  /** Delays of the schedule that were used up. */
+  /** Delays of the retry schedule used so far. */
   readonly tries: number;
-  /** Why it is due, or was due when it ended. */
+  /** Reason for the current due time, or for the last one. */
   readonly dueBy: DueBy;
 }
 
@@ -19,21 +19,21 @@ export interface DeliveryProgress {
 export interface DeliveryMove {
   readonly state: DeliveryState;
   readonly progress: DeliveryProgress;
-  /** Null unless it waits to be claimed. */
+  /** Null unless the delivery waits to be claimed. */
   readonly dueAtMs: number | null;
 }
 
 /** A state in which a delivery waits to be claimed. */
 export type WaitingState = 'pending' | 'retrying';
 
-/** A state that a delivery takes because its webhook cannot get it: it is disabled, or gone. */
+/** The state of a delivery whose webhook is disabled or deleted. */
 export type ClosedState = 'held' | 'cancelled';
 
 export function isWaiting(state: DeliveryState): state is WaitingState {
   return state === 'pending' || state === 'retrying';
 }
 
-/** `webhook`: as it is now; undefined for one that is gone. Null: its listener takes deliveries. */
+/** `webhook`: as it is now; undefined when deleted. Null: the listener takes deliveries. */
 export function closedStateOf(
   listenerId: string,
   webhook: Pick<Webhook, 'active'> | null | undefined,
@@ -46,11 +46,11 @@ export function closedStateOf(
 export interface AttemptResult {
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
-  /** Set when the receiver asked to be left alone; only with `retrying`. */
+  /** Set when the receiver asked for a pause; only with `retrying`. */
   readonly pauseUntilMs: number | null;
 }
 
-/** `closed`: what its listener makes of a delivery that has to wait. */
+/** `closed`: the state that a waiting delivery takes because of its listener. */
 export function afterAttempt(
   before: DeliveryProgress,
   result: AttemptResult,
@@ -59,7 +59,7 @@ export function afterAttempt(
   const isRetrying = result.state === 'retrying';
   const state = isRetrying ? (closed ?? 'retrying') : result.state;
   const counted = result.pauseUntilMs === null ? 1 : 0;
-  // What is over keeps the reason for its last attempt: it is due no more.
+  // A delivery that is over keeps the reason of its last attempt.
   const isOver = state !== 'retrying' && state !== 'held';
   const progress: DeliveryProgress = {
     attemptsMade: before.attemptsMade + counted,
@@ -70,12 +70,12 @@ export function afterAttempt(
   return { state, progress, dueAtMs: state === 'retrying' ? result.nextAttemptAtMs : null };
 }
 
-/** A delivery that was leased, and of which nothing is known: it is due at once, for the reason for which it was due. */
+/** Returns the state of a leased delivery whose outcome is unknown: due at once, for the same reason as before. */
 export function afterReturn(progress: DeliveryProgress, closed: ClosedState | null, nowMs: number): DeliveryMove {
   return { state: closed ?? waitingStateOf(progress), progress, dueAtMs: closed === null ? nowMs : null };
 }
 
-/** First attempts are `pending`; all others are retries. */
+/** Returns `pending` before the first attempt, else `retrying`. */
 export function waitingStateOf({ dueBy, requestsMade }: DeliveryProgress): WaitingState {
   return dueBy === 'event' && requestsMade === 0 ? 'pending' : 'retrying';
 }
@@ -85,10 +85,10 @@ export function triggerOf({ dueBy, requestsMade }: DeliveryProgress): AttemptTri
   return requestsMade === 0 ? 'event' : 'retry';
 }
 
-/** Why a delivery cannot be sent again: its webhook is gone, it is under way, or it waits for its webhook to be enabled. */
+/** Why a delivery cannot be resent: its webhook is deleted, it is being sent, or it waits for its webhook to be enabled. */
 export type NotResendable = 'gone' | 'sending' | 'held';
 
-/** Null: it can be sent again. */
+/** Null: the delivery can be resent. */
 export function reasonAgainstResending(
   { state, listenerId }: { readonly state: DeliveryState; readonly listenerId: string },
   webhook: Pick<Webhook, 'active'> | null | undefined,

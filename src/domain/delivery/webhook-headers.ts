@@ -1,15 +1,15 @@
-// Which request headers a webhook may have of its own. Judged when they are set, and again before each request: a header
-// that slipped in could forge ours, or split the request in two.
+// Which custom request headers a webhook may have. Checked when they are set, and again before each request: a bad header
+// could forge one of ours, or split the request in two.
 
 import { LIMITS } from '../limits.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Visible characters of ASCII and Latin-1, and single bytes each on the wire; spaces between them, not around them. */
+/** Visible characters of ASCII and Latin-1, each a single byte on the wire; spaces only between them. */
 const VALUE = /^(?:[\x21-\x7e\xa1-\xff](?:[\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa1-\xff])?)?$/;
 const UNSENDABLE = /[^\x20-\x7e\xa0-\xff]/u;
 
-/** What each delivery has of ours, and what belongs to the connection or to how the body is sent. */
+/** Headers that Errand sets, and headers of the connection or of the body's encoding. */
 const RESERVED: ReadonlySet<string> = new Set([
   'accept-encoding',
   'alt-svc',
@@ -33,7 +33,10 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 const RESERVED_PREFIXES: readonly string[] = ['webhook-', 'errand-', 'proxy-'];
 
-/** What is wrong with it and what would be right, to follow the header's name; null when it may be sent. The value is never repeated: it may be a credential. */
+/**
+ * Returns what is wrong with a header and what is allowed, to follow its name; null when it may be sent. Never quotes the
+ * value, which may be a credential.
+ */
 export function faultOfHeader(name: string, value: unknown): string | null {
   if (name.length > LIMITS.headerNameChars) {
     return `has a name of ${name.length} characters, but at most ${LIMITS.headerNameChars} are taken`;
@@ -55,7 +58,7 @@ export function faultOfHeader(name: string, value: unknown): string | null {
   return VALUE.test(value) ? null : 'has white space around its value; leave it out';
 }
 
-/** Of all of a webhook's headers: which is wrong (null: there are too many) and why; null when all may be sent. */
+/** Returns the first wrong header (null: there are too many) and the reason; null when all may be sent. */
 export function faultOfHeaders(
   headers: Readonly<Record<string, unknown>>,
 ): { readonly name: string | null; readonly fault: string } | null {

@@ -1,5 +1,5 @@
-// What a run keeps over its waits: read when it goes on, put together with what its next segment came to, and written
-// when it waits again. A run without waits passes through here untouched.
+// What a run keeps over its waits: read when it resumes, merged with the outcome of its next segment, and written when it
+// waits again. For a run without waits these functions change nothing.
 
 import { text, utf8 } from '../bytes.ts';
 import { memberOf } from '../json-member.ts';
@@ -8,7 +8,7 @@ import type { ClaimedRun, RunOutcome } from './run.ts';
 import type { LogLine, StepResult } from './step-result.ts';
 import type { Checkpoint, GoingOn, WaitKind, WaitStart } from './wait.ts';
 
-/** Of a run that begins at its first step. */
+/** For a run that begins at its first step. */
 const NOTHING: Omit<Checkpoint, 'kind'> = {
   waits: 0,
   steps: [],
@@ -20,12 +20,12 @@ const NOTHING: Omit<Checkpoint, 'kind'> = {
   callback: null,
 };
 
-/** Null: it begins at its first step. */
+/** Returns null for a run that begins at its first step. */
 export function checkpointOf({ checkpoint }: Pick<ClaimedRun, 'checkpoint'>): Checkpoint | null {
   return checkpoint === null ? null : (JSON.parse(checkpoint) as Checkpoint);
 }
 
-/** What the runner is given of what was before. */
+/** Returns what the runner needs of earlier segments. */
 export function goingOnOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): GoingOn | null {
   const checkpoint = checkpointOf(run);
   if (!checkpoint) return null;
@@ -40,9 +40,9 @@ export function goingOnOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): Goin
   };
 }
 
-/** All segments of a run so far, the last one included. */
+/** All segments of a run so far, including the last one. */
 export interface Whole extends Pick<RunOutcome, 'steps' | 'logs' | 'logBytesDropped' | 'summary'> {
-  /** Null: this was the first segment. */
+  /** Null: this is the first segment. */
   readonly checkpoint: Checkpoint | null;
 }
 
@@ -50,7 +50,7 @@ export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome
   const { steps, logs, logBytesDropped, summary } = outcome;
   const checkpoint = checkpointOf(run);
   if (!checkpoint) return { steps, logs, logBytesDropped, summary, checkpoint };
-  // Of a step that is executed again, by request, and of one that has failed since then and is tried again.
+  // Belongs to a step that is executed again, by `$.flow.rerun` or as a retry.
   const data = checkpoint.reruns === null ? undefined : resumeDataOf(callbackOf(run, checkpoint));
   const own = data === undefined ? steps : steps.map((step, i) => (i === 0 ? { ...step, resumeData: data } : step));
   return {
@@ -62,7 +62,7 @@ export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome
   };
 }
 
-/** What is kept when the step that ran last waits. */
+/** Returns the checkpoint of a run whose last step waits. */
 export function waitOf(
   { whole, outcome }: { readonly whole: Whole; readonly outcome: RunOutcome },
   wait: { readonly kind: WaitKind; readonly context: string | null },
@@ -70,7 +70,7 @@ export function waitOf(
 ): WaitStart {
   const before = whole.checkpoint ?? NOTHING;
   const isRerun = wait.kind === 'rerun';
-  // Only the step with which this segment began has been executed before.
+  // Only the first step of this segment has been executed before.
   const runs = outcome.steps.length === 1 ? (before.reruns?.runs ?? 0) : 0;
   return startOf(
     {
@@ -84,14 +84,14 @@ export function waitOf(
   );
 }
 
-/** What is kept when the step that ran last failed, and is tried again. */
+/** Returns the checkpoint of a run whose last step failed and is retried. */
 export function retryOf(
   run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>,
   { whole, outcome }: { readonly whole: Whole; readonly outcome: RunOutcome },
   dueAtMs: number,
 ): WaitStart {
   const steps = whole.steps.filter((step) => step.state !== 'failed');
-  // The step that failed is the one with which this segment began: it is given again what it was given.
+  // The failed step is the first of this segment: its retry gets the same input.
   const isFirst = outcome.steps.every((step) => step.state === 'failed');
   const { checkpoint } = whole;
   return startOf(
@@ -107,7 +107,7 @@ export function retryOf(
   );
 }
 
-/** For a run that goes on where another one failed: the steps that had succeeded there. */
+/** Returns the checkpoint with the successful steps of a failed run, for the run that continues in its place. */
 export function checkpointFrom(steps: readonly StepResult[]): string {
   return JSON.stringify({ ...NOTHING, kind: 'retry', steps } satisfies Checkpoint);
 }
@@ -121,14 +121,14 @@ function startOf(checkpoint: Checkpoint, dueAtMs: number): WaitStart {
   return { kind: checkpoint.kind, dueAtMs, waits: checkpoint.waits, checkpoint: JSON.stringify(checkpoint) };
 }
 
-/** With the body of the request that ended the wait at the step that waited. */
+/** Adds the body of the request that ended the wait to the step that waited. */
 function stepsBefore({ kind, steps }: Checkpoint, resumed: string | null): readonly StepResult[] {
   const resumeData = kind === 'delay' || kind === 'suspend' ? resumeDataOf(resumed) : undefined;
   if (resumeData === undefined) return steps;
   return steps.map((step, i) => (i === steps.length - 1 ? { ...step, resumeData } : step));
 }
 
-/** Of what steps left, and of the requests that ended their waits: what `LIMITS.resultBytes` bounds over a whole run. */
+/** Counts the bytes of steps' results and of resume requests: `LIMITS.resultBytes` bounds them over a whole run. */
 export function keptBytes(steps: readonly Pick<StepResult, 'returnValue' | 'exports' | 'resumeData'>[]): number {
   let bytes = 0;
   for (const { returnValue = '', exports, resumeData = '' } of steps) {
@@ -138,7 +138,7 @@ export function keptBytes(steps: readonly Pick<StepResult, 'returnValue' | 'expo
   return bytes;
 }
 
-/** Of the body of a request that ends a wait, as it is kept. */
+/** Counts the stored bytes of a resume request's body. */
 export function resumeBytes(request: string | null): number {
   return bytesOf(resumeDataOf(request) ?? '');
 }

@@ -1,4 +1,4 @@
-// What follows from a run's outcome: the state, what it emits, and whether it waits or must run again.
+// What follows from a run's outcome: its state, its emissions, and whether it waits or runs again.
 
 import { text, utf8 } from '../bytes.ts';
 import { readRequest, requestListener } from '../delivery/http-request.ts';
@@ -12,34 +12,34 @@ import { detailOf } from './run-trace.ts';
 import type { StepResult } from './step-result.ts';
 import type { WaitStart } from './wait.ts';
 
-/** Everything that one transaction writes when a run ends. */
+/** What one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
-  /** Whose run it was. */
+  /** The run's workflow or source. */
   readonly runnableId: string;
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'queued' | 'waiting';
   readonly endedAtMs: number;
-  /** With state `queued`: run it again, in a process to itself, and count that. */
+  /** With state `queued`: the run is executed again, `alone` in a process to itself, which is counted, or `returned`. */
   readonly again: 'alone' | 'returned' | null;
   readonly fault: Fault | null;
   readonly summary: string | null;
   /** With state `waiting`. A retry counts as an attempt when it begins to wait. */
   readonly wait: WaitStart | null;
-  /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`, of the whole run so far, also when it begins to wait; null when there is nothing to tell. */
+  /** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}` of the whole run so far; null when all are empty. */
   readonly detail: string | null;
   /** In the order in which they take effect; a failed run's `$errors` is last. */
   readonly emissions: readonly NewEmission[];
   readonly source: { readonly id: string; readonly dbWrites: Readonly<Record<string, string | null>> } | null;
-  /** Kept with the idempotency key that the event came with, if any. */
+  /** Stored with the event's idempotency key, if any. */
   readonly answer: HttpAnswer | null;
 }
 
-/** About how many bytes the end has written. */
+/** Estimates the bytes that the end writes. */
 export function bytesOfEnd({ detail, emissions }: Pick<RunEnd, 'detail' | 'emissions'>): number {
   return emissions.reduce((sum, { body }) => sum + body.byteLength, detail?.length ?? 0);
 }
 
-/** The end of a claimed run, or of its segment, from its outcome. */
+/** Returns the end of a claimed run, or of its segment, from its outcome. */
 export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
   const { end } = outcome;
   const base = baseOf(run, outcome, nowMs);
@@ -52,7 +52,7 @@ export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunE
   const summary = whole.summary;
   const detail = detailOf({ ...whole, exitReason: end.kind === 'succeeded' ? end.exitReason : undefined });
   if (end.kind === 'cancelled') return { ...base, state: 'cancelled', summary, detail, emissions: [] };
-  // What a workflow sent before it threw takes effect; a source's run is all or nothing.
+  // Emissions that a workflow asked for before it threw take effect; a source's run is all or nothing.
   const failed = end.kind === 'failed';
   const emissions = failed && isSource ? [] : outgoingOf(run, outcome.outgoing, whole);
   if (end.kind === 'waiting') {
@@ -66,8 +66,8 @@ export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunE
 }
 
 /**
- * The end of a failed attempt that is tried again: the run waits. What the steps that had succeeded sent takes effect;
- * what the failed one sent is dropped, since it will be sent again.
+ * Returns the end of a failed attempt that is retried: the run waits. Emissions of the successful steps take effect; those
+ * of the failed step are dropped, since its retry asks for them again.
  */
 export function endOfAttempt(
   run: ClaimedRun,
@@ -115,7 +115,7 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint
   });
 }
 
-/** Only a source may put it off, and say that it has checked who sent the event. */
+/** Only a source may postpone an emission, or mark its sender as verified. */
 function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
   const { summary, itemId, itemTs, deliverAtMs } = out;
   const isSource = run.runnable.id.startsWith('dc_');
@@ -124,13 +124,13 @@ function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
   return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
 }
 
-/** Mails of the global error workflow about one error are repeats of each other by emitter, code and place in the run. */
+/** Mails of the global error workflow about one error repeat each other: same emitter, code and place in the run. */
 function digestKeyOf(run: ClaimedRun, place: string): string | null {
   if (run.via !== 'global' || run.emission.name !== ERRORS) return null;
   return `${run.emission.emitterId} ${run.emission.code ?? ''} ${place}`;
 }
 
-/** The detail with a log line that tells how many emissions dedupe has dropped: never silently. */
+/** Adds a log line with the number of emissions that dedupe dropped. */
 export function withSuppressed(
   { detail, endedAtMs }: Pick<RunEnd, 'detail' | 'endedAtMs'>,
   suppressed: number,
@@ -143,7 +143,7 @@ export function withSuppressed(
     namespace: '',
     text: `dedupe suppressed ${suppressed} ${noun}`,
   });
-  // Spliced in, not parsed and written again: the results beside it may be millions of values.
+  // Spliced into the text, not parsed: the results beside it may be millions of values.
   const logs = memberOf(known, 'logs');
   if (!logs) return `${text(known.subarray(0, -1))},"logs":[${line}],"suppressed":${suppressed}}`;
   const end = logs.byteOffset - known.byteOffset + logs.byteLength - 1;

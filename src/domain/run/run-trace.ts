@@ -1,4 +1,4 @@
-// What is kept of a run's course to be looked at later: its steps and what they printed.
+// The stored course of a run: its steps and their logs.
 
 import { text, utf8 } from '../bytes.ts';
 import { elementsOf, memberOf, membersOf } from '../json-member.ts';
@@ -12,7 +12,7 @@ export interface Course {
   readonly exitReason?: string | undefined;
 }
 
-/** JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`; null when there is nothing to tell. */
+/** Returns JSON text of `{steps, logs, log_bytes_dropped, exit_reason}`; null when all are empty. */
 export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): string | null {
   if (steps.length === 0 && logs.length === 0) return null;
   const parts = [`"steps":[${steps.map(stepJson).join(',')}]`];
@@ -25,17 +25,17 @@ export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): 
   return `{${parts.join(',')}}`;
 }
 
-/** Of a run that begins where another one failed, from its JSON text of Checkpoint. */
+/** Returns the detail of a run that continues a failed one, from its JSON text of Checkpoint. */
 export function detailOfCheckpoint(checkpoint: string): string | null {
   return detailOf(JSON.parse(checkpoint) as Checkpoint);
 }
 
-/** JSON text of Checkpoint knows how many waits the run has had. */
+/** Returns the number of waits that JSON text of Checkpoint records. */
 export function waitsOfCheckpoint(checkpoint: string): number {
   return (JSON.parse(checkpoint) as Checkpoint).waits;
 }
 
-// Return values, exports and resume data are JSON text already: they are copied in, not parsed and written again.
+// Return values, exports and resume data are JSON text already: copied, not parsed and written again.
 function stepJson(step: StepResult): string {
   const exports = Object.entries(step.exports).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
   const resumed = step.resumeData === undefined ? '' : `,"resume_data":${step.resumeData}`;
@@ -43,7 +43,7 @@ function stepJson(step: StepResult): string {
   return `{"id":"${step.id}","namespace":"${step.namespace}","state":"${step.state}","started_at_ms":${step.startedAtMs},"took_ms":${step.tookMs},"return_value":${step.returnValue ?? 'null'},"exports":{${exports.join(',')}}${resumed}${again}}`;
 }
 
-/** The steps in what `detailOf` wrote, byte for byte. One that returned null and one that returned nothing look the same. */
+/** Returns the steps of a detail, byte for byte. A step that returned null equals one that returned nothing. */
 export function stepsIn(detail: string): StepResult[] {
   const list = memberOf(utf8(detail), 'steps');
   return list ? elementsOf(list).map(readStep) : [];

@@ -9,14 +9,14 @@ export type RunState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed'
 
 export const RUN_STATES: readonly RunState[] = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 
-/** The lease under which a run is held. A result from a lost lease is refused. */
+/** The lease of a run. Results under an expired lease are refused. */
 export interface RunLease {
   readonly run: number;
-  /** Grows with every claim; the fencing token. */
+  /** Increases with every claim; the fencing token. */
   readonly fence: number;
 }
 
-/** A run that is leased to this node, which must execute it or hand it back. */
+/** A run leased to this node, which must execute or release it. */
 export interface ClaimedRun extends RunLease {
   readonly runnable: Runnable;
   readonly emission: Emission;
@@ -24,17 +24,17 @@ export interface ClaimedRun extends RunLease {
   readonly subscriptionId: string | null;
   /** From 1. */
   readonly attempt: number;
-  /** Its last process died while others ran beside it: it must have a process to itself, so that the guilty one shows. */
+  /** Its last process died while it executed other runs, too: the run needs a process to itself, so that the guilty run shows. */
   readonly alone: boolean;
-  /** A caller at another node waits for its answer. */
+  /** A caller at another node waits for the answer. */
   readonly isAwaitedElsewhere: boolean;
-  /** JSON text of Checkpoint (wait.ts), of a run that has waited or goes on for a failed one; null: it begins at its first step. */
+  /** JSON text of Checkpoint (wait.ts), of a run that has waited or continues a failed one; null: it begins at its first step. */
   readonly checkpoint: string | null;
-  /** JSON text of the request that ended its wait; null: time did, or it has not waited. */
+  /** JSON text of the request that ended the wait; null: the wait was over in time, or there was none. */
   readonly resumed: string | null;
 }
 
-/** What went wrong, captured safely: limited, valid Unicode, nothing of the thrown value itself. */
+/** An error of user code, captured safely: limited, valid Unicode, without a reference to the thrown value. */
 export interface Fault {
   readonly code: string;
   readonly msg: string;
@@ -42,13 +42,13 @@ export interface Fault {
   readonly cellId: string;
   readonly namespace: string;
   readonly tsMs: number;
-  /** Frame lines only, source-mapped, ours left out; may be empty. */
+  /** Frame lines only, source-mapped, without Errand's own; may be empty. */
   readonly stack: string;
 }
 
-/** What user code asked to emit; takes effect with the run's end, also when the run fails after it. */
+/** An emission that user code asked for; takes effect with the run's end, also when the run fails later. */
 export interface Outgoing {
-  /** `trigger`: one workflow alone hears it. `http`: a request to be made. */
+  /** `trigger`: routed to one workflow alone. `http`: a request to be made. */
   readonly kind: 'emit' | 'email' | 'trigger' | 'http';
   /** Channel for `emit`, empty for the default one; the workflow's id for `trigger`. */
   readonly name: string;
@@ -57,16 +57,16 @@ export interface Outgoing {
   readonly summary: string | null;
   readonly itemId: string | null;
   readonly itemTs: number | null;
-  /** Epoch milliseconds: to be emitted then. Sources only. */
+  /** Epoch milliseconds of the emission. Sources only. */
   readonly deliverAtMs?: number;
-  /** The code has checked who sent the event. Sources only. */
+  /** The code has verified the event's sender. Sources only. */
   readonly isVerified?: boolean;
 }
 
-/** What `$.respond` (or a source's `this.http.respond`) was given. */
+/** The argument of `$.respond` (or of a source's `this.http.respond`). */
 export interface HttpAnswer {
   readonly status: number;
-  /** A list: one header for each, as cookies need, which no comma joins. */
+  /** A list: one header per value, since cookies cannot be joined by commas. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array;
 }
@@ -75,12 +75,12 @@ export interface HttpAnswer {
 export interface RunOutcome {
   readonly end:
     | { readonly kind: 'succeeded'; readonly exitReason?: string }
-    /** The last of its steps that was executed asked for it. Its outgoing takes effect now, not when the run is over. */
+    /** The step executed last asked for a wait. The outgoing of this segment takes effect now, not at the end of the run. */
     | { readonly kind: 'waiting'; readonly wait: WaitAsked }
     | { readonly kind: 'failed'; readonly fault: Fault }
-    /** The process died while other runs shared it and nothing says that this one was guilty: run it again, alone. */
+    /** The process died while it executed several runs, and the cause is unknown: the run is executed again, alone. */
     | { readonly kind: 'bystander' }
-    /** Cancelled by request, or handed back at shutdown before it began: no attempt was made. */
+    /** Cancelled by request, or released at shutdown before it began: no attempt was made. */
     | { readonly kind: 'cancelled' }
     | { readonly kind: 'returned' };
   readonly steps: readonly StepResult[];
@@ -88,13 +88,13 @@ export interface RunOutcome {
   /** Log bytes beyond the limit, counted instead of kept. */
   readonly logBytesDropped: number;
   readonly outgoing: readonly Outgoing[];
-  /** Of a failed run: how many of them are of steps that had succeeded. The rest is sent again when that step is tried again. */
+  /** Of a failed run: how many of them belong to successful steps. The rest is sent again by the retry. */
   readonly outgoingOfDone: number;
-  /** Given without `immediate`: goes out when the run's end is durable. */
+  /** Given without `immediate`: sent when the run's end is durable. */
   readonly answer: HttpAnswer | null;
   /** `$summary` export, shown in lists. */
   readonly summary: string | null;
-  /** Sources: `db.set` of this run, name → JSON text or null to clear. Commits with the emissions; dropped when the run failed. */
+  /** Sources: `db.set` of this run, name → JSON text, or null to delete. Committed with the emissions; dropped on failure. */
   readonly dbWrites: Readonly<Record<string, string | null>>;
 }
 

@@ -1,4 +1,4 @@
-// What a step came to, and what it printed.
+// The result of a step, and its logs.
 
 export interface LogLine {
   readonly tsMs: number;
@@ -17,8 +17,8 @@ export interface StepResult {
   readonly returnValue?: string;
   /** Name → JSON text. */
   readonly exports: Readonly<Record<string, string>>;
-  /** JSON text of the body of the request that ended the wait behind this step; undefined when none did. */
+  /** JSON text of the body of the request that ended the wait behind this step; undefined: no such request. */
   readonly resumeData?: string;
-  /** It is to be executed again (`$.flow.rerun`): what it gave is shown, but it is not done. */
+  /** The step is executed again (`$.flow.rerun`): its result is shown, but it is not done. */
   readonly isAgain?: true;
 }

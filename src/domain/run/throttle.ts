@@ -1,27 +1,27 @@
-// A throttled workflow: at most `limit` of its runs begin within any `intervalMs` (an interval that holds its first
-// millisecond, and not the one behind its last). What may not begin yet waits in the queue.
+// A throttled workflow: at most `limit` of its runs begin within any `intervalMs` (an interval includes its first
+// millisecond and excludes the one behind its last). Other runs wait in the queue.
 //
-// Of what was before, the newest `limit` starts say all: one more may begin as soon as the oldest of these is `intervalMs`
-// ago. A counter per interval would need one number, and would let twice the limit begin where two intervals meet.
+// The newest `limit` starts decide: one more run may begin as soon as the oldest of them is `intervalMs` ago. A counter per
+// interval would need one number, but would let twice the limit begin where two intervals meet.
 
 import type { Throttle } from '../resource.ts';
 
-/** When runs began: epoch milliseconds, oldest first. */
+/** Starts of runs: epoch milliseconds, oldest first. */
 export type StartTimes = readonly number[];
 
-/** How many may begin now; 0: none before `nextStartMs`. */
+/** Returns how many runs may begin now; 0: none before `nextStartMs`. */
 export function roomAt(throttle: Throttle, starts: StartTimes, nowMs: number): number {
   const known = startsAsOf(starts, nowMs);
   return Math.max(0, throttle.limit - (known.length - firstWithin(throttle, known, nowMs)));
 }
 
-/** When the next one may begin; `nowMs`: now. */
+/** Returns when the next run may begin; `nowMs`: now. */
 export function nextStartMs(throttle: Throttle, starts: StartTimes, nowMs: number): number {
   const oldest = startsAsOf(starts, nowMs).at(-throttle.limit);
   return oldest === undefined ? nowMs : Math.max(nowMs, oldest + throttle.intervalMs);
 }
 
-/** With `count` more that begin now. Only what a later question may need is kept: never more than the limit. */
+/** Appends `count` starts at `nowMs`. Keeps only as many starts as later calls need: at most the limit. */
 export function withStarts(throttle: Throttle, starts: StartTimes, now: { nowMs: number; count: number }): StartTimes {
   const { nowMs, count } = now;
   const known = startsAsOf(starts, nowMs);
@@ -30,15 +30,15 @@ export function withStarts(throttle: Throttle, starts: StartTimes, now: { nowMs:
 }
 
 /**
- * The clock may have been set back: what seems to be still to come has begun by now. A caller that keeps this instead of what
- * it was made of lets the next one begin an interval from now, and not when the clock has caught up.
+ * Moves starts that seem to lie in the future to now, since the clock may have been set back. Once stored, the result lets
+ * the next run begin an interval from now, and not when the clock has caught up.
  */
 export function startsAsOf(starts: StartTimes, nowMs: number): StartTimes {
   const newest = starts.at(-1);
   return newest === undefined || newest <= nowMs ? starts : starts.map((ms) => Math.min(ms, nowMs));
 }
 
-/** Where the starts begin that count now. */
+/** Returns the index of the first start that still counts. */
 function firstWithin({ intervalMs }: Throttle, starts: StartTimes, nowMs: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {

@@ -1,5 +1,5 @@
-// A run that waits: why, until when, and what it has kept. It holds no process and no slot meanwhile, and goes on behind
-// the steps that are done, with the deployment that it began with.
+// A waiting run: why and until when it waits, and its checkpoint. It occupies no process and no slot meanwhile, and
+// continues behind the steps that are done, with the deployment that it began with.
 //
 //   running ──$.flow, or a failed attempt that is tried again──▶ waiting ──due, or resumed──▶ queued ──▶ running
 //                                                                   └──cancelled, or a suspension without a resume──▶ cancelled
@@ -7,27 +7,27 @@
 import type { LogLine, StepResult } from './step-result.ts';
 
 /**
- * `delay`: goes on with the next step when it is due. `suspend`: is cancelled when it is due, unless it is resumed
- * before. `rerun`: the same step is executed again. `retry`: so is the step that failed; it cannot be resumed from outside.
+ * `delay`: the next step begins when the wait is due. `suspend`: the run is cancelled when the wait is due, unless it was
+ * resumed before. `rerun`: the same step is executed again. `retry`: the failed step is executed again; callers cannot resume it.
  */
 export type WaitKind = 'delay' | 'suspend' | 'rerun' | 'retry';
 
 export const WAIT_KINDS: readonly WaitKind[] = ['delay', 'suspend', 'rerun', 'retry'];
 
-/** What a step asked for; acts when the step has ended. */
+/** The wait that a step asked for; begins when the step has ended. */
 export interface WaitAsked {
   readonly kind: Exclude<WaitKind, 'retry'>;
   readonly ms: number;
-  /** Of `rerun`: JSON text of what is passed on to the next execution; null: nothing. */
+  /** Of `rerun`: JSON text that is passed to the next execution; null: nothing. */
   readonly context: string | null;
 }
 
-/** Kept with the run, as JSON text, while it waits and until it is over. */
+/** Stored with the run, as JSON text, while it waits and until it is over. */
 export interface Checkpoint {
-  /** Waits of this run so far, this one included: each has a resume address of its own. */
+  /** Waits of this run so far, including this one: each has a resume address of its own. */
   readonly waits: number;
   readonly kind: WaitKind;
-  /** Steps that are done, in order; the next one to be executed is behind them. */
+  /** Steps that are done, in order; the next step is behind them. */
   readonly steps: readonly StepResult[];
   readonly logs: readonly LogLine[];
   readonly logBytesDropped: number;
@@ -36,11 +36,11 @@ export interface Checkpoint {
   readonly retries: number;
   /** Of a step that `$.flow.rerun` executes again; null: the next step is executed for the first time. */
   readonly reruns: Reruns | null;
-  /** With kind `retry`: JSON text of the request that ended the wait right before the step that failed, which sees it again. */
+  /** With kind `retry`: JSON text of the request that ended the wait right before the failed step, for its retry. */
   readonly callback: string | null;
 }
 
-/** How a wait is shown. */
+/** A wait as shown. */
 export interface Wait {
   readonly kind: WaitKind;
   readonly dueAtMs: number;
@@ -49,7 +49,7 @@ export interface Wait {
 export interface Reruns {
   /** How often the step was executed. */
   readonly runs: number;
-  /** JSON text of what its last execution passed on; null: nothing. */
+  /** JSON text that the last execution passed on; null: nothing. */
   readonly context: string | null;
 }
 
@@ -62,25 +62,25 @@ export interface WaitStart {
   readonly checkpoint: string;
 }
 
-/** What a run that goes on is given of what was before. */
+/** What a resumed run gets of its earlier segments. */
 export interface GoingOn {
   readonly steps: readonly StepResult[];
   readonly waits: number;
   readonly reruns: Reruns | null;
-  /** JSON text of the request that ended the wait, in the shape of an HTTP trigger's event; null: time ended it. */
+  /** JSON text of the request that ended the wait, in the shape of an HTTP trigger's event; null: the wait was over in time. */
   readonly callback: string | null;
-  /** Log bytes kept so far. */
+  /** Log bytes stored so far. */
   readonly logBytes: number;
 }
 
-/** What was ordered of a run before it began to wait. */
+/** An order for a run that was given before its wait began. */
 export interface EarlyOrder {
   readonly order: 'resume' | 'cancel';
-  /** JSON text of the request that ordered it. */
+  /** JSON text of the request that gave the order. */
   readonly request: string | null;
 }
 
-/** The order that counts when a wait begins: a retry cannot be resumed, since what was to go on has failed first. */
+/** Returns the order that applies when a wait begins: a retry cannot be resumed. */
 export function orderFor({ kind }: WaitStart, early: EarlyOrder | null): EarlyOrder | null {
   return kind === 'retry' && early?.order === 'resume' ? null : early;
 }

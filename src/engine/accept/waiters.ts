@@ -23,8 +23,8 @@ export class Waiters {
   readonly #byRun = new Map<number, WaitingCallers>();
 
   /**
-   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `gone`: the caller went
-   * away, and there is no one to send the run's answer to.
+   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `gone`: the caller
+   * disconnected, and the run's answer cannot be sent.
    */
   answerOf(run: number, gone?: AbortSignal): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();

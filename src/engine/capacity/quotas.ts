@@ -1,10 +1,10 @@
-// What owners may use, held against what they do. Everything that is asked here is in memory: an owner without quotas costs
-// one look into a map. Quotas are read again every few seconds, so that those that another node sets hold here, too; and
-// what owners have stored is measured from time to time, by one node for all, a little at a time.
+// Checks owners' use against their quotas, in memory: an owner without quotas costs one lookup in a map. Quotas are read
+// again every few seconds, so that those set at another node apply here, too; stored bytes are measured from time to
+// time, by one node for all, in small steps.
 //
-// Requests, processes and CPU are counted by each node for itself: together, several nodes let through as many times more.
-// (Rejected: dividing by the number of nodes. A balancer that sends an owner's requests to one node would have them refused
-// at a part of what was promised.) Stored bytes are those of the database, as last measured, and what this node has let in
+// Each node counts requests, processes and CPU for itself: several nodes together allow a multiple. (Rejected: dividing by
+// the number of nodes. Behind a balancer that sends an owner's requests to one node, only a part of the quota would be
+// usable.) Stored bytes are those of the database, as last measured, and those accepted by this node
 // since then.
 
 import { Refusal } from '../../domain/fault.ts';
@@ -24,11 +24,11 @@ export interface QuotaDeps extends LoopPorts {
     'setQuotas' | 'listQuotas' | 'measureBytes' | 'keepMeasured' | 'storedBytes' | 'getOwner'
   >;
   readonly clock: Clock;
-  /** What user code uses at this node. */
+  /** Returns the use of user code at this node. */
   readonly runnerUse: (ownerId: string) => RunnerUse;
 }
 
-/** When an owner may try again that must free stored bytes first: by deleting, or by retention. */
+/** Retry-After for an owner that must free stored bytes first, by deleting or by retention. */
 const STORED_RETRY_S = 60;
 const UNBOUNDED = { ...NO_QUOTAS, isFull: false };
 
@@ -42,10 +42,10 @@ export class OwnerQuotas {
   readonly #deps: QuotaDeps;
   readonly #loop: Loop;
   #quotas: ReadonlyMap<string, Quotas> = new Map();
-  /** Of owners that have a quota of requests. */
+  /** Of owners with a quota of requests. */
   readonly #rates = new Map<string, RequestRate>();
   #stored: ReadonlyMap<string, StoredBytes> = new Map();
-  /** What came since it was last measured, of owners that have a quota of stored bytes. */
+  /** Bytes since the last measurement, of owners with a quota of stored bytes. */
   readonly #since = new StoredSince();
   #measuring: Measuring | null = null;
   #measuredAtMs = 0;
@@ -56,7 +56,7 @@ export class OwnerQuotas {
     this.#loop = new Loop({ name: 'quotas', tick: () => this.tick(), maxWaitMs: LIMITS.quotasReadMs }, deps);
   }
 
-  /** Before anything is asked. */
+  /** Reads all quotas. To be called before any check. */
   async read(): Promise<void> {
     const { store, clock } = this.#deps;
     const [quotas, stored] = await Promise.all([store.listQuotas(), store.storedBytes()]);
@@ -78,7 +78,7 @@ export class OwnerQuotas {
     return this.#quotas.get(ownerId) ?? NO_QUOTAS;
   }
 
-  /** Asked for every run. */
+  /** Called for every run. */
   forRuns(ownerId: string): Quotas & { readonly isFull: boolean } {
     const found = this.#quotas.get(ownerId);
     return found === undefined ? UNBOUNDED : { ...found, isFull: this.isFull(ownerId) };
@@ -97,7 +97,7 @@ export class OwnerQuotas {
     );
   }
 
-  /** Throws `Refusal` (429) where nothing more may be stored. */
+  /** Throws `Refusal` (429) when the owner may store nothing more. */
   takeStored(ownerId: string, bytes: number): void {
     if (!this.isFull(ownerId)) {
       if (this.of(ownerId).storedBytes !== null) this.#since.add(ownerId, bytes, this.#deps.clock.nowMs());
@@ -116,13 +116,13 @@ export class OwnerQuotas {
     return storedBytes !== null && this.#bytesOf(ownerId) >= storedBytes;
   }
 
-  /** Throws `Refusal` when there is no such owner. */
+  /** Throws `Refusal` when the owner does not exist. */
   async set(ownerId: string, quotas: Quotas): Promise<void> {
     if (!(await this.#deps.store.setQuotas(ownerId, quotas))) throw noOwner(ownerId);
     this.#take(new Map([...this.#quotas, [ownerId, quotas]]));
   }
 
-  /** As the store has them, with what is used at this node. Throws `Refusal` when there is no such owner. */
+  /** Returns the store's quotas, and the use at this node. Throws `Refusal` when the owner does not exist. */
   async show(ownerId: string): Promise<{ limits: Quotas; use: QuotaUse }> {
     const { store, clock, runnerUse } = this.#deps;
     if (!(await store.getOwner(ownerId))) throw noOwner(ownerId);
@@ -142,7 +142,7 @@ export class OwnerQuotas {
     };
   }
 
-  /** One bounded step. */
+  /** Makes one bounded step. */
   async tick(): Promise<number> {
     const { clock } = this.#deps;
     if (this.#measuring === null || clock.nowMs() - this.#readAtMs >= LIMITS.quotasReadMs) await this.read();

@@ -1,13 +1,13 @@
 // How much this node does at once: slots per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store
-// asks for them (Admission) while it writes, so that a row is inserted as leased only when there is a slot for it.
+// takes slots (Admission) while it writes, so that a row is inserted as leased only when a slot is free.
 
 import { concurrencyOf, type Runnable, type Webhook } from '../../domain/resource.ts';
 import type { Admission } from '../../store/contract/store.ts';
 import type { DeliveryLimiter } from '../deliveries/delivery-limiter.ts';
 
 /**
- * All runs that one node holds at once. What is beyond waits in the store, not in memory. An owner holds no more than it
- * leaves free: one alone half of them, two a third each; the next owner always finds some.
+ * Runs that one node leases at a time; others wait in the store, not in memory. An owner may have at most as many as are
+ * free: one owner alone half of them, two a third each; the next owner always finds some.
  */
 const MAX_RUNS = 4000;
 
@@ -39,7 +39,7 @@ class RunCounter {
   }
 }
 
-/** What this node is for. */
+/** Roles of this node. */
 export interface NodeRoles {
   readonly runs: boolean;
   readonly deliveries: boolean;
@@ -50,7 +50,7 @@ export class Slots implements Admission {
   readonly #limiter: DeliveryLimiter;
   readonly #roles: NodeRoles;
   #isOpen = false;
-  /** The same slots, for the claim that goes round all webhooks. */
+  /** The same slots, for claims over all webhooks in turn. */
   readonly forClaims: Admission;
 
   constructor(limiter: DeliveryLimiter, roles: NodeRoles) {
@@ -64,7 +64,7 @@ export class Slots implements Admission {
     };
   }
 
-  /** Takes nothing before: what is rescued while the service starts waits in the store. */
+  /** Begins to give slots: rows rescued while the service starts stay in the store. */
   open(): void {
     this.#isOpen = true;
   }
@@ -85,7 +85,7 @@ export class Slots implements Admission {
     this.#limiter.drop(listenerId);
   }
 
-  /** Takes nothing more: what is accepted from now on stays in the store. */
+  /** Gives no more slots: rows accepted from now on stay in the store. */
   close(): void {
     this.#isOpen = false;
   }

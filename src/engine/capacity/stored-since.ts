@@ -1,5 +1,5 @@
-// How many bytes came to this node since what owners have stored was last measured, in slots of time: what came while the
-// measuring went on counts until the next one, even when it was measured already.
+// Bytes that this node stored since owners' stored bytes were last measured, by intervals: bytes stored during a measurement
+// count until the next one, even if they were measured already.
 
 const SLOT_MS = 10_000;
 
@@ -23,7 +23,7 @@ export class StoredSince {
     return this.#slots.get(ownerId)?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
   }
 
-  /** What came before then has been measured. */
+  /** Forgets the bytes stored before then, which have been measured. */
   forgetUntil(atMs: number): void {
     for (const [ownerId, slots] of this.#slots) {
       const left = slots.filter((slot) => slot.atMs + SLOT_MS > atMs);

@@ -1,8 +1,8 @@
-// How many requests of one owner are let through: a token bucket.
+// The limit of one owner's requests: a token bucket.
 
 import { SECOND_MS } from '../../domain/limits.ts';
 
-/** How many may come at once after a pause: those of one second, and at least so many. */
+/** Smallest burst after a pause: one second's requests, or this number if higher. */
 const LEAST_BURST = 10;
 
 export class RequestRate {
@@ -10,7 +10,7 @@ export class RequestRate {
   readonly #burst: number;
   #tokens: number;
   #atMs: number;
-  /** Of this second, and of the one before. */
+  /** Requests of this second, and of the one before. */
   #counted = { second: 0, now: 0, before: 0 };
 
   constructor(perSecond: number, nowMs: number) {
@@ -20,7 +20,7 @@ export class RequestRate {
     this.#atMs = nowMs;
   }
 
-  /** 0: it may come; else after how many seconds one may. */
+  /** Returns 0: the request is allowed; else the seconds until one is. */
   take(nowMs: number): number {
     const passedMs = Math.max(0, nowMs - this.#atMs);
     this.#atMs = Math.max(this.#atMs, nowMs);
@@ -31,7 +31,7 @@ export class RequestRate {
     return 0;
   }
 
-  /** How many were let through in the last whole second. */
+  /** Returns the requests allowed in the last whole second. */
   lastSecond(nowMs: number): number {
     return this.#count(nowMs).before;
   }

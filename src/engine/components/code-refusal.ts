@@ -1,9 +1,9 @@
-// The answer to code that cannot be bundled.
+// The refusal of code that cannot be bundled.
 
 import { Refusal } from '../../domain/fault.ts';
 import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 
-/** `parameterOf`: what of the request a file stands for. */
+/** `parameterOf`: the request's parameter for a file. */
 export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
   const errors = problems.map(({ file, line, column, text }) => ({
     parameter: parameterOf(file),

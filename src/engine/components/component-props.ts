@@ -1,5 +1,5 @@
-// From a component and what was configured to its props: checked, secrets that were left out kept, additional props asked
-// for where they may have changed.
+// From a component and its configuration to its props: checked, omitted secrets kept, and `additionalProps` called where
+// its answer may have changed.
 
 import { Refusal } from '../../domain/fault.ts';
 import {
@@ -32,16 +32,16 @@ export interface Configuration {
   /** Undefined: as before. */
   readonly given: PropValues | undefined;
   readonly before: ComponentProps | null;
-  /** Other code may answer something else. */
+  /** False: other code, whose `additionalProps` may answer otherwise. */
   readonly isSameCode: boolean;
 }
 
 export interface PlannedProps extends ComponentProps {
-  /** The component's own, and what was added to them. */
+  /** The component's own, and the additional ones. */
   readonly definitions: PropDefinitions;
 }
 
-/** Throws `Refusal` (422) naming the prop that is wrong, or what `additionalProps` threw. */
+/** Throws `Refusal` (422) naming the wrong prop, or the error of `additionalProps`. */
 export async function planProps(deps: PropsDeps, asked: Asked, configuration: Configuration): Promise<PlannedProps> {
   const { place, shape } = asked;
   const { given, before } = configuration;
@@ -50,13 +50,13 @@ export async function planProps(deps: PropsDeps, asked: Asked, configuration: Co
   checkGiven(place, { definitions: shape.props, configured: all });
   const additional = shape.hasAdditionalProps ? await additionalOf(deps, asked, { ...configuration, all }) : {};
   const definitions = mergedDefinitions(shape.props, additional);
-  // A secret that no prop asks for any more was not sent by the caller, who could not take it out either.
+  // A secret without a prop was kept from before: the caller did not send it, and could not remove it.
   const configured = withoutUnknown(all, { kept, definitions });
   await checkProps(deps.propStores, place, { definitions, configured });
   return { configured, additional, secret: secretNames(definitions, configured), definitions };
 }
 
-/** A secret that is not shown cannot be sent back: where an update leaves it out, it stays. */
+/** Returns the secrets that an update leaves out, which stay: callers cannot send back values that are not shown. */
 function secretsOf({ configured, secret }: ComponentProps, given: PropValues): PropValues {
   const kept = secret.filter((prop) => Object.hasOwn(configured, prop) && !Object.hasOwn(given, prop));
   return Object.fromEntries(kept.map((prop) => [prop, configured[prop]]));
@@ -75,7 +75,7 @@ function secretNames(definitions: PropDefinitions, configured: PropValues): stri
   return names.filter((prop) => isSecret(definitions[prop] as PropDefinition, configured[prop]));
 }
 
-/** An account's fields, and the credentials of a request, are secret whatever the code says of them. */
+/** An account's fields, and the credentials of a request, are secret even when the code does not declare them so. */
 function isSecret({ secret, type }: PropDefinition, configured: unknown): boolean {
   if (secret === true) return true;
   if (typeof configured !== 'object' || configured === null) return false;
@@ -102,7 +102,7 @@ function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropV
   });
 }
 
-/** What `additionalProps` answers now. */
+/** Calls `additionalProps`. */
 export async function askAdditional(
   { runner, propStores }: PropsDeps,
   { place, deployment, env }: Asked,
@@ -116,7 +116,7 @@ export async function askAdditional(
   });
 }
 
-/** What a run's code needs of them. */
+/** Returns the props that a run's code needs. */
 export async function propsInput(
   stores: PropStores,
   ownerId: string,

@@ -1,5 +1,5 @@
-// Components that are files of the server's: below the folder of the operator's (ERRAND_COMPONENTS_DIR), by path, and
-// ours (sources/), by name.
+// Components in files of the server: those of the operator's folder (ERRAND_COMPONENTS_DIR), by path, and the built-in ones
+// (sources/), by name.
 
 import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
@@ -22,13 +22,13 @@ export interface ComponentDeps {
   readonly runner: Pick<Runner, 'describe'>;
 }
 
-/** Code that is bundled already. */
+/** Bundled code. */
 export interface ReadyCode extends BundledCode {
-  /** As it is kept. */
+  /** As stored. */
   readonly code: string;
 }
 
-/** One of ours. */
+/** A built-in component. */
 export interface ListedComponent {
   readonly key: string;
   readonly shape: ComponentShape;
@@ -36,7 +36,7 @@ export interface ListedComponent {
 
 /** The same place in the checkout and in the published package. */
 const OURS = fileURLToPath(new URL('../../../sources/', import.meta.url));
-/** Of a process that only tells what they are: it may share its user of the system with no owner. */
+/** The owner of a process that only describes components: it may share its user of the system with no owner. */
 const OURS_OWNER = `${PREFIX.owner}errand`;
 const HIDDEN = /\/(node_modules|\.[^/]*)\//;
 const CODE = /\.[mc]?[jt]s$/;
@@ -45,7 +45,7 @@ const KEY = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export type Components = ReturnType<typeof createComponents>;
 
 export function createComponents({ bundler, componentsDir, runner }: ComponentDeps) {
-  /** Throws `Refusal` (422) naming the parameter: for what is not there, is not below the folder, or does not compile. */
+  /** Throws `Refusal` (422) naming the parameter: the path is missing or outside the folder, or the code does not compile. */
   async function fromPath(path: string, at: { namespace: string; parameter: string }): Promise<ReadyCode> {
     const { namespace, parameter } = at;
     const dir = await dirOf(componentsDir, parameter);
@@ -72,7 +72,7 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
     return { code: markedCode(origin, digestOf(bundled), source), bundle, sourceMap };
   }
 
-  /** Sorted by name. Each is loaded in a process of its own, like any component. */
+  /** Returns all, sorted by name. Each is loaded in a process of its own, like any component. */
   async function listComponents(): Promise<ListedComponent[]> {
     return await Promise.all((await listKeys()).map(describe));
   }
@@ -95,7 +95,7 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
   return { bundle: bundler.bundle, fromPath, fromKey, listComponents, getComponent };
 }
 
-/** Of all that is deployed. */
+/** Hashes all deployed code. */
 export function digestOf({ bundle, sourceMap }: BundledCode): string {
   return createHash('sha256')
     .update(JSON.stringify([bundle, sourceMap]))
@@ -136,7 +136,7 @@ async function checkPath(dir: string, path: string, parameter: string): Promise<
 }
 
 async function whatIsThere(dir: string, path: string): Promise<string> {
-  // With types, links to folders are not followed: they may lead out, in circles, and to what changes while it is read.
+  // With types, links to folders are not followed: they may lead outside, in circles, or to files that are just changing.
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
   const all = entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll(sep, '/'));
   const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));

@@ -1,5 +1,5 @@
-// What a form asks of a component before it is deployed, or while it is changed: the options of a prop, and which props
-// there are.
+// Requests of forms to a component before its deployment, or while it is changed: the options of a prop, and the current
+// props.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -53,7 +53,7 @@ export function createConfigure(deps: ConfigureDeps) {
     throw new Refusal('impossible', message, { errors: [{ parameter: `configured_props.${prop}`, message }] });
   }
 
-  /** All props, in the order of the component, with what it adds to them for what is configured. */
+  /** Returns all props, in the order of the component, with the additional ones for this configuration. */
   async function reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions> {
     const found = await find(ownerId, input);
     const shape = await describe(found);

@@ -1,4 +1,4 @@
-// What a component asks for, held against what was configured. Names the prop in everything that it refuses.
+// Checks a configuration against a component's props. Every refusal names the prop.
 
 import { hasExpression } from '../../domain/expressions.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -7,11 +7,11 @@ import { accountIdOf } from '../resources/accounts.ts';
 import type { PropStores } from './prop-stores.ts';
 import { dataStoreIdOf, hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
 
-/** Whose props they are, and what a caller calls them: `configured_props`, `steps.charge.configured_props`. */
+/** Where the props belong, and their path in requests: `configured_props`, `steps.charge.configured_props`. */
 export interface PropsPlace {
   readonly ownerId: string;
   readonly parameter: string;
-  /** Whether expressions stand for what a run will have there. */
+  /** Whether expressions may replace values. */
   readonly ofStep?: boolean;
 }
 
@@ -25,7 +25,7 @@ type Check = (value: unknown) => boolean;
 const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const JSON_TYPES: Readonly<Record<string, Check>> = {
-  // Many options of string props have numbers or booleans as their values, and code gets them as they are.
+  // Many options of string props have numbers or booleans as values, which code gets unchanged.
   string: (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
   integer: (value) => Number.isSafeInteger(coerced('integer', value)),
   boolean: (value) => typeof value === 'boolean',
@@ -35,10 +35,10 @@ const JSON_TYPES: Readonly<Record<string, Check>> = {
 
 const SHOWN_PROPS = 20;
 
-/** What the service itself provides, whatever is configured, and what only a form shows. */
+/** Props that the service provides, whatever is configured, and those that only forms show. */
 const GIVEN = new Set(['$.service.db', '$.interface.http', '$.interface.timer', 'alert', 'dir']);
 
-/** Throws `Refusal` (422) naming the prop that is missing, wrong, unknown or not supported. */
+/** Throws `Refusal` (422) naming the missing, wrong, unknown or unsupported prop. */
 export async function checkProps(stores: PropStores, place: PropsPlace, checked: Checked): Promise<void> {
   const { definitions, configured } = checked;
   for (const prop of Object.keys(configured)) {
@@ -56,7 +56,7 @@ function unknownProp(prop: string, known: readonly string[]): string {
   return `the component has no prop "${prop}"; ${has}`;
 }
 
-/** The same of what was given alone: what is missing may come to be, or cease to be asked for. */
+/** Checks only the given values: missing ones may be given later, or become unnecessary. */
 export function checkGiven(place: PropsPlace, { definitions, configured }: Checked): void {
   for (const [prop, definition] of Object.entries(definitions)) {
     const own = ownValue(configured, prop);
@@ -74,7 +74,7 @@ interface One {
   readonly configured: unknown;
 }
 
-/** The value that stands for it; undefined: none does, and none is needed. */
+/** Returns the prop's value; undefined: none, and none is required. */
 function checkOne(place: PropsPlace, { prop, definition, configured }: One): unknown {
   const type = definition.type ?? 'any';
   if (definition.disabled === true || GIVEN.has(type)) return undefined;
@@ -94,9 +94,9 @@ function checkOne(place: PropsPlace, { prop, definition, configured }: One): unk
     return undefined;
   }
   const isPlain = Object.hasOwn(JSON_TYPES, base);
-  // What an expression gives is known when the step runs.
+  // An expression's value is known when the step runs.
   const isLater: Check = (item) => isPlain && place.ofStep === true && hasExpression(item);
-  // A default of another type is what the author's code expects, and only the author can correct it.
+  // A default of another type is what the author's code expects; callers cannot correct it.
   const isAuthors = isPlain && (configured === undefined || configured === null);
   if (isLater(value)) return value;
   const isList = type !== base;
@@ -145,7 +145,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   sql: '{"value": "SELECT …", "params": […]}, with expressions in "params" alone,',
 };
 
-/** Values in the text of a query would be executed as part of it. */
+/** Values must be bound: inside the text of a query they would be executed. */
 function isSql(given: unknown): boolean {
   const { value, query } = (isObject(given) ? given : { value: given }) as { value?: unknown; query?: unknown };
   return typeof (query ?? value) === 'string' && ![value, query].some(hasExpression);
@@ -178,14 +178,14 @@ function checkBounds(place: PropsPlace, { prop, definition, configured }: One): 
 const SHOWN_CHARS = 200;
 
 function shown({ secret, type }: PropDefinition, value: unknown): string {
-  // Accounts' fields and requests' credentials are secrets in all but name.
+  // Accounts' fields and requests' credentials are secret, declared or not.
   if (secret || type === 'app' || type === 'http_request' || hasInlineAuth(value))
     return `a secret of type ${Array.isArray(value) ? 'array' : typeof value}`;
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
 
-/** Accounts and data stores must be there, and be the owner's. */
+/** Checks that accounts and data stores exist and belong to the owner. */
 async function checkNamed(
   { accounts, dataStores }: PropStores,
   place: PropsPlace,
@@ -217,13 +217,13 @@ async function checkNamed(
   }
 }
 
-/** Compares names of apps as people type them: `google_sheets`, `Google Sheets` and `google-sheets` are one. */
+/** Compares names of apps, ignoring spelling: `google_sheets`, `Google Sheets` and `google-sheets` are equal. */
 function isSameApp(one: string, other: string): boolean {
   const [a, b] = [one, other].map((name) => name.toLowerCase().replace(/[\s_-]+/g, ''));
   return a === b;
 }
 
-/** Throws `Refusal` (422) that names the prop. */
+/** Throws `Refusal` (422) naming the prop. */
 export function refuse({ parameter }: PropsPlace, prop: string, message: string): never {
   throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${prop}`, message }] });
 }

@@ -1,4 +1,4 @@
-// What props may name besides plain values: accounts of apps, and data stores. The parts that keep them plug in here.
+// What props may refer to besides plain values: accounts of apps, and data stores. Their parts implement these interfaces.
 
 import type { Account } from '../../domain/data.ts';
 import type { PropValues } from '../../domain/props.ts';
@@ -27,8 +27,8 @@ export function propStoresOf(store: Pick<Store, 'getAccount' | 'getDataStore'>):
 }
 
 /**
- * Prop name → fields, of whatever names an account of the owner's. The code takes them for its app props alone; one that
- * is gone is not among them.
+ * Returns prop name → fields for every prop whose value names an account of the owner. Code uses them for its app props
+ * alone; a deleted account is left out.
  */
 export async function accountsOf(
   { accounts }: PropStores,

@@ -1,8 +1,8 @@
-// Props that name something of the owner's: accounts and data stores.
+// Props that refer to the owner's accounts and data stores.
 
 import { isResourceId, PREFIX } from '../../domain/ids.ts';
 
-/** Why this is no value of such a prop; null when it may be one. Whether there is such a thing is another question. */
+/** Returns why the value is invalid for such a prop; null when its shape is valid. Does not check that the account exists. */
 export function whyNotApp(value: unknown): string | null {
   const { authProvisionId, $auth } = (value ?? {}) as { authProvisionId?: unknown; $auth?: unknown };
   if (typeof $auth === 'object' && $auth !== null && !Array.isArray($auth)) return null;
@@ -19,14 +19,14 @@ export function whyNotDataStore(value: unknown): string | null {
   return 'the id of a data store is needed, "ds_…"';
 }
 
-/** Of a configured value, which is the id or an object that has it; null: it names none. */
+/** Returns the id of a configured value, an id or an object with one; null: neither. */
 export function dataStoreIdOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   const id = (value as { id?: unknown } | null | undefined)?.id;
   return typeof id === 'string' ? id : null;
 }
 
-/** Whether a value has what an account has, and must not be shown. */
+/** Returns whether a value looks like an account, and must not be shown. */
 export function hasInlineAuth(value: unknown): boolean {
   return typeof value === 'object' && value !== null && '$auth' in value;
 }

@@ -1,4 +1,4 @@
-// Props of a workflow's steps: an action of the component API is a step as it is, configured beside its code.
+// Props of a workflow's steps: an action of the component API is a step, configured beside its code.
 
 import { Refusal } from '../../domain/fault.ts';
 import type { PropValues } from '../../domain/props.ts';
@@ -14,7 +14,7 @@ interface Planned {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The deployment with its steps' props. Throws `Refusal` (422) naming `steps.<namespace>.configured_props.<prop>`. */
+/** Returns the deployment with its steps' props. Throws `Refusal` (422) naming `steps.<namespace>.configured_props.<prop>`. */
 export async function withStepProps(deps: PropsDeps, made: Deployment, planned: Planned): Promise<Deployment> {
   const steps: Step[] = [];
   for (const step of made.steps) steps.push(await withProps(deps, made, { step, planned }));
@@ -29,14 +29,14 @@ async function withProps(
   const { namespace } = step;
   const given = planned.inputs.find((input) => input.namespace === namespace)?.configuredProps;
   const previous = planned.previous?.steps.find((known) => known.namespace === namespace);
-  // A process is started only for code that may have props, or be no step: most have none and are one.
+  // A process is started only for code that may have props or be no step.
   const isPlain = given === undefined && previous?.props === undefined;
   if (isPlain && !/\bprops\b|\btype: "app"/.test(step.bundle)) return step;
   const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props`, ofStep: true };
   const deployment = { ...made, steps: [step] };
   const described = await deps.runner.describe(deployment, planned.env);
   if (!described.ok) {
-    // It shows on the first run, as with code that has no props.
+    // The error shows on the first run, as for code without props.
     if (given === undefined || isEmpty(given)) return step;
     throw new Refusal('code_invalid', `step ${namespace} cannot be loaded: ${described.message}`, {
       errors: [{ parameter: `steps.${namespace}.code`, message: `${described.message}\n${described.stack}`.trim() }],
@@ -61,7 +61,7 @@ async function withProps(
 
 const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
 
-/** Components are of several kinds, and those of the public registry lie side by side. */
+/** Says why a component is not a step: components are of several kinds, which the public registry mixes. */
 function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
   if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
   const prop = Object.keys(props).find((name) => INTERFACES.has(props[name]?.type ?? ''));
@@ -73,7 +73,7 @@ function isEmpty(values: PropValues): boolean {
   return Object.keys(values).length === 0;
 }
 
-/** Whether what is configured is what stands: what is not given, and secrets that are left out, stay. */
+/** Returns whether the configuration is unchanged: omitted props, and omitted secrets, stay. */
 export function isSameProps(deployment: Deployment, inputs: readonly StepInput[]): boolean {
   return inputs.every(({ namespace, configuredProps: given }) => {
     if (given === undefined) return true;
@@ -88,12 +88,12 @@ function sortedJson(entries: [string, unknown][]): string {
   return JSON.stringify([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What is configured, of all that have props. */
+/** Returns the configuration of all steps with props. */
 export function configuredIn(stepProps: readonly (PropsInput | null)[] | null): PropValues[] {
   return (stepProps ?? []).flatMap((props) => (props ? [props.configuredProps] : []));
 }
 
-/** What a run's code gets, step by step; null when no step has props. */
+/** Returns what a run's code gets, step by step; null when no step has props. */
 export async function stepPropsInput(
   stores: PropStores,
   { ownerId, steps }: Deployment,

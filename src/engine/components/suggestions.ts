@@ -1,11 +1,11 @@
-// Names that are like one that was not found.
+// Suggestions for a name that was not found.
 
 const SHOWN = 5;
 const LOOKED_AT = 2000;
 
-/** The likest first. A path is judged by its last name before the others. */
+/** Returns the most similar first. The last part of a path counts before the others. */
 export function nearest(names: readonly string[], wanted: string): string[] {
-  // Comparing takes its time, so of very many it is those that begin alike.
+  // Comparing is slow, so among very many names only those with the same beginning are compared.
   const alike = names.filter((name) => beginsAlike(name, wanted));
   const others = names.filter((name) => !beginsAlike(name, wanted));
   return [...alike, ...others]
@@ -24,7 +24,7 @@ function lastOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Letters to add, take away or change. */
+/** Counts the letters to add, remove or change. */
 function distance(given: string, other: string): number {
   const [a, b] = [given.slice(0, 200), other.slice(0, 200)];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

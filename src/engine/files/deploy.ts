@@ -1,5 +1,5 @@
-// From a bundled workflow file to its workflow in the store: made, changed, left as it is, or switched off when the file
-// is gone. Several nodes may do the same at once (identity.ts).
+// Deploys a bundled workflow file: its workflow in the store is created, changed, left unchanged, or disabled when the file
+// is gone. Several nodes may do so at once (identity.ts).
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -29,7 +29,7 @@ export interface FileDeps {
   readonly ids: Ids;
   readonly runner: Pick<Runner, 'describe'>;
   readonly workflows: Pick<Workflows, 'createWorkflow' | 'updateWorkflow'>;
-  /** What a file says of itself, checked as a request is. Throws `Refusal`. */
+  /** Checks a file's own description like a request. Throws `Refusal`. */
   readonly readFile: (described: unknown) => WorkflowInput;
 }
 
@@ -39,13 +39,13 @@ export interface FileCode {
   readonly source: string;
   readonly bundle: string;
   readonly sourceMap: string;
-  /** Of the folder; under what the file itself says. */
+  /** Environment of the folder; the file's own takes precedence. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 export type DeployedFile =
   | { readonly kind: 'made' | 'changed' | 'same'; readonly workflowId: string; readonly deploymentId: string }
-  /** `refusal`: it is well, but what it asks for cannot be. Otherwise it could not be loaded. */
+  /** `refusal`: the file loads, but its settings are refused. Null: the file could not be loaded. */
   | { readonly kind: 'refused'; readonly problem: CodeProblem; readonly refusal: Refusal | null };
 
 const TRIES = 3;
@@ -56,7 +56,7 @@ export type FileDeployer = ReturnType<typeof createFileDeployer>;
 export function createFileDeployer(deps: FileDeps) {
   const { store } = deps;
 
-  /** Keys of the files that the owner's workflows were deployed from, without those that were removed. */
+  /** Returns the keys of the files that the owner's workflows were deployed from, without removed files. */
   async function listFiles(ownerId: string): Promise<string[]> {
     const keys: string[] = [];
     let after: string | undefined;
@@ -73,7 +73,7 @@ export function createFileDeployer(deps: FileDeps) {
     return keys;
   }
 
-  /** What is wrong with the file is a value. Rejects when storage is away. */
+  /** Returns problems of the file as a value. Rejects when storage fails. */
   async function deployFile(ownerId: string, file: FileCode): Promise<DeployedFile> {
     const digest = digestOf([file.bundle, file.sourceMap, JSON.stringify(file.env)]);
     const mark: Mark = { key: file.key, state: 'deployed', digest };
@@ -91,7 +91,7 @@ export function createFileDeployer(deps: FileDeps) {
     });
   }
 
-  /** False when there was nothing to switch off. The code stays, so that what waits can still run. */
+  /** Returns false when no workflow was enabled. The code stays, so that waiting runs can continue. */
   async function removeFile(ownerId: string, key: string): Promise<boolean> {
     return againIfTaken(async () => {
       const standing = await find(deps, ownerId, key);
@@ -129,8 +129,8 @@ interface Writing {
 }
 
 /**
- * Another node may have written the same ids between our reading and writing. The store refuses that as it refuses any
- * duplicate, without a name of its own for it, so whatever is refused is read and tried again.
+ * Retries a refused write: another node may have written the same ids between the read and the write. The store refuses
+ * them like any duplicate, without a separate code, so every refusal is read again and retried.
  */
 async function againIfTaken<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -142,14 +142,14 @@ async function againIfTaken<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The place is the first frame's, when there is one. */
+/** Places the problem at the first frame, if any. */
 function problemOf(error: Refused | Refusal, key: string): CodeProblem {
   const frames = error instanceof Refused ? error.frames : '';
   const [, file = key, line = 1, column = 1] = /([^\s()]+):(\d+):(\d+)\)?$/m.exec(frames) ?? [];
   return { file, line: Number(line), column: Number(column), text: error.message };
 }
 
-/** The newest deployment is read first: who writes between the two reads takes the id that we would give the next one. */
+/** Reads the newest deployment first: a node that writes between the two reads takes the id that would be used here. */
 async function find({ store }: FileDeps, ownerId: string, key: string): Promise<Standing | null> {
   const id = workflowIdOf(ownerId, key);
   const [newest] = (await store.listDeployments(ownerId, id, { limit: 1 })).items;
@@ -170,7 +170,7 @@ function told(
   return { kind, workflowId: workflow.id, deploymentId: deployment.id };
 }
 
-/** The file is loaded in a process of its own, with the environment that it will have. */
+/** Loads the file in a process of its own, with its later environment. */
 async function describe(deps: FileDeps, { ownerId, file, standing }: Writing): Promise<WorkflowInput> {
   const { key, bundle, sourceMap, env } = file;
   const runnableId = workflowIdOf(ownerId, key);
@@ -187,14 +187,14 @@ async function write(
 ): Promise<DeployedFile> {
   const env = { ...standing?.workflow.settings.env, ...file.env, ...input.settings?.env };
   const asked = { ...input, steps: undefined, triggers: input.triggers ?? [] };
-  // What a setting was before it was taken out of the file is no reason to keep it.
+  // Settings removed from the file return to their defaults.
   const all = { ...asked, settings: { ...DEFAULT_SETTINGS, ...input.settings, env } };
   const namespaces = (input.steps ?? []).map(({ namespace }) => namespace);
   const runnableId = workflowIdOf(ownerId, file.key);
   const steps = stepsOf({ runnableId, namespaces, file, mark, previous: standing?.deployment ?? null });
   if (standing) {
     const ready = following(deps, standing, { mark, steps });
-    // What was switched off over the API is switched on over the API; what was switched off with its file comes back with it.
+    // A workflow disabled over the API stays disabled; one disabled because its file was gone is enabled again with the file.
     const isBack = markOf(standing.deployment)?.state === 'removed';
     const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
     return told('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));

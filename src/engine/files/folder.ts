@@ -1,9 +1,9 @@
 // A folder of workflow files (ERRAND_WORKFLOWS_DIR): deployed at the start, and whenever they change.
 //
-// The scan is the truth: it stamps every file, and what a workflow was bundled from is looked at again when a stamp of it
-// has changed. The watcher only makes the next scan come at once, and may miss what it likes. A file that does not
-// compile, or throws when it is loaded, is logged, once for each thing that is wrong with it, and its last good deployment
-// stays. One that is gone has to be gone twice, since editors move a file away before they write it again.
+// The scan decides: it stamps every file, and a workflow is bundled again when a stamp of its inputs has changed. The
+// watcher only triggers the next scan early, and may miss changes. A file that does not compile, or throws when it is
+// loaded, is logged once for each problem, and its last good deployment stays active. A file counts as removed when it is
+// missing twice, since editors move a file away before they write it again.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -28,17 +28,17 @@ export interface FolderDeps {
 }
 
 interface Known {
-  /** What it was made of: absolute paths; null: a change of any file of the folder may correct it. */
+  /** The workflow's files: absolute paths; null: a change of any file of the folder may correct the problem. */
   readonly inputs: readonly string[] | null;
   readonly stamp: string;
 }
 
 const POLL_MS = 2000;
-/** Editors and copies write a file in several goes. */
+/** Editors and copies write a file in several steps. */
 const QUIET_MS = 100;
 const GONE_MS = 300;
 const AT_ONCE = 4;
-/** Reports about no file; paths of files are absolute. */
+/** Key of reports about no single file; paths of files are absolute. */
 const UNREADABLE = '/unreadable';
 const EMPTY = '/empty';
 
@@ -47,9 +47,9 @@ export class WorkflowFolder {
   readonly #loop: Loop;
   #dir: string;
   readonly #known = new Map<string, Known>();
-  /** What was said last about a file that is not right. */
+  /** The last report about each file with a problem. */
   readonly #reported = new Map<string, string>();
-  /** Keys whose workflows stand; null before they were asked for. */
+  /** Keys of existing workflows; null before they were read. */
   #standing: Set<string> | null = null;
   #ownerId: string | null = null;
   #missing = new Set<string>();
@@ -63,19 +63,19 @@ export class WorkflowFolder {
     this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
   }
 
-  /** Resolves when every file has been deployed that can be. Rejects when the folder cannot be read. */
+  /** Resolves when every valid file has been deployed. Rejects when the folder cannot be read. */
   async start(): Promise<void> {
-    // The bundler names files by where they really are.
+    // The bundler names files by their real paths.
     this.#dir = await realpath(this.#deps.dir);
     await scanFolder(this.#dir);
-    // The loop does what storage did not allow.
+    // The loop retries when storage failed.
     await this.#tick().catch((error: unknown) => {
       this.#deps.log.warn({ err: error }, 'workflow files could not all be deployed; trying again');
     });
     this.#loop.start();
   }
 
-  /** May be called twice. What is under way is given up. */
+  /** May be called twice. Aborts deployments under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#quiet);
@@ -107,7 +107,7 @@ export class WorkflowFolder {
     return await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
   }
 
-  /** Null when the folder cannot be read: nothing is taken for removed then. */
+  /** Returns null when the folder cannot be read: no file counts as removed then. */
   async #scan(): Promise<Scan | null> {
     try {
       const scan = await scanFolder(this.#dir);
@@ -168,7 +168,7 @@ export class WorkflowFolder {
     this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
   }
 
-  /** Several workflows and not one file any more: more likely a folder that is not mounted than one that was emptied. */
+  /** Returns whether all of several files are missing: more likely a folder that is not mounted than an emptied one. */
   #isEmptied({ stamps }: Scan): boolean {
     const isEmptied = stamps.size === 0 && (this.#standing?.size ?? 0) > 1;
     if (!isEmptied) this.#reported.delete(EMPTY);
@@ -196,7 +196,7 @@ export class WorkflowFolder {
     return this.#missing.size > 0 ? GONE_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** What is no fault of storage is no better at the next try. */
+  /** Reports an error. Only a failure of storage is retried. */
   async #fail(path: string, error: unknown): Promise<void> {
     if (error instanceof StoreUnavailable) throw error;
     this.#refuse(path, [`${path}:1:1: ${String(error)}`]);
@@ -217,13 +217,13 @@ export class WorkflowFolder {
     say(problem);
   }
 
-  /** Secrets need not stand in code: a file called `.env` at the top of the folder is for all of them. */
+  /** Reads `.env` at the top of the folder, the environment of all files, so that code need not contain secrets. */
   async #env(): Promise<Record<string, string>> {
     const text = await readFile(join(this.#dir, '.env'), 'utf8').catch(() => '');
     return { ...parseEnv(text) } as Record<string, string>;
   }
 
-  /** Each folder by itself. Node's recursive watching would open every file of every package, too. */
+  /** Watches each folder separately: Node's recursive watching would open every file of every package. */
   #watch(folders: readonly string[]): void {
     const wanted = new Set(folders);
     for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#unwatch(folder, watcher);
@@ -234,7 +234,7 @@ export class WorkflowFolder {
         watcher.on('error', () => this.#unwatch(folder, watcher));
         this.#watchers.set(folder, watcher);
       } catch {
-        // No watcher to be had: the poll finds it.
+        // No watcher available: the poll finds the change.
       }
     }
   }

@@ -1,15 +1,15 @@
-// Who a workflow file is in the store. Its key is its path in the folder, and nothing but the key and the owner may be
-// needed to find its workflow again: after a restart, at another machine, in a store that was moved.
+// The identity of a workflow file in the store. Its key is its path in the folder; the key and the owner alone must
+// find its workflow again: after a restart, at another machine, in a store that was moved.
 //
-// So ids are derived. The workflow's id is a hash of owner and key: of several nodes that find the same new file at once,
-// one creates the workflow and the others are refused by its primary key. A deployment's id is a hash of the one before
-// it and of what is deployed, so that of several nodes that see the same change, one makes the deployment. What was
-// deployed is told by a hash in the first line of the first step's code, which no other part needs.
+// So ids are derived. The workflow's id is a hash of owner and key: of several nodes that find a new file at once,
+// one creates the workflow, and the primary key refuses the others. A deployment's id is a hash of the previous
+// deployment and of the deployed code, so that of several nodes that see a change, one makes the deployment. A hash in the
+// first line of the first step's code identifies what was deployed; no other part needs it.
 //
-// (Rejected: a column or table for the key. It would be one more thing to migrate, export and move, for what a hash does
-// as well. A lock between nodes: it has to be given back, by processes that die.)
+// (Rejected: a column or table for the key. It would have to be migrated, exported and moved, and a hash does as well.
+// A lock between nodes: processes that die do not release it.)
 //
-// Ids begin with a time, by which lists are sorted. A workflow's is its owner's own, so those of files come last in lists;
+// Ids begin with a time, by which lists are sorted. A workflow's is its owner's, so workflows of files come last in lists;
 // a deployment's is a millisecond after the newest one's, so that the list of deployments keeps its order.
 
 import { createHash } from 'node:crypto';
@@ -23,44 +23,44 @@ export interface Mark {
   /** The file's path in the folder, with slashes. */
   readonly key: string;
   readonly state: 'deployed' | 'removed';
-  /** Of everything that made the deployment. */
+  /** Hash of everything that made the deployment. */
   readonly digest: string;
 }
 
 const MARK = /^\/\/ (".*") (deployed|removed): a workflow file, sha256 ([0-9a-f]{64})\n/;
 
-/** The same at every node and after every restart: of the owner and the file's path alone. */
+/** Derives the id from the owner and the file's path alone: the same at every node and after every restart. */
 export function workflowIdOf(ownerId: string, key: string): string {
   return resourceId(PREFIX.workflow, msOfResource(ownerId), hash(ownerId, key));
 }
 
-/** Of the source that an owner deployed from a file of this path. */
+/** Derives the id of the source that an owner deployed from a file of this path. */
 export function sourceIdOf(ownerId: string, path: string): string {
   return resourceId(PREFIX.source, msOfResource(ownerId), hash(ownerId, path));
 }
 
-/** Whether an id may be one of `workflowIdOf`. */
+/** Returns whether an id may be one of `workflowIdOf`. */
 export function mayBeFiles(id: string, ownerId: string): boolean {
   return msOfResource(id) === msOfResource(ownerId);
 }
 
-/** The id of the deployment that follows `newest` with this mark. */
+/** Returns the id of the deployment that follows `newest` with this mark. */
 export function nextDeploymentId(newest: Deployment, mark: Mark): string {
   const random = hash(newest.id, mark.key, mark.state, mark.digest);
   return resourceId(PREFIX.deployment, msOfResource(newest.id) + 1, random);
 }
 
-/** SHA-256 in hex; the parts are told apart, however they are cut. */
+/** Returns SHA-256 in hex; the boundaries between parts count. */
 export function digestOf(parts: readonly string[]): string {
   return hash(...parts).toString('hex');
 }
 
-/** The code of the first step, as it is shown. */
+/** Returns the code of the first step, as shown. */
 export function marked({ key, state, digest }: Mark, source: string): string {
   return `// ${JSON.stringify(key)} ${state}: a workflow file, sha256 ${digest}\n${source}`;
 }
 
-/** Null when it was not deployed from a file, or not the last time. */
+/** Returns null when the last deployment was not made from a file. */
 export function markOf(deployment: Deployment): Mark | null {
   const found = MARK.exec(deployment.steps[0]?.code ?? '');
   if (found === null) return null;
@@ -68,7 +68,7 @@ export function markOf(deployment: Deployment): Mark | null {
   return { key: JSON.parse(key) as string, state, digest };
 }
 
-/** The same code with another mark. */
+/** Replaces the mark of the code. */
 export function remarked(code: string, mark: Mark): string {
   return marked(mark, code.replace(MARK, ''));
 }

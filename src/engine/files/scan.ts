@@ -1,21 +1,21 @@
-// What lies in the folder of workflow files: which of them may be workflows, and a stamp of each file by which a change
+// The content of the folder of workflow files: which files may be workflows, and a stamp of each file, by which a change
 // shows.
 
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 
 export interface Scan {
-  /** By path in the folder, with slashes: everything but packages and what is hidden. */
+  /** By path in the folder, with slashes: all files except packages and hidden ones. */
   readonly stamps: ReadonlyMap<string, string>;
-  /** Absolute paths of the folders that were looked into. */
+  /** Absolute paths of the folders that were scanned. */
   readonly folders: readonly string[];
-  /** Of what bears on every file: packages that were installed, settings of the compiler, the environment. */
+  /** Stamp of the files that affect all others: installed packages, settings of the compiler, the environment. */
   readonly around: string;
 }
 
 const CODE = /\.[mc]?[jt]s$/;
 const NO_WORKFLOW = /\.(d|test|spec)\.[mc]?[jt]s$/;
-/** `.package-lock.json`: npm writes it with every install. */
+/** npm writes `.package-lock.json` with every install. */
 const AROUND = ['package.json', 'tsconfig.json', join('node_modules', '.package-lock.json'), '.env'];
 
 /** Rejects when the folder cannot be read. */
@@ -23,7 +23,7 @@ export async function scanFolder(dir: string): Promise<Scan> {
   const stamps = new Map<string, string>();
   const folders = [dir];
   for (const folder of folders) {
-    // One that went away while we looked is no error. Any other failure is: what cannot be read is not gone.
+    // A folder that disappears during the scan is no error. Any other failure is: an unreadable folder is not gone.
     const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
       if (folder === dir || error.code !== 'ENOENT') throw error;
       return [];
@@ -38,19 +38,19 @@ export async function scanFolder(dir: string): Promise<Scan> {
   return { stamps, folders, around: await stampAround(dir) };
 }
 
-/** Whether a file may be a workflow, by its path in the folder. */
+/** Returns whether a file may be a workflow, by its path in the folder. */
 export function mayBeWorkflow(path: string): boolean {
   if (path.split('/').some((name) => name.startsWith('_') || name.startsWith('.'))) return false;
   return CODE.test(path) && !NO_WORKFLOW.test(path);
 }
 
-/** Empty when it is not there. Both times: a file may be given an older one's. */
+/** Returns an empty stamp for a missing file. Contains both times: a file may get an older file's modification time. */
 export async function stampOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   return found ? `${found.mtimeMs}:${found.ctimeMs}:${found.size}:${found.ino}` : '';
 }
 
-/** Packages and settings are looked for in every folder above, too. */
+/** Stamps packages and settings in every folder above, too, where they are looked up. */
 async function stampAround(dir: string): Promise<string> {
   const all: string[] = [];
   for (let folder = dir; ; folder = dirname(folder)) {

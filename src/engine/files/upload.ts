@@ -1,5 +1,5 @@
-// A workflow file that its caller has bundled. It is the owner's file of that path, and no file of the server's folder:
-// those have no path that begins with a slash.
+// A workflow file that its caller has bundled. The owner's file of that path; its key begins with a slash, unlike the keys
+// of files in the server's folder.
 
 import { Refusal } from '../../domain/fault.ts';
 import type { DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
@@ -13,7 +13,7 @@ export interface UploadDeps {
 
 const UPLOADED = '/';
 
-/** Whether it was sent by a caller, and is no file of the server's folder. */
+/** Returns whether a caller sent the file. */
 export function isUploaded(key: string): boolean {
   return key.startsWith(UPLOADED);
 }

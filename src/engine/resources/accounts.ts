@@ -1,4 +1,4 @@
-// Accounts at other services: making, changing, deleting, and handing their fields to the code that calls those services.
+// Accounts at other services: creating, changing, deleting, and their fields for the code that calls those services.
 
 import type { Account } from '../../domain/data.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -57,7 +57,7 @@ function noAccount(id: string): Refusal {
 
 type Fields = Account['fields'];
 
-/** Field by field: a caller cannot send back values that are never shown. Null takes one away. */
+/** Merges field by field: a caller cannot send back values that are never shown. Null deletes a field. */
 function mergedFields(before: Fields, given: Fields = {}): Fields {
   const entries = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
   if (entries.length > LIMITS.accountFields) {
@@ -69,7 +69,7 @@ function mergedFields(before: Fields, given: Fields = {}): Fields {
       `a field whose name has ${long[0].length} characters; it has 1 to ${LIMITS.accountFieldChars} of them`,
     );
   }
-  // As own members, whatever their names: `__proto__` is one of them.
+  // As own members: `__proto__` is a possible name.
   const fields = Object.fromEntries(entries);
   const bytes = Buffer.byteLength(JSON.stringify(fields));
   if (bytes > LIMITS.accountBytes) {
@@ -82,7 +82,7 @@ function refusedFields(message: string): Refusal {
   return new Refusal('malformed', `fields are ${message}`, { errors: [{ parameter: 'fields', message }] });
 }
 
-/** The account that a prop's value names; null when it names none. */
+/** Returns the account that a prop's value names; null when it names none. */
 export function accountIdOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || '$auth' in value) return null;
   const { authProvisionId } = value as { authProvisionId?: unknown };

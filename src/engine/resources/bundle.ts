@@ -1,4 +1,4 @@
-// Steps as asked for → a deployment, bundled; or a refusal that says where the code is wrong.
+// From a caller's steps to a bundled deployment, or a refusal that says where the code is wrong.
 
 import { PREFIX } from '../../domain/ids.ts';
 import type { StepInput } from '../../domain/requests.ts';
@@ -14,18 +14,18 @@ interface Bundling {
   readonly ownerId: string;
   readonly id: string;
   readonly previous: Deployment | null;
-  /** Where the caller gave the code, when not as a step. */
+  /** The request's parameter with the code, when it is not a step. */
   readonly parameter?: string;
 }
 
 export interface CodeDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** None: there are no packages, and no files. */
+  /** Absent: no packages and no files. */
   readonly components?: Components;
 }
 
-/** Step ids stay with their namespace across deployments. Throws `Refusal` (code_invalid) naming file, line and column. */
+/** Makes a deployment; step ids stay with their namespace. Throws `Refusal` (code_invalid) naming file, line and column. */
 export async function makeDeployment(
   deps: CodeDeps,
   runnable: Bundling,
@@ -57,7 +57,7 @@ export async function makeDeployment(
   return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
 }
 
-/** Services that fetch code by a URL are given a link. */
+/** Returns whether the code is a URL: services that fetch code accept a link. */
 function isAddress(code: string): boolean {
   return /^\s*(https?:\/\/|git@)\S+\s*$/.test(code);
 }
@@ -68,7 +68,7 @@ function notCode(namespace: string): { ok: false; problems: readonly CodeProblem
   return { ok: false, problems: [{ file: `${namespace}.ts`, line: 1, column: 1, text }] };
 }
 
-/** Those that are files of the server's, with their code. */
+/** Reads the steps that are files of the server. */
 export async function readSteps({ components }: CodeDeps, inputs: readonly StepInput[]): Promise<StepInput[]> {
   return await Promise.all(
     inputs.map(async (input, i) => {
@@ -81,7 +81,7 @@ export async function readSteps({ components }: CodeDeps, inputs: readonly StepI
   );
 }
 
-/** Whether these steps are the deployment's own, so that no new one is made for unchanged code. */
+/** Returns whether these steps are the deployment's own, so that unchanged code makes no new deployment. */
 export function isSameCode(deployment: Deployment, inputs: readonly StepInput[]): boolean {
   if (deployment.steps.length !== inputs.length) return false;
   return inputs.every(({ namespace, code }, i) => {

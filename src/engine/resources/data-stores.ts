@@ -1,4 +1,4 @@
-// Data stores: making, renaming, deleting, and their records as callers of the API change them.
+// Data stores: creating, renaming, deleting, and changes of their records by callers of the API.
 
 import type { DataRecord, DataStore } from '../../domain/data.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -64,7 +64,7 @@ function found<T>(thing: T | undefined, id: string): T {
   return thing;
 }
 
-/** In words. */
+/** Says why a data store takes no more. */
 export function whyFull(storeId: string, { full }: Extract<SetRecord, { full: unknown }>): string {
   const most =
     full === 'records' ? `${LIMITS.recordsPerDataStore} records` : `${LIMITS.dataStoreBytes} bytes of keys and values`;

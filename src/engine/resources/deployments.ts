@@ -1,6 +1,5 @@
-// Deployments are immutable, so what was read once is right for good. Bounded by what they take: they carry their code, which
-// those of many sources of one component have in common and is kept once. With each goes the key to the addresses that
-// resume its runs.
+// A cache of deployments, which are immutable. Bounded by the size of their code, which sources of one component share, and
+// which is cached once. Each entry includes the key of its runs' resume addresses.
 
 import { createHash } from 'node:crypto';
 import type { Deployment, Runnable, Step } from '../../domain/resource.ts';
@@ -18,12 +17,12 @@ type Code = Pick<Step, 'code' | 'bundle' | 'sourceMap'>;
 interface KeptCode {
   readonly code: Code;
   readonly chars: number;
-  /** Steps that have it. */
+  /** Number of steps with this code. */
   users: number;
 }
 
 interface Entry extends KeptDeployment {
-  /** Of its steps. */
+  /** Hashes of its steps' code. */
   readonly hashes: readonly string[];
 }
 
@@ -33,7 +32,7 @@ const MAX_CODE_CHARS = 128 * 1024 * 1024;
 export class Deployments {
   readonly #store: Pick<Store, 'getDeployment' | 'deriveKey'>;
   readonly #maxCodeChars: number;
-  /** By id; the one used last comes last. */
+  /** By id; the most recently used is last. */
   readonly #kept = new Map<string, Entry>();
   /** By hash. */
   readonly #codes = new Map<string, KeptCode>();

@@ -1,4 +1,4 @@
-// Owners, their keys, and the global error workflow that each of them begins with.
+// Owners, their keys, and the global error workflow that each owner begins with.
 
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../domain/fault.ts';
@@ -15,17 +15,17 @@ import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
 export interface OwnerInput {
   readonly name: string;
   readonly email: string | null;
-  /** The key to use instead of a made one. */
+  /** The key to use instead of a generated one. */
   readonly apiKey?: string;
   readonly scopes?: readonly Scope[];
-  /** The key that asks for it; null or none: the service itself. */
+  /** The key that authorised the request; null or absent: the service itself. */
   readonly by?: ApiKey | null;
 }
 
 export interface MadeOwner {
   readonly owner: Owner;
   readonly key: ApiKey;
-  /** In the clear; the store has its hash alone. */
+  /** In plain text; the store contains only its hash. */
   readonly apiKey: string;
 }
 
@@ -44,7 +44,7 @@ export interface OwnerDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How many owners there may be, for want of a jail; null: any number. */
+  /** How many owners there may be without a jail; null: any number. */
   readonly maxOwners: number | null;
 }
 
@@ -62,7 +62,7 @@ export function createOwners(deps: OwnerDeps) {
     return { owner: write.owner, key: write.key, apiKey };
   }
 
-  /** Null when the store has an owner already. */
+  /** Returns null when the store has an owner already. */
   async function createFirstOwner(input: OwnerInput): Promise<MadeOwner | null> {
     const { write, apiKey } = await plan(input);
     const isMade = await store.createFirstOwner(write);
@@ -95,7 +95,7 @@ export function createOwners(deps: OwnerDeps) {
     };
     const apiKey = input.apiKey ?? newApiKey();
     const { by = null, scopes = OWNER_SCOPES } = input;
-    // It does not outlast the key that made it, though it has scopes that one need not have: of an owner of its own.
+    // Expires with the key that made it, though its scopes may exceed that key's: they apply to an owner of its own.
     const key = makeKey(ownerId, { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null }, by);
     const whole = { workflow, deployment, triggers: [], subscriptions: [] };
     return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
@@ -119,7 +119,7 @@ export function createOwners(deps: OwnerDeps) {
     return owner;
   }
 
-  /** `by`: the key that asks for it, which gives no more than it has; null: the command line. */
+  /** `by`: the key that authorised the request, which grants no more than it has; null: the command line. */
   async function createKey(
     ownerId: string,
     input: KeyInput,
@@ -136,7 +136,7 @@ export function createOwners(deps: OwnerDeps) {
     return { key, apiKey };
   }
 
-  /** `by`: as above; it revokes none that has more. */
+  /** `by`: as for `createKey`; a key with more scopes cannot be revoked. */
   async function revokeKey(ownerId: string, keyId: string, by: ApiKey | null): Promise<ApiKey> {
     const find = async () => (await store.listKeys(ownerId)).find(({ id }) => id === keyId);
     const before = await find();

@@ -4,8 +4,8 @@ import { PREFIX, resourceId } from '../../domain/ids.ts';
 const TIME_BYTES = 5;
 
 /**
- * A step's id stays with its namespace, also when the step was taken out and came back, or an older deployment did: it is
- * derived from both. (Rejected: to look for it in older deployments; they are removed.)
+ * Derives a step's id from runnable and namespace: the step keeps it when it was removed and added again, or when an older
+ * deployment is active again. (Rejected: looking in older deployments; they are deleted.)
  */
 export function stepIdOf(runnableId: string, namespace: string): string {
   const hash = createHash('sha256').update(`${runnableId} ${namespace}`).digest();

@@ -1,4 +1,4 @@
-// Subscriptions: what may be linked, and to what.
+// Subscriptions: which emitters and listeners may be linked.
 
 import { ERRORS, HEARD_BY_NAME } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -90,7 +90,7 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
   }
 }
 
-/** Throws `Refusal`: a misspelt name would never match, in silence. */
+/** Throws `Refusal`: a misspelt name would never match, without an error. */
 export function checkEventName(eventName: string, parameter = 'event_name'): void {
   if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
   const message = `nothing is heard as ${JSON.stringify(eventName)}: of the names that begin with $ there is ${ERRORS}`;

@@ -1,5 +1,5 @@
-// From triggers as asked for to the triggers and subscriptions that stand for them. A trigger that was there before and
-// is asked for again keeps its id and address, so that an update does not break callers.
+// From the triggers of a request to the triggers and subscriptions in the store. A trigger that existed before and is
+// requested again keeps its id and address, so that an update does not break callers.
 
 import { createHash } from 'node:crypto';
 import { ERRORS } from '../../domain/emission.ts';
@@ -18,20 +18,20 @@ export interface TriggerDeps {
   readonly ids: Ids;
 }
 
-/** Whom the triggers start, and whether they do so now. */
+/** The workflow or source that the triggers start, and whether it is enabled. */
 export interface Listener {
   readonly ownerId: string;
   readonly id: string;
   readonly active: boolean;
 }
 
-/** One trigger of those that were asked for. `parameter`: where in the request. */
+/** One requested trigger. `parameter`: its path in the request. */
 interface Asked<T = TriggerInput> {
   readonly input: T;
   readonly parameter: string;
 }
 
-/** Throws `Refusal` for an emitter that is not there, or a schedule that cannot be. */
+/** Throws `Refusal` for a missing emitter or an invalid schedule. */
 export async function planTriggers(
   deps: TriggerDeps,
   listener: Listener,
@@ -47,7 +47,7 @@ export async function planTriggers(
   return planned;
 }
 
-/** The same triggers for a listener that was switched on or off: schedules sleep while it is off. */
+/** Returns the triggers of a listener that was enabled or disabled: schedules sleep while it is disabled. */
 export function reschedule(deps: TriggerDeps, listener: Listener, standing: readonly ShownTrigger[]): ShownTrigger[] {
   return standing.map(({ subscription, trigger }) => {
     if (!trigger?.schedule) return { subscription, trigger };
@@ -154,7 +154,7 @@ function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, event
   };
 }
 
-/** The triggers of a workflow or source as they stand. */
+/** Returns the current triggers of a workflow or source. */
 export async function standingTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
   const [triggers, subscriptions] = await Promise.all([
     store.listTriggers(ownerId, listenerId),
@@ -166,7 +166,7 @@ export async function standingTriggers(store: Store, ownerId: string, listenerId
     .reverse();
 }
 
-/** Halves of what the store writes. */
+/** Splits triggers into the records that the store writes. */
 export function partsOf(shown: readonly ShownTrigger[]): { triggers: Trigger[]; subscriptions: Subscription[] } {
   return {
     triggers: shown.flatMap(({ trigger }) => (trigger ? [trigger] : [])),

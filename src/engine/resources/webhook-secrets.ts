@@ -1,4 +1,4 @@
-// What a webhook signs with: one secret for `v1` always, and one for `v1a` while it is asked for; after a rotation those before
+// The signing secrets of a webhook: always one for `v1`, and one for `v1a` if requested; after a rotation, replaced secrets
 // sign for a while, too.
 
 import { Refusal } from '../../domain/fault.ts';
@@ -8,15 +8,15 @@ import type { Random } from '../../ports.ts';
 
 export interface SecretDeps {
   readonly random: Random;
-  /** `whsec_…`, of 32 bytes. */
+  /** Returns `whsec_…`, from 32 bytes. */
   readonly newSecret: (bytes: Uint8Array) => string;
-  /** `whsk_…` and its `whpk_…`, of 32 bytes. */
+  /** Returns `whsk_…` and its `whpk_…`, from 32 bytes. */
   readonly newSigningKey: (seed: Uint8Array) => { readonly secret: string; readonly publicKey: string };
 }
 
 const SECRET_BYTES = 32;
 
-/** Those of a webhook that had `before`, and signs like this from now on. */
+/** Returns the secrets of a webhook that had `before`, for these signature schemes. */
 export function secretsFor(
   deps: SecretDeps,
   signature: readonly SignatureScheme[],
@@ -30,7 +30,7 @@ export function secretsFor(
   ];
 }
 
-/** A new secret for each scheme; those before are over at `nowMs + overlapMs` at the latest. Throws `Refusal` when too many still sign. */
+/** Returns a new secret for each scheme; earlier ones end within `overlapMs`. Throws `Refusal` when too many still sign. */
 export function rotated(
   deps: SecretDeps,
   webhook: Webhook,

@@ -1,4 +1,4 @@
-// Webhooks: making, changing, deleting, new secrets.
+// Webhooks: creating, changing, deleting, rotating secrets.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -12,10 +12,10 @@ export interface WebhookDeps extends SecretDeps {
   readonly store: Pick<Store, 'createWebhook' | 'updateWebhook' | 'deleteWebhook'>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Why an address may never be reached; null when it may. */
+  /** Returns why an address may never be reached; null when it may. */
   readonly reasonAgainst: (url: string) => string | null;
   readonly wake: Wake;
-  /** What is claimed for it and not sent yet goes back to the store. */
+  /** Releases the webhook's claimed deliveries that are not being sent. */
   readonly letGo: (webhookId: string) => void;
 }
 
@@ -78,7 +78,7 @@ export function createWebhooks(deps: WebhookDeps) {
     }));
   }
 
-  /** What is on its way from the store was claimed with the webhook as it was before, and goes back to it. */
+  /** Changes a webhook. Claimed deliveries have its old settings, so they are released. */
   async function change(ownerId: string, id: string, made: (before: Webhook) => Webhook): Promise<Webhook> {
     const after = await store.updateWebhook(ownerId, id, (before) => ({
       ...made(before),
@@ -86,7 +86,7 @@ export function createWebhooks(deps: WebhookDeps) {
     }));
     if (!after) throw noWebhook(id);
     deps.letGo(id);
-    // Deliveries that were held may be due, and an operation may have waited for the webhook to be enabled.
+    // Held deliveries may be due, and an operation may have waited for the webhook to be enabled.
     deps.wake.notify('deliveries');
     deps.wake.notify('operations');
     return after;
@@ -102,7 +102,7 @@ export function createWebhooks(deps: WebhookDeps) {
   return { createWebhook, updateWebhook, rotateSecret, deleteWebhook };
 }
 
-/** Member by member: what is not given stays as it is; null is the default again. */
+/** Merges member by member: absent ones stay; null restores the default. */
 function settingsFrom(before: WebhookSettings, given: WebhookInput['settings'] = {}): WebhookSettings {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   const defaults: Readonly<Record<string, unknown>> = { ...DEFAULT_WEBHOOK_SETTINGS };

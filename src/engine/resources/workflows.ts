@@ -1,4 +1,4 @@
-// Workflows: making, changing, rolling back, deleting.
+// Workflows: creating, changing, rolling back, deleting.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -99,14 +99,14 @@ export function createWorkflows(deps: WorkflowDeps) {
       const { id, deploymentId } = workflow;
       throw new Refusal('not_found', `there is no workflow ${id}, or no deployment ${deploymentId} of it, any more`);
     }
-    // Environment and memory are given to a process when it starts, so it is replaced with either of them too.
+    // A process gets environment and memory at its start, so a change of either replaces the process.
     const isSameProcess =
       before.deployment.id === workflow.deploymentId &&
       JSON.stringify(before.workflow.settings) === JSON.stringify(workflow.settings);
     if (!isSameProcess) runner.retire(before.deployment.id);
     if (!isSameProcess || !before.workflow.active) deps.warm(workflow, after.deployment);
     deps.wake.notify('schedules');
-    // More of its runs may begin, or sooner.
+    // The change may let more runs begin, or let them begin earlier.
     deps.wake.notify('runs');
   }
 

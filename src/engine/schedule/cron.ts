@@ -1,4 +1,4 @@
-// When a schedule ticks, and the event that a tick is.
+// The ticks of a schedule, and their events.
 
 import { Cron } from 'croner';
 import { utf8 } from '../../domain/bytes.ts';
@@ -7,8 +7,8 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Schedule } from '../../domain/resource.ts';
 
 /**
- * Throws `Refusal` when the schedule cannot be: a cron expression or timezone that does not exist, or that has no next time.
- * `parameter`: where in the request it stands.
+ * Throws `Refusal` for an invalid schedule: a wrong cron expression, an unknown timezone, or no next tick. `parameter`: its
+ * path in the request.
  */
 export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs: number; parameter: string }): void {
   if (schedule.cron === null) return;
@@ -28,7 +28,7 @@ export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs:
   if (!next) refuse('cron', `cron ${JSON.stringify(cron)} has no next time`);
 }
 
-/** The library's own words about it name no such thing until a date is made of it, and then many others. */
+/** Checked here: the library reports an unknown timezone only when it computes a date, with varying errors. */
 function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -44,25 +44,25 @@ function whyNoCron(cron: string, { message }: Error): string {
   return `it has five fields, like "0 9 * * 1-5", or six with seconds before them, but here are ${fields}`;
 }
 
-/** The first tick of a schedule, after `nowMs`. */
+/** Returns the first tick of a schedule after `nowMs`. */
 export function firstTickMs(schedule: Schedule, nowMs: number): number {
   return isCron(schedule) ? cronAfterMs(schedule, nowMs) : nowMs + intervalOf(schedule);
 }
 
-/** One due time of a schedule, as it is fired. */
+/** One due time of a schedule that is fired. */
 export interface DueTick {
   readonly dueAtMs: number;
-  /** When it is fired; never before it is due. */
+  /** When the tick is fired; never before it is due. */
   readonly firedAtMs: number;
-  /** The due time behind it that lies in the future, so that ticks that were missed are made up for by this one. */
+  /** The next due time in the future: this tick makes up for the missed ones. */
   readonly nextAtMs: number;
-  /** Due times between the two, which get no tick. */
+  /** Due times between `dueAtMs` and now, which get no tick. */
   readonly missed: number;
 }
 
 /**
- * The tick that was due at `dueAtMs`, fired now. What comes next lies behind the due time whatever the clock says: a clock
- * that is behind, or was set back since the tick was found to be due, would have the same tick come again.
+ * Returns the tick that was due at `dueAtMs`, fired now. The next due time is always behind it: a clock that is behind, or
+ * was set back since, would fire the same tick twice.
  */
 export function dueTick(schedule: Schedule, dueAtMs: number, nowMs: number): DueTick {
   const firedAtMs = Math.max(nowMs, dueAtMs);
@@ -87,11 +87,11 @@ function isCron(schedule: Schedule): schedule is CronSchedule {
 
 function cronAfterMs({ cron, timezone }: CronSchedule, ms: number): number {
   const next = new Cron(cron, { timezone, mode: '5-or-6-parts' }).nextRun(new Date(ms));
-  // A cron that has no next time again sleeps for good; the largest date that JavaScript knows.
+  // A cron without another tick sleeps forever: the largest date of JavaScript.
   return next ? next.getTime() : 8.64e15;
 }
 
-/** Due times behind `dueAtMs` and up to `nowMs`, at most LIMITS.missedTicks of them. */
+/** Counts due times behind `dueAtMs` and up to `nowMs`, at most LIMITS.missedTicks. */
 function missedOf(schedule: CronSchedule, dueAtMs: number, nowMs: number): number {
   let missed = 0;
   let nextAtMs = cronAfterMs(schedule, dueAtMs);
@@ -102,7 +102,7 @@ function missedOf(schedule: CronSchedule, dueAtMs: number, nowMs: number): numbe
   return missed;
 }
 
-/** The event's bytes. */
+/** Returns the event's bytes. */
 export function tickEvent(schedule: Schedule, { dueAtMs, firedAtMs, missed }: DueTick): Uint8Array {
   const timestamp = Math.floor(firedAtMs / 1000);
   const due = { due_at_ms: dueAtMs, missed_ticks: missed };

@@ -1,5 +1,5 @@
-// Deletes, a little at a time, what is no longer seen or needed, to free its room: what is left of data stores that are
-// gone or were cleared, records that have expired, and deployments that newer ones have replaced.
+// Deletes, in small steps, what is no longer shown or needed: records of deleted or cleared data stores, expired
+// records, and deployments that newer ones have replaced.
 
 import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import type { Clock } from '../../ports.ts';
@@ -15,15 +15,15 @@ interface JanitorDeps extends LoopPorts {
 }
 
 const POLL_MS = 10 * MINUTE_MS;
-/** From one walk over the deployments to the next. */
+/** Interval between walks over the deployments. */
 const WALK_MS = HOUR_MS;
-/** Between two steps, so that they never hold up the work that users wait for. */
+/** Pause between two steps, so that they never delay the work that users wait for. */
 const PAUSE_MS = 20;
 
 export class Janitor {
   readonly #deps: JanitorDeps;
   readonly #loop: Loop;
-  /** Of a walk that is under way. */
+  /** The position of a walk under way. */
   #after: DeploymentPlace | null = null;
   #walkedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -41,14 +41,14 @@ export class Janitor {
     return this.#loop.stop();
   }
 
-  /** One bounded step. */
+  /** Makes one bounded step. */
   async tick(): Promise<number> {
     const { store } = this.#deps;
     const isMore = (await store.sweepData()) || (await this.#walk());
     return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether there is more of it. */
+  /** Returns whether the walk has more steps. */
   async #walk(): Promise<boolean> {
     const { store, clock } = this.#deps;
     const nowMs = clock.nowMs();

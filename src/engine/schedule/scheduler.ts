@@ -1,4 +1,4 @@
-// What happens at a time: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
+// Work at a time: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
 
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
@@ -26,7 +26,7 @@ export interface SchedulerDeps extends LoopPorts {
 const TRIGGERS_AT_ONCE = 200;
 const WAITS_AT_ONCE = 500;
 const POLL_MS = 5000;
-/** Between two steps of pruning, so that it never holds up the work that users wait for. */
+/** Pause between two steps of pruning, so that it never delays the work that users wait for. */
 const PRUNE_PAUSE_MS = 20;
 
 export class Scheduler {
@@ -72,7 +72,7 @@ export class Scheduler {
     return isMore;
   }
 
-  /** One bounded step; 0 while there is more. */
+  /** Makes one bounded step; returns 0 while there is more. */
   async tickRetention(): Promise<number> {
     const { store, clock, retentionDays } = this.#deps;
     const { next } = await store.prune(clock.nowMs() - retentionDays * DAY_MS, this.#pruneFrom);

@@ -1,5 +1,5 @@
-// Hooks of a source run as one run of it: what they emit, what they write to the db and what dedupe remembers is committed
-// together when the last of them has succeeded, and not at all when one throws.
+// Hooks of a source run as one run: their emissions, their db writes and the ids for dedupe are committed together
+// when the last hook has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../../domain/bytes.ts';
 import { directEmission, type HOOK_NAMES } from '../../domain/emission.ts';
@@ -10,7 +10,7 @@ import type { ComponentShape, Hook } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
 
-/** Channels on which the service asks a source to run hooks instead of `run`; user code cannot emit there. */
+/** Channels that make a source run hooks instead of `run`; user code cannot emit on them. */
 export const HOOK_CHANNELS: Readonly<Record<(typeof HOOK_NAMES)[number], Hook>> = {
   $deploy: 'deploy',
   $activate: 'activate',
@@ -27,7 +27,7 @@ interface Hooked {
   readonly shape: ComponentShape;
 }
 
-/** The hooks that a run is asked for; null: it is an ordinary one. */
+/** Returns the requested hooks of a run; null: it is an ordinary one. */
 export function hooksOf(emission: { readonly name: string; readonly body: Uint8Array }): readonly Hook[] | null {
   const first = HOOK_CHANNELS[emission.name as keyof typeof HOOK_CHANNELS];
   if (first === undefined) return null;
@@ -35,7 +35,7 @@ export function hooksOf(emission: { readonly name: string; readonly body: Uint8A
   return hooks ?? [first];
 }
 
-/** Runs those that the component has. Throws `Refusal` (422) with message and stack when one failed. */
+/** Runs the hooks that the component has. Throws `Refusal` (422) with message and stack when one failed. */
 export async function runHooks(deps: HookDeps, { source, shape }: Hooked, hooks: readonly Hook[]): Promise<void> {
   const asked = hooks.filter((hook) => shape.hooks.includes(hook));
   const [first] = asked;
@@ -57,10 +57,10 @@ function refusalOf(hook: string, fault: Fault): Refusal {
   });
 }
 
-/** The last one that the run's record tells of; the run may have been another node's. */
+/** Returns the last hook in the run's record, since another node may have executed it. */
 async function failedHook(store: Store, ownerId: string, run: number): Promise<string | null> {
   const record = await store.getRun(ownerId, run);
-  // Cut out, not parsed: what else the code has exported may be millions of values.
+  // Cut out, not parsed: the code's other exports may be millions of values.
   const hook = stepsIn(record?.detail ?? '{}').at(-1)?.exports.$hook;
   return hook?.startsWith('"') ? (JSON.parse(hook) as string) : null;
 }

@@ -1,6 +1,6 @@
-// Changes of sources, one at a time for each source: two at once would mix their hooks, and one would switch off what the
-// other has just switched on. Those that are asked for here go in that order; those of other nodes, and those that were cut
-// off and are being finished (source-repairs.ts), are seen by their mark in the store, and waited for.
+// Changes of sources, one at a time for each source: two at once would mix their hooks, and one would disable what the
+// other has just enabled. Changes at this node run in the order of their requests; those of other nodes, and interrupted
+// ones that are being finished (source-repairs.ts), are found by their mark in the store, and waited for.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
@@ -14,7 +14,7 @@ import { noSource } from './source-writes.ts';
 export interface SourceChangesDeps {
   readonly store: Pick<Store, 'beginSourceChange' | 'endSourceChange'>;
   readonly wake: Wake;
-  /** How long a change waits for the one before it. */
+  /** How long a change waits for the previous one. */
   readonly waitMs?: number;
 }
 
@@ -39,9 +39,9 @@ export class SourceChanges {
   }
 
   /**
-   * Does `work` as this source's only change. A `Refusal` that it throws leaves nothing half made, so the change is over.
-   * That of a creation begins with the first write of `work`. Throws `Refusal` when the source is gone, or others are at it
-   * for too long.
+   * Does `work` as this source's only change. A `Refusal` that `work` throws leaves no partial change, so the change is over.
+   * A creation begins with the first write of `work`. Throws `Refusal` when the source is gone, or other changes take too
+   * long.
    */
   do<T>(change: SourceChange, work: () => Promise<T>): Promise<T> {
     return this.#queue.do(change.sourceId, async () => {
@@ -60,12 +60,12 @@ export class SourceChanges {
   async #begin(change: SourceChange): Promise<void> {
     const { sourceId, kind } = change;
     for (let leftMs = this.#waitMs; ; leftMs -= POLL_MS) {
-      // Before the mark is there: else it would be taken for an abandoned one.
+      // Before the mark is written: otherwise it would be read as abandoned.
       this.#underWay.add(sourceId);
       if (kind === 'create') return;
       const begun = await this.#store.beginSourceChange(change);
       if (begun === 'begun') return;
-      // What is busy may be one that is to be finished here.
+      // The other change may be one that this process must finish.
       this.#underWay.delete(sourceId);
       if (begun === undefined) throw noSource(sourceId);
       if (leftMs <= 0) throw new Refusal('conflict', `another change of ${sourceId} is under way: try again later`);
@@ -83,7 +83,7 @@ export class SourceChanges {
         () => true,
         () => false,
       ));
-    // Storage went away in the middle.
+    // Storage failed in the middle.
     if (!isOver) this.#wake.notify('sourceChanges');
   }
 }

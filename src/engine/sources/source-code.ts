@@ -1,17 +1,17 @@
-// What a source is made of: code that was sent, or a component that is a file of the server's.
+// The code of a source: sent by the caller, or a component in a file of the server.
 
 import { plainCode } from '../../domain/origin.ts';
 import type { BundledCode, SourceInput, WholeSource } from '../../domain/requests.ts';
 import type { Components } from '../components/components.ts';
 
 export interface SourceCode {
-  /** As it is kept. */
+  /** As stored. */
   readonly code: string;
   /** Bundled already. */
   readonly ready?: BundledCode;
 }
 
-/** What is asked for, or what was there before. Throws `Refusal` for a file that cannot be. */
+/** Returns the requested code, or the previous one. Throws `Refusal` for an invalid file. */
 export async function codeOf(
   components: Components | undefined,
   { componentCode, componentPath, component, ready: given }: SourceInput,

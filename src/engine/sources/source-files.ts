@@ -1,5 +1,5 @@
-// A source component that its caller has bundled (`errand deploy`). It is the owner's source of that path, known by an id
-// that is made of both, as with workflow files (files/identity.ts).
+// A source component that its caller has bundled (`errand deploy`). The owner's source of that path; its id is derived from
+// both, as with workflow files (files/identity.ts).
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -30,7 +30,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
     const standing = await store.getSource(ownerId, id);
     if (!standing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
-    // One that is just being made may be taken back: a change of it waits for that.
+    // A source that is being created may still be undone: a change waits for the creation.
     const isDone = standing.settings.inHooks !== true;
     const isSame = isDone && standing.componentCode === code && configuredProps === undefined;
     if (isSame && (name === undefined || name === standing.name)) {
@@ -44,7 +44,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     }
   }
 
-  /** Apps, actions, and what components share have default exports, too. What cannot be loaded is refused as always. */
+  /** Apps, actions and shared code have default exports, too. Code that cannot be loaded is refused as always. */
   async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
     const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
     const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };

@@ -1,4 +1,4 @@
-// From a source as asked for to the record, the triggers and the deployment that stand for it.
+// From a requested source to its record, triggers and deployment.
 
 import { Refusal } from '../../domain/fault.ts';
 import type { PropDefinitions, PropValues } from '../../domain/props.ts';
@@ -18,14 +18,14 @@ export interface SourcePlanDeps extends TriggerDeps, PropsDeps {
 }
 
 export interface PlannedSource extends WholeSource {
-  /** Null: the one that stands. */
+  /** Null: the current one. */
   readonly deployment: Deployment | null;
   readonly shape: ComponentShape;
 }
 
 const NAMESPACE = 'source';
 
-/** Writes nothing. Throws `Refusal` (422) for code that does not compile or load, and for props that cannot be. */
+/** Writes nothing. Throws `Refusal` (422) for code that does not compile or load, and for invalid props. */
 export async function planSource(
   deps: SourcePlanDeps,
   of: { ownerId: string; id: string },
@@ -79,7 +79,7 @@ async function deploymentOf(
   return { deployment: made, made };
 }
 
-/** What the component says of itself. Throws `Refusal` (422) when it cannot be loaded, or is no source. */
+/** Returns the component's description. Throws `Refusal` (422) when it cannot be loaded, or is no source. */
 export async function shapeOfSource(runner: Runner, deployment: Deployment): Promise<ComponentShape> {
   const described = await runner.describe(deployment);
   if (!described.ok) {
@@ -93,7 +93,7 @@ export async function shapeOfSource(runner: Runner, deployment: Deployment): Pro
   throw new Refusal('impossible', wrong, { errors: [{ parameter: 'component_code', message: wrong }] });
 }
 
-/** What belongs elsewhere, and where. */
+/** Other types of components, and where they belong. */
 const OTHER_TYPES: Readonly<Record<string, string>> = {
   action: 'of type action, which is a step of a workflow; a source has no type',
   app: 'of type app, which is for the props of other components; a source has no type',
@@ -109,7 +109,7 @@ function whyNoSource(shape: ComponentShape): string | null {
   return null;
 }
 
-/** What was configured, as the caller sent it. */
+/** Returns the configuration, as the caller sent it. */
 export function propsOf(
   { configuredProps, additionalProps: additional, secretProps: secret }: Source,
   own: PropDefinitions,
@@ -127,17 +127,17 @@ interface InterfaceValue {
   readonly triggerId?: string;
 }
 
-/** Of an http prop as callers are shown it. */
+/** Members that the service writes into an http prop when it shows one. */
 const WRITTEN = new Set(['triggerId', 'endpoint_url']);
 
-/** What the service itself wrote into an http prop is not part of the configuration that a caller sends back. */
+/** Removes what the service wrote into http props, which is not part of the caller's configuration. */
 function withoutInterfaces(configured: PropValues, definitions: PropDefinitions): PropValues {
   const isHttp = ([prop, value]: [string, unknown]): boolean =>
     definitions[prop]?.type === '$.interface.http' || isWritten(value);
   return Object.fromEntries(Object.entries(configured).filter((entry) => !isHttp(entry)));
 }
 
-/** Of code that asks for it no more, too. */
+/** Checks the value alone, for props that the code no longer declares, too. */
 function isWritten(value: unknown): boolean {
   const id = (value as InterfaceValue | null | undefined)?.triggerId;
   return (

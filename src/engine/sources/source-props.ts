@@ -1,4 +1,4 @@
-// The interfaces that a source's props ask for: how it is triggered.
+// The interfaces that a source's props declare: its triggers.
 
 import { Refusal } from '../../domain/fault.ts';
 import { givenValue, type PropDefinitions, type PropValues } from '../../domain/props.ts';
@@ -13,7 +13,7 @@ export interface PlannedInterface {
   readonly schedule: Schedule | null;
 }
 
-/** Throws `Refusal` (422) naming the timer that has no schedule, or one that cannot be. */
+/** Throws `Refusal` (422) naming a timer without a schedule, or with an invalid one. */
 export function plannedInterfaces(
   place: PropsPlace,
   { definitions, configured }: { definitions: PropDefinitions; configured: PropValues },

@@ -1,10 +1,9 @@
-// Abandoned changes of sources: their node is gone, or storage went away in the middle. Each is finished
-// here, by one node. A source whose creator was never answered goes; an update goes on from what stands in the row; a
-// deletion goes on.
+// Abandoned changes of sources: their node died, or storage failed in the middle. Each is finished by one node. A source
+// whose creator got no answer is deleted; an update continues from the row; a deletion continues.
 //
-// What the hooks did is asked of their runs. Those that wait are cancelled first, and those that a living node executes are
-// waited for: what is asked for here would run beside them, and a hook that registers a webhook at a vendor would do so
-// twice. Not cancelled, since what it has registered by then would stay there, and no record would name it.
+// Runs of hooks show what the hooks did. Waiting ones are cancelled first, and those that a living node executes are
+// waited for: other hooks would run beside them, and a hook that registers a webhook at a vendor would do so
+// twice. They are not cancelled, since a registration that they have made would stay there without a record.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../domain/fault.ts';
@@ -24,11 +23,11 @@ export interface SourceRepairsDeps extends SourceDeps, LoopPorts {
   readonly wake: WakeUps;
 }
 
-/** What became of a source whose change was cut off. */
+/** The result of a repair. */
 type Repaired = 'gone' | 'deleted' | 'on' | 'off' | 'unchanged';
 
 interface Taken extends SourceChange {
-  /** Runs of hooks that were seen to have begun: of one that is over the store may not know any more. */
+  /** Runs of hooks that have begun: the store may have deleted one that is over. */
   readonly begun: Set<number>;
   isUnderWay: boolean;
 }
@@ -60,18 +59,18 @@ export class SourceRepairs {
     this.#loop.start();
   }
 
-  /** What is being finished is left as it stands: to another node, or the next start. */
+  /** Leaves unfinished repairs to another node, or to the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#loop.stop();
   }
 
-  /** Also before the start, and before this process claims anything: hooks that wait are cancelled before they begin. */
+  /** Called before the start, too, before this process claims anything: waiting hooks are cancelled before they begin. */
   async take(): Promise<void> {
     const { store, changes } = this.#deps;
     const found = await store.takeSourceChanges([...changes.underWay, ...this.#taken.keys()]);
     for (const change of found) {
-      // It may have begun while they were looked for.
+      // The change may have begun here during the search.
       if (changes.underWay.has(change.sourceId)) this.#loop.wake(RETRY_MS);
       else this.#taken.set(change.sourceId, { ...change, begun: new Set(), isUnderWay: false });
     }
@@ -93,7 +92,7 @@ export class SourceRepairs {
     return [...this.#taken.values()].filter(({ isUnderWay }) => !isUnderWay);
   }
 
-  /** Never throws. One that fails is tried again. */
+  /** Never throws. A failed repair is retried. */
   async #finish(taken: Taken): Promise<void> {
     const { log } = this.#deps;
     const { ownerId: owner, sourceId: source, kind } = taken;
@@ -122,7 +121,7 @@ export class SourceRepairs {
     if (!(await this.#deps.store.getSource(ownerId, sourceId))) return 'gone';
     if (kind === 'update') return this.#goOn(taken, last);
     const isOff = last?.name === '$deactivate' && last.state !== 'cancelled';
-    // What was never switched on, and a hook that threw, leaves nothing to switch off.
+    // A source that was never enabled, or whose hook threw, needs no deactivation.
     const isOn = kind === 'delete' || (last !== undefined && last.state !== 'failed');
     return this.#delete(taken, isOn && !isOff);
   }
@@ -138,14 +137,14 @@ export class SourceRepairs {
     return 'deleted';
   }
 
-  /** An update: as it was if no hook had begun, and else from what stands in the row. */
+  /** Finishes an update: undone if no hook had begun, else continued from the row. */
   async #goOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
     const { store } = this.#deps;
     const { ownerId, sourceId } = taken;
     const whole = await wholeSource(store, ownerId, sourceId);
     const { active, settings } = whole.source;
     if (settings.inHooks === true) return this.#switchOn(taken, last);
-    // A hook that threw has left it as it was, too.
+    // A hook that threw has changed nothing.
     if (!active || last?.name !== '$deactivate' || last.state === 'failed') {
       if (!(await store.endSourceChange(ownerId, sourceId))) throw new Lost();
       return 'unchanged';
@@ -155,7 +154,7 @@ export class SourceRepairs {
     return this.#switchOn(taken, undefined);
   }
 
-  /** Off, where its hook fails: the run's error tells of it. */
+  /** Enables the source, or disables it when its hook fails: the run has the error. */
   async #switchOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
     const isOn = last?.name === '$activate' && last.state === 'succeeded';
     if (!isOn && !(await this.#activate(taken))) return this.#write(taken, 'off');
@@ -171,7 +170,7 @@ export class SourceRepairs {
       await runHooks(this.#deps, standing, ['activate']);
       return true;
     } catch (error) {
-      // Its queue is full: later.
+      // Its queue is full: retried later.
       if (error instanceof Refusal && error.code !== 'rate_limited') return false;
       throw error;
     }
@@ -186,12 +185,12 @@ export class SourceRepairs {
     return phase;
   }
 
-  /** What fails since this process is being stopped says nothing of the source. */
+  /** Throws when this process is being stopped: failures since then say nothing about the source. */
   #goAhead(): void {
     if (this.#isStopped) throw new Error('stopped');
   }
 
-  /** The last run of a hook that has begun, when none is open any more. One that runs has its time limit. */
+  /** Returns the last hook run that has begun, once none is open. A running one has its time limit. */
   async #lastHook(taken: Taken): Promise<HookRun | undefined> {
     for (;;) {
       const runs = await this.#cancelHooks(taken);
@@ -201,7 +200,7 @@ export class SourceRepairs {
     }
   }
 
-  /** As they stood before. */
+  /** Cancels waiting hook runs. Returns all as they were before. */
   async #cancelHooks({ ownerId, sourceId, begun }: Taken): Promise<readonly HookRun[]> {
     const { store, cancelRun } = this.#deps;
     const runs = await store.hookRuns(ownerId, sourceId);

@@ -1,4 +1,4 @@
-// What a source's run needs beyond a workflow's: its configuration, its endpoints, its db.
+// What a source's run needs beyond a workflow's: configuration, endpoints, db.
 
 import type { Dedupe, Deployment, Source } from '../../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
@@ -9,7 +9,7 @@ import { propsInput } from '../components/component-props.ts';
 import type { PropStores } from '../components/prop-stores.ts';
 import { hooksOf } from './hooks.ts';
 
-/** Null when the source is gone. Its db is as it stands now. */
+/** Returns null when the source is gone. Reads its current db. */
 export async function sourceInput(
   deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,
@@ -17,7 +17,7 @@ export async function sourceInput(
 ): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
-  // On Postgres each of these is a round trip.
+  // Each of these is a round trip on Postgres.
   const [source, db] = await Promise.all([store.getSource(ownerId, sourceId), store.readSourceDb(sourceId)]);
   if (!source) return null;
   const { configuredProps: configured, additionalProps: additional, dedupe } = source;
@@ -29,7 +29,7 @@ export async function sourceInput(
   return { input: { ...props, sourceId, call, endpoints, db }, dedupe };
 }
 
-/** Name of an `$.interface.http` prop → the address of its endpoint. */
+/** Returns the name of each `$.interface.http` prop with the address of its endpoint. */
 export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
   const endpoints: Record<string, string> = {};
   if (Object.values(source.configuredProps).every((value) => triggerIdIn(value) === undefined)) return endpoints;
@@ -40,7 +40,7 @@ export async function endpointsOf(store: Store, source: Source, publicUrl: strin
   return endpoints;
 }
 
-/** Names of the `$.interface.http` props that this trigger serves: their configured value is `{triggerId}`. */
+/** Returns the `$.interface.http` props that this trigger serves: their configured value is `{triggerId}`. */
 function httpProps(configuredProps: Readonly<Record<string, unknown>>, triggerId: string): string[] {
   return Object.entries(configuredProps)
     .filter(([, value]) => triggerIdIn(value) === triggerId)
@@ -51,7 +51,7 @@ function triggerIdIn(value: unknown): unknown {
   return (value as { triggerId?: unknown } | null | undefined)?.triggerId;
 }
 
-/** Under a dedupe strategy an emission without an id is an error, never a silent drop. */
+/** Fails the run for an emission without an id under a dedupe strategy, instead of dropping it silently. */
 export function checkDedupe(outcome: RunOutcome, deployment: Deployment, clock: Clock): RunOutcome {
   if (outcome.end.kind !== 'succeeded') return outcome;
   if (outcome.outgoing.every((out) => out.kind !== 'emit' || out.itemId !== null)) return outcome;

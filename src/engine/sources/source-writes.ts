@@ -1,4 +1,4 @@
-// A source as it stands, and as the store writes it while it is changed.
+// A source in the store, and what a change writes.
 
 import { Refusal } from '../../domain/fault.ts';
 import type { WholeSource } from '../../domain/requests.ts';
@@ -9,13 +9,13 @@ import type { Store } from '../../store/contract/store.ts';
 import { partsOf, reschedule, standingTriggers, type TriggerDeps } from '../resources/triggers.ts';
 import { type PlannedSource, shapeOfSource } from './source-plan.ts';
 
-/** A source that stands, with what it says of itself. */
+/** A source in the store, with its component's description. */
 export type Standing = Omit<PlannedSource, 'deployment'>;
 
-/** Schedules tick only when it is on; while hooks run, callers who wait are answered beside them, and the change goes on. */
+/** Schedules tick only in `on`; `in hooks`: runs whose callers wait are executed beside the hooks. */
 export type Phase = 'in hooks' | 'on' | 'off';
 
-/** What the store writes. */
+/** Returns what the store writes. */
 export function written(
   deps: TriggerDeps,
   planned: WholeSource & { deployment: Deployment | null },

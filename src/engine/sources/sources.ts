@@ -1,8 +1,8 @@
-// Event sources: deployed from component code, their interfaces turned into triggers, their hooks run as runs, so that
-// what a hook emits and remembers is committed like everything else.
+// Event sources: deployed from component code, their interfaces as triggers, their hooks as runs, so that emissions and
+// ids of a hook are committed like those of any run.
 //
-// A change is several transactions with hooks between them. What a killed process leaves of one, source-repairs.ts finishes:
-// it goes by the row (`inHooks`: the change is written), and by the runs of hooks since.
+// A change is several transactions with hooks between them. source-repairs.ts finishes a change that a killed process left:
+// it reads the row (`inHooks`: the change is written), and the runs of hooks since.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -39,14 +39,14 @@ export function createSources(deps: SourceDeps) {
     const isActive = input.active ?? true;
     const hooks: Hook[] = isActive ? ['deploy', 'activate'] : ['deploy'];
     return changes.do({ ownerId, sourceId: id, kind: 'create' }, async () => {
-      // Its endpoints exist before the first hook, and nothing ticks before the last one.
+      // Its endpoints exist before the first hook; its schedules do not tick before the last one.
       await store.createSource(
         written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
       );
       try {
         await runHooks(deps, planned, hooks);
       } catch (error) {
-        // With storage away it is unknown what the hooks did.
+        // When storage has failed, the effect of the hooks is unknown.
         if (!(error instanceof Refusal)) throw error;
         await store.deleteSource(ownerId, id);
         await releaseCallers(deps, ownerId);
@@ -67,7 +67,7 @@ export function createSources(deps: SourceDeps) {
     const isActive = input.active ?? before.source.active;
     const standing = await described(deps, before);
     if (before.source.active) await runHooks(deps, standing, ['deactivate']);
-    // Read again: ticks have fired while the hook ran, and must not fire again if all goes back to how it was.
+    // Read again: ticks fired during the hook must not fire again when the change is undone.
     const triggers = await standingTriggers(store, ownerId, id);
     const phase = isActive ? 'in hooks' : 'off';
     await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, phase));
@@ -83,12 +83,12 @@ export function createSources(deps: SourceDeps) {
     return switchOn(planned, true);
   }
 
-  /** As it was before the change, switched on again by its own hook; where that throws, the run's error tells of it. */
+  /** Restores the source, and enables it by its own hook; if that throws, the run has the error. */
   async function goBack(standing: Standing): Promise<void> {
     const { active } = standing.source;
     if (active) {
       const isHeld = await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
-      // The node that took it over has switched it on, or will.
+      // The node that took over the change enables the source.
       if (!isHeld) return;
       await orRefused(runHooks(deps, standing, ['activate']));
     }
@@ -120,7 +120,7 @@ export function createSources(deps: SourceDeps) {
     if (!(await store.updateSource(write))) throw await takenOver(ownerId, id);
   }
 
-  /** This process was paused, or cut off, for so long that another one finishes the change, in its own way. */
+  /** Refuses, since another node took over the change while this process was paused or disconnected for too long. */
   async function takenOver(ownerId: string, id: string): Promise<Refusal> {
     if (!(await store.getSource(ownerId, id))) return noSource(id);
     return new Refusal('conflict', `this change of ${id} was interrupted: read the source, then try again`);
@@ -129,7 +129,7 @@ export function createSources(deps: SourceDeps) {
   return { getSource, createSource, updateSource, deleteSource };
 }
 
-/** Its error is recorded as every run's is, and the deletion goes on, also where the code cannot be loaded any more. */
+/** Runs the last hook. Its error is recorded like a run's, and the deletion continues, also when the code cannot be loaded. */
 export async function deactivateLast(
   deps: Pick<SourceDeps, 'store' | 'emit' | 'runner'>,
   whole: WholeSource,

@@ -23,7 +23,7 @@ type BodyRead =
   | { readonly kind: 'too_large' }
   /** All memory for bodies is in use. */
   | { readonly kind: 'full' }
-  /** The caller disconnected before the end; there is no one to answer. */
+  /** The caller disconnected before the end, and cannot be answered. */
   | { readonly kind: 'aborted' };
 
 const EMPTY: BodyRead = { kind: 'whole', body: { bytes: Buffer.alloc(0), release: ignore } };
