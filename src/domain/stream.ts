@@ -22,7 +22,7 @@ export interface StreamSink {
   /** Takes the bytes in any case. Returns false when the sink is full; it calls `resume` when it takes more. */
   write(bytes: Uint8Array): boolean;
   /** Returns the bytes that were written and not sent yet. */
-  held(): number;
+  bufferedBytes(): number;
   /** Ends the stream after the written bytes. */
   end(): void;
   /** Ends the stream, and discards the written bytes. */

@@ -6,7 +6,7 @@
 import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
 import type { HttpAnswer, RunOutcome } from '../domain/run/run.ts';
-import type { GoingOn } from '../domain/run/wait.ts';
+import type { EarlierSegments } from '../domain/run/wait.ts';
 
 export interface RunRequest {
   /** The run's number, unique among those in flight. */
@@ -26,7 +26,7 @@ export interface RunRequest {
   /** Set when the deployment is a source. */
   readonly source: SourceInput | null;
   /** The checkpoint of a run that goes on after a wait; null: the run begins at its first step. */
-  readonly goingOn: GoingOn | null;
+  readonly earlier: EarlierSegments | null;
   /** Hex; the process makes the tokens of its runs' resume addresses with it (resume-token.ts). */
   readonly resumeKey: string;
   /** The props of a workflow's steps, in order; null when none of them has props. */

@@ -78,7 +78,7 @@ export async function tryIsolation(config: Config, runner: ProcessRunner): Promi
 }
 
 /** Logs in one line which confinements this machine does not support. */
-export function tellWhatIsMissing(config: Config, log: Log): void {
+export function logMissingLimits(config: Config, log: Log): void {
   const { user, userOf, packageFolders } = isolationOf(config);
   const folder = config.packagesDir === null ? null : join(config.packagesDir, 'node_modules');
   if (folder !== null && existsSync(folder) && packageFolders?.().packages === null) {

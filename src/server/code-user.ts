@@ -16,8 +16,9 @@ const OTHERS_GO_THROUGH = 0o001;
 
 /** Returns the obstacle in words; null: none. */
 export function obstacleTo({ uid, gid }: { readonly uid: number; readonly gid: number }): string | null {
-  const held = /^CapEff:\s*([0-9a-f]+)$/m.exec(read('/proc/self/status'))?.[1];
-  const missing = held === undefined ? [] : NEEDED.filter(([bit]) => ((BigInt(`0x${held}`) >> bit) & 1n) === 0n);
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(read('/proc/self/status'))?.[1];
+  const missing =
+    effective === undefined ? [] : NEEDED.filter(([bit]) => ((BigInt(`0x${effective}`) >> bit) & 1n) === 0n);
   if (missing.length > 0) return `it may not change users: ${missing.map(([, name]) => name).join(', ')} is not there`;
   if (!isMapped(read('/proc/self/uid_map'), uid)) return `there is no user ${uid} in this container`;
   if (!isMapped(read('/proc/self/gid_map'), gid)) return `there is no group ${gid} in this container`;

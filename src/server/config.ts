@@ -326,7 +326,7 @@ function suggestion(unknown: string, known: ReadonlySet<string>): string {
   return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
 }
 
-/** The system's overflow user, `nobody`. Root is not accepted as a number: `server` states that choice. */
+/** The number of the overflow user. Root is not accepted as a number: `server` states that choice. */
 const OVERFLOW_ID = 65_534;
 
 function readCodeUser(value: string): Config['codeUser'] {

@@ -18,11 +18,11 @@ interface Place {
 
 /** Rejects with `ConfigError` when an address cannot be used. */
 export async function listen(http: HttpServer, config: Config): Promise<Listening> {
-  const port = await told('ERRAND_', http.listen({ host: config.host, port: config.port }));
+  const port = await withSettingName('ERRAND_', http.listen({ host: config.host, port: config.port }));
   const url = urlOf({ host: config.host, port });
   if (config.metricsPort === null) return { url, metricsUrl: null, ports: { api: port, metrics: null } };
   const place = { host: config.metricsHost, port: config.metricsPort };
-  const metricsPort = await told('ERRAND_METRICS_', http.listenForMetrics(place));
+  const metricsPort = await withSettingName('ERRAND_METRICS_', http.listenForMetrics(place));
   const metricsUrl = `${urlOf({ ...place, port: metricsPort })}/metrics`;
   return { url, metricsUrl, ports: { api: port, metrics: metricsPort } };
 }
@@ -31,7 +31,7 @@ function urlOf({ host, port }: Place): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function told(prefix: string, listening: Promise<{ port: number }>): Promise<number> {
+async function withSettingName(prefix: string, listening: Promise<{ port: number }>): Promise<number> {
   try {
     return (await listening).port;
   } catch (error) {

@@ -1,7 +1,7 @@
 // What is checked and created on the machine before anything is opened.
 
 import type { Log } from '../ports.ts';
-import { closeDataDir, tellWhatIsMissing } from './code-isolation.ts';
+import { closeDataDir, logMissingLimits } from './code-isolation.ts';
 import type { Config } from './config.ts';
 import { lookForFolders, makeDataDir, warnOfOpenDataDir } from './folders.ts';
 
@@ -11,5 +11,5 @@ export async function prepareMachine(config: Config, log: Log): Promise<void> {
   await lookForFolders(config);
   await closeDataDir(config, log);
   await warnOfOpenDataDir(config, log);
-  tellWhatIsMissing(config, log);
+  logMissingLimits(config, log);
 }

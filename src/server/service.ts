@@ -158,7 +158,7 @@ function buildParts(surroundings: Surroundings) {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
-    letGo: (webhookId) => deliveries.letGo(webhookId),
+    releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
     maxOwners: maxOwnersOf(config),
   });
   // Only nodes that take calls or run code describe and run what was deployed.

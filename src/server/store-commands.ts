@@ -24,7 +24,7 @@ import { clock, createIds, random } from './real-ports.ts';
 import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './setting-readers.ts';
 
-const TOLD_EVERY_MS = 1000;
+const REPORT_EVERY_MS = 1000;
 
 export function createStoreCommands(config: Config): StoreCommands {
   const { store: path } = dataPaths(config.dataDir);
@@ -184,22 +184,25 @@ type Tables = Record<string, { readonly rows: number; readonly sha256: string }>
 
 async function fill(target: Import, tell: (line: string) => void): Promise<Tables> {
   for (const imported of target.tables) {
-    const { told, done } = teller(`${imported.table}: copied`, tell);
-    await target.copy(imported, told);
+    const { report, done } = createProgress(`${imported.table}: copied`, tell);
+    await target.copy(imported, report);
     done();
   }
   const tables: Tables = {};
   for (const imported of target.tables) {
-    const { told } = teller(`${imported.table}: compared`, tell);
-    tables[imported.table] = await target.compare(imported, told);
+    const { report } = createProgress(`${imported.table}: compared`, tell);
+    tables[imported.table] = await target.compare(imported, report);
   }
   return tables;
 }
 
 /** Reports at most once a second, and at the end. */
-function teller(what: string, tell: (line: string) => void): { told: (rows: number) => void; done: () => void } {
+function createProgress(
+  what: string,
+  tell: (line: string) => void,
+): { report: (rows: number) => void; done: () => void } {
   const begun = performance.now();
-  let toldAt = begun;
+  let reportedAt = begun;
   let first: number | null = null;
   let rows = 0;
   const line = (): void => {
@@ -208,11 +211,11 @@ function teller(what: string, tell: (line: string) => void): { told: (rows: numb
     tell(`${what} ${rows} rows, ${perSecond} rows/s`);
   };
   return {
-    told: (now) => {
+    report: (now) => {
       rows = now;
       first ??= now;
-      if (performance.now() - toldAt < TOLD_EVERY_MS) return;
-      toldAt = performance.now();
+      if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = performance.now();
       line();
     },
     done: line,

@@ -24,7 +24,7 @@ export const NETWORK: readonly Attack[] = [
       }`,
   },
   {
-    name: "asks the egress tunnel for what is not public, or in words that are none",
+    name: 'asks the egress tunnel for what is not public, or in words that are none',
     process: 'stopped',
     jail: 'stopped',
     by: 'each target is judged as that of a webhook, and what is asked is parsed by Node',

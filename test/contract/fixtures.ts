@@ -1,4 +1,4 @@
-// What every contract test stands on: a clock that is set, ids that count, hands that keep count, and run outcomes.
+// What every contract test stands on: a clock that is set, ids that count, slots that keep count, and run outcomes.
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -87,7 +87,7 @@ interface Tally {
 }
 
 /** An admission that takes what it is allowed to, and counts what it took and what was dropped. */
-export class Hands implements Admission {
+export class CountedSlots implements Admission {
   readonly runs: Tally = { taken: 0, dropped: 0 };
   readonly deliveries: Tally = { taken: 0, dropped: 0 };
   /** What the store said of the listeners that it asked for. */
@@ -136,9 +136,9 @@ export class Hands implements Admission {
   }
 }
 
-export const all = (): Hands => new Hands();
-export const none = (): Hands => new Hands(0);
-export const upTo = (limit: number): Hands => new Hands(limit);
+export const all = (): CountedSlots => new CountedSlots();
+export const none = (): CountedSlots => new CountedSlots(0);
+export const upTo = (limit: number): CountedSlots => new CountedSlots(limit);
 
 export function only<T>(list: readonly T[]): T {
   equal(list.length, 1, `one expected, not ${list.length}`);
@@ -196,7 +196,10 @@ export function succeeded(more: Partial<RunOutcome> = {}): RunOutcome {
   return { ...NO_OUTCOME, ...more, end: { kind: 'succeeded' } };
 }
 
-export const ended = (kind: 'bystander' | 'cancelled' | 'returned'): RunOutcome => ({ ...NO_OUTCOME, end: { kind } });
+export const ended = (kind: 'unattributed' | 'cancelled' | 'returned'): RunOutcome => ({
+  ...NO_OUTCOME,
+  end: { kind },
+});
 
 export function failed(code = 'TypeError', more: Partial<RunOutcome> = {}): RunOutcome {
   return { ...NO_OUTCOME, ...more, end: { kind: 'failed', fault: aFault(code) } };

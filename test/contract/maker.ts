@@ -29,7 +29,7 @@ export type SourceChanges = Partial<Omit<Source, 'settings'>> & { settings?: Par
 
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** The store lets no more of a workflow run than it may on all nodes together; the tests' own hands shall be the limit. */
+/** The store lets no more of a workflow run than it may on all nodes together; the tests' own slots are the limit. */
 const ROOMY: Settings = { ...DEFAULT_SETTINGS, concurrency: 1000 };
 
 export const aSecret = (secret: string, untilMs: number | null = null): SigningSecret => ({

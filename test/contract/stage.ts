@@ -18,10 +18,10 @@ import {
   all,
   anAttempt,
   at,
+  CountedSlots,
   CountingIds,
   defined,
   failed,
-  Hands,
   type Harness,
   json,
   none,
@@ -189,16 +189,16 @@ export class Stage {
 
   // What happens.
 
-  async append(emitterId: string, changes: Partial<NewEmission> = {}, hands: Admission = none()): Promise<Appended> {
+  async append(emitterId: string, changes: Partial<NewEmission> = {}, slots: Admission = none()): Promise<Appended> {
     this.names.add(changes.name ?? '');
-    const appended = await this.store.append(this.make.emission(emitterId, changes), hands);
+    const appended = await this.store.append(this.make.emission(emitterId, changes), slots);
     this.appended.add(appended.entry);
     return appended;
   }
 
   /** An emission that one workflow or source alone hears. */
-  appendFor(listenerId: string, changes: Partial<NewEmission> = {}, hands: Admission = none()): Promise<Appended> {
-    return this.append(this.owner.id, { name: RUN, onlyListenerId: listenerId, ...changes }, hands);
+  appendFor(listenerId: string, changes: Partial<NewEmission> = {}, slots: Admission = none()): Promise<Appended> {
+    return this.append(this.owner.id, { name: RUN, onlyListenerId: listenerId, ...changes }, slots);
   }
 
   /** A run of that workflow or source, held by this node; nothing of it may be queued before. */
@@ -210,16 +210,16 @@ export class Stage {
   /** Claims queued runs; of these workflows only, when given. */
   async claim(limit = 100, ...runnableIds: readonly string[]): Promise<readonly ClaimedRun[]> {
     const wanted = (id: string): boolean => runnableIds.length === 0 || runnableIds.includes(id);
-    return (await this.store.claimRuns(limit, new Hands(limit, wanted))).runs;
+    return (await this.store.claimRuns(limit, new CountedSlots(limit, wanted))).runs;
   }
 
-  tryEnd(run: ClaimedRun, outcome: RunOutcome = succeeded(), hands: Admission = none()): Promise<Finished> {
+  tryEnd(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: Admission = none()): Promise<Finished> {
     for (const { name } of outcome.outgoing) this.names.add(name);
-    return this.store.finishRun(endOf(run, outcome, this.clock.nowMs()), hands);
+    return this.store.finishRun(endOf(run, outcome, this.clock.nowMs()), slots);
   }
 
-  async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), hands: Admission = none()): Promise<Finished> {
-    const finished = await this.tryEnd(run, outcome, hands);
+  async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: Admission = none()): Promise<Finished> {
+    const finished = await this.tryEnd(run, outcome, slots);
     equal(finished.held, true, 'the lease is ours');
     return finished;
   }
@@ -245,42 +245,42 @@ export class Stage {
   }
 
   /** A failed run of that workflow; the entry of its `$errors`. */
-  async failure(runnable: Pick<Runnable, 'id'>, code?: string, hands: Admission = none()): Promise<number> {
-    return defined((await this.end(await this.started(runnable), failed(code), hands)).errorEntry);
+  async failure(runnable: Pick<Runnable, 'id'>, code?: string, slots: Admission = none()): Promise<number> {
+    return defined((await this.end(await this.started(runnable), failed(code), slots)).errorEntry);
   }
 
   async deliveries(limit = 100): Promise<readonly ClaimedDelivery[]> {
     return (await this.store.claimDeliveries(limit, all())).deliveries;
   }
 
-  delivered(delivery: ClaimedDelivery, hands: Admission = none()): Promise<Attempted> {
-    return this.attempt({ delivery, state: 'delivered' }, hands);
+  delivered(delivery: ClaimedDelivery, slots: Admission = none()): Promise<Attempted> {
+    return this.attempt({ delivery, state: 'delivered' }, slots);
   }
 
   retrying(
     delivery: ClaimedDelivery,
     inMs: number,
     made: Partial<Attempt> = {},
-    hands: Admission = none(),
+    slots: Admission = none(),
   ): Promise<Attempted> {
     const nextAttemptAtMs = this.clock.nowMs() + inMs;
     const whole = anAttempt({ status: 500, detail: 'answered 500', ...made });
-    return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: whole }, hands);
+    return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: whole }, slots);
   }
 
-  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, hands: Admission = none()): Promise<Attempted> {
+  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, slots: Admission = none()): Promise<Attempted> {
     const made = anAttempt({ status: 500, detail: 'answered 500' });
     const error = failureOfDelivery(delivery, made, { code: 'DeliveryExhausted' });
-    return this.attempt({ delivery, state: 'exhausted', made, error, ...more }, hands);
+    return this.attempt({ delivery, state: 'exhausted', made, error, ...more }, slots);
   }
 
   attempt(
     end: Pick<AttemptEnd, 'delivery' | 'state'> & Partial<AttemptEnd>,
-    hands: Admission = none(),
+    slots: Admission = none(),
   ): Promise<Attempted> {
     const made = { ...anAttempt(), startedAtMs: this.clock.nowMs() };
     const rest = { made, nextAttemptAtMs: null, pauseUntilMs: null, error: null, disableWebhook: false };
-    return this.store.recordAttempt({ ...rest, ...end }, hands);
+    return this.store.recordAttempt({ ...rest, ...end }, slots);
   }
 
   #knows(...ids: readonly string[]): void {

@@ -44,7 +44,7 @@ import { ticksContract } from './log/ticks.ts';
 import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
-import { goingOnContract } from './runs/going-on.ts';
+import { continuationContract } from './runs/going-on.ts';
 import { queuesContract } from './runs/queues.ts';
 import { retriesContract } from './runs/retries.ts';
 import { runTimesContract } from './runs/run-times.ts';
@@ -99,7 +99,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   waitsContract,
   endedWaitsContract,
   waitOrdersContract,
-  goingOnContract,
+  continuationContract,
   throttlesContract,
   waitPlaysContract,
   interleavingsContract,

@@ -52,8 +52,8 @@ export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs 
   const exhaustedInRow = before.exhaustedInRow + (state === 'exhausted' ? 1 : 0);
   const isFailing = exhaustedInRow >= LIMITS.exhaustedInRow || nowMs - failingSinceMs >= LIMITS.failingMs;
   // A webhook is disabled only long after a notice: its owner has at least a day to react, however rare deliveries are.
-  const wasTold = before.noticedAtMs !== null && nowMs - before.noticedAtMs >= LIMITS.failingMs;
-  if (wasTold && nowMs - failingSinceMs >= LIMITS.disablingMs) {
+  const wasNoticed = before.noticedAtMs !== null && nowMs - before.noticedAtMs >= LIMITS.failingMs;
+  if (wasNoticed && nowMs - failingSinceMs >= LIMITS.disablingMs) {
     return { health: HEALTHY, notice: { code: 'WebhookDisabled', failingSinceMs, exhaustedInRow } };
   }
   const isNew = isFailing && before.noticedAtMs === null;

@@ -6,7 +6,7 @@ import { memberOf } from '../json-member.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClaimedRun, RunOutcome } from './run.ts';
 import type { LogLine, StepResult } from './step-result.ts';
-import type { Checkpoint, GoingOn, WaitKind, WaitStart } from './wait.ts';
+import type { Checkpoint, EarlierSegments, WaitKind, WaitStart } from './wait.ts';
 
 /** For a run that begins at its first step. */
 const NOTHING: Omit<Checkpoint, 'kind'> = {
@@ -26,7 +26,7 @@ export function checkpointOf({ checkpoint }: Pick<ClaimedRun, 'checkpoint'>): Ch
 }
 
 /** Returns what the runner needs of earlier segments. */
-export function goingOnOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): GoingOn | null {
+export function earlierSegmentsOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): EarlierSegments | null {
   const checkpoint = checkpointOf(run);
   if (!checkpoint) return null;
   const { waits, logs, reruns } = checkpoint;
@@ -41,12 +41,12 @@ export function goingOnOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>): Goin
 }
 
 /** All segments of a run so far, including the last one. */
-export interface Whole extends Pick<RunOutcome, 'steps' | 'logs' | 'logBytesDropped' | 'summary'> {
+export interface WholeRun extends Pick<RunOutcome, 'steps' | 'logs' | 'logBytesDropped' | 'summary'> {
   /** Null: this is the first segment. */
   readonly checkpoint: Checkpoint | null;
 }
 
-export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome: RunOutcome): Whole {
+export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome: RunOutcome): WholeRun {
   const { steps, logs, logBytesDropped, summary } = outcome;
   const checkpoint = checkpointOf(run);
   if (!checkpoint) return { steps, logs, logBytesDropped, summary, checkpoint };
@@ -64,7 +64,7 @@ export function wholeOf(run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>, outcome
 
 /** Returns the checkpoint of a run whose last step waits. */
 export function waitOf(
-  { whole, outcome }: { readonly whole: Whole; readonly outcome: RunOutcome },
+  { whole, outcome }: { readonly whole: WholeRun; readonly outcome: RunOutcome },
   wait: { readonly kind: WaitKind; readonly context: string | null },
   dueAtMs: number,
 ): WaitStart {
@@ -87,7 +87,7 @@ export function waitOf(
 /** Returns the checkpoint of a run whose last step failed and is retried. */
 export function retryOf(
   run: Pick<ClaimedRun, 'checkpoint' | 'resumed'>,
-  { whole, outcome }: { readonly whole: Whole; readonly outcome: RunOutcome },
+  { whole, outcome }: { readonly whole: WholeRun; readonly outcome: RunOutcome },
   dueAtMs: number,
 ): WaitStart {
   const steps = whole.steps.filter((step) => step.state !== 'failed');
@@ -112,7 +112,7 @@ export function checkpointFrom(steps: readonly StepResult[]): string {
   return JSON.stringify({ ...NOTHING, kind: 'retry', steps } satisfies Checkpoint);
 }
 
-function keptOf({ checkpoint, logs, logBytesDropped, summary }: Whole) {
+function keptOf({ checkpoint, logs, logBytesDropped, summary }: WholeRun) {
   const { waits, retries } = checkpoint ?? NOTHING;
   return { waits: waits + 1, retries, logs, logBytesDropped, summary };
 }

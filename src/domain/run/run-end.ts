@@ -6,7 +6,7 @@ import type { NewEmission } from '../emission.ts';
 import { EMAIL, ERRORS, HTTP, RUN } from '../emission.ts';
 import { emittedBy, failureOfRun } from '../failure.ts';
 import { memberOf } from '../json-member.ts';
-import { retryOf, type Whole, waitOf, wholeOf } from './checkpoint.ts';
+import { retryOf, type WholeRun, waitOf, wholeOf } from './checkpoint.ts';
 import type { ClaimedRun, Fault, HttpAnswer, Outgoing, RunLease, RunOutcome } from './run.ts';
 import { detailOf } from './run-trace.ts';
 import type { StepResult } from './step-result.ts';
@@ -43,8 +43,8 @@ export function bytesOfEnd({ detail, emissions }: Pick<RunEnd, 'detail' | 'emiss
 export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunEnd {
   const { end } = outcome;
   const base = baseOf(run, outcome, nowMs);
-  if (end.kind === 'bystander' || end.kind === 'returned') {
-    const again = end.kind === 'bystander' ? 'alone' : 'returned';
+  if (end.kind === 'unattributed' || end.kind === 'returned') {
+    const again = end.kind === 'unattributed' ? 'alone' : 'returned';
     return { ...base, state: 'queued', again, detail: null, emissions: [], answer: null };
   }
   const isSource = run.runnable.id.startsWith('dc_');
@@ -99,7 +99,7 @@ function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
   return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
 }
 
-function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint }: Whole): NewEmission[] {
+function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint }: WholeRun): NewEmission[] {
   let mails = 0;
   return outgoing.map((out) => {
     if (out.kind === 'email') {

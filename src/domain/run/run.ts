@@ -79,7 +79,7 @@ export interface RunOutcome {
     | { readonly kind: 'waiting'; readonly wait: WaitAsked }
     | { readonly kind: 'failed'; readonly fault: Fault }
     /** The process died while it executed several runs, and the cause is unknown: the run is executed again, alone. */
-    | { readonly kind: 'bystander' }
+    | { readonly kind: 'unattributed' }
     /** Cancelled by request, or released at shutdown before it began: no attempt was made. */
     | { readonly kind: 'cancelled' }
     | { readonly kind: 'returned' };

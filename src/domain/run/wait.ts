@@ -63,7 +63,7 @@ export interface WaitStart {
 }
 
 /** What a resumed run gets of its earlier segments. */
-export interface GoingOn {
+export interface EarlierSegments {
   readonly steps: readonly StepResult[];
   readonly waits: number;
   readonly reruns: Reruns | null;

@@ -30,7 +30,7 @@ export interface EmitOptions {
   /** Wait for the first run's end. */
   readonly wantsEnd?: boolean;
   /** The first run goes on where another one failed. */
-  readonly goingOn?: AppendOptions['goingOn'];
+  readonly continuation?: AppendOptions['continuation'];
 }
 
 export interface Emitted {
@@ -47,11 +47,11 @@ export function createEmit(deps: EmitDeps) {
 
   /** Accepts an event, which is durable when this resolves. */
   async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
-    const { idempotency, goingOn, wantsAnswer = false, wantsEnd = false } = options;
+    const { idempotency, continuation, wantsAnswer = false, wantsEnd = false } = options;
     const isAwaited = wantsAnswer || wantsEnd;
     const appended = await store.append(emission, slots, {
       ...(idempotency && { idempotency }),
-      ...(goingOn && { goingOn }),
+      ...(continuation && { continuation }),
       isAwaited,
     });
     const { firstRun, claims, repeated } = appended;

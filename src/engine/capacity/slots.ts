@@ -17,24 +17,24 @@ class RunCounter {
   total = 0;
 
   take({ id, ownerId }: Pick<Runnable, 'id' | 'ownerId'>, limit: number): boolean {
-    const held = this.#byRunnable.get(id);
+    const counter = this.#byRunnable.get(id);
     const ofOwner = this.#byOwner.get(ownerId) ?? 0;
-    if ((held?.taken ?? 0) >= limit || ofOwner >= MAX_RUNS - this.total) return false;
-    if (held === undefined) this.#byRunnable.set(id, { taken: 1, ownerId });
-    else held.taken++;
+    if ((counter?.taken ?? 0) >= limit || ofOwner >= MAX_RUNS - this.total) return false;
+    if (counter === undefined) this.#byRunnable.set(id, { taken: 1, ownerId });
+    else counter.taken++;
     this.#byOwner.set(ownerId, ofOwner + 1);
     this.total++;
     return true;
   }
 
   free(id: string): void {
-    const held = this.#byRunnable.get(id);
-    if (held === undefined) return;
-    held.taken--;
-    if (held.taken === 0) this.#byRunnable.delete(id);
-    const ofOwner = this.#byOwner.get(held.ownerId) ?? 0;
-    if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner - 1);
-    else this.#byOwner.delete(held.ownerId);
+    const counter = this.#byRunnable.get(id);
+    if (counter === undefined) return;
+    counter.taken--;
+    if (counter.taken === 0) this.#byRunnable.delete(id);
+    const ofOwner = this.#byOwner.get(counter.ownerId) ?? 0;
+    if (ofOwner > 1) this.#byOwner.set(counter.ownerId, ofOwner - 1);
+    else this.#byOwner.delete(counter.ownerId);
     this.total--;
   }
 }

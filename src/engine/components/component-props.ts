@@ -21,7 +21,7 @@ export interface PropsDeps {
 }
 
 /** The component: the first step of the deployment. */
-export interface Asked {
+export interface DescribedComponent {
   readonly place: PropsPlace;
   readonly deployment: Deployment;
   readonly shape: ComponentShape;
@@ -42,13 +42,17 @@ export interface PlannedProps extends ComponentProps {
 }
 
 /** Throws `Refusal` (422) naming the wrong prop, or the error of `additionalProps`. */
-export async function planProps(deps: PropsDeps, asked: Asked, configuration: Configuration): Promise<PlannedProps> {
-  const { place, shape } = asked;
+export async function planProps(
+  deps: PropsDeps,
+  component: DescribedComponent,
+  configuration: Configuration,
+): Promise<PlannedProps> {
+  const { place, shape } = component;
   const { given, before } = configuration;
   const kept = given === undefined || before === null ? {} : secretsOf(before, given);
   const all = { ...(given ?? before?.configured ?? {}), ...kept };
   checkGiven(place, { definitions: shape.props, configured: all });
-  const additional = shape.hasAdditionalProps ? await additionalOf(deps, asked, { ...configuration, all }) : {};
+  const additional = shape.hasAdditionalProps ? await additionalOf(deps, component, { ...configuration, all }) : {};
   const definitions = mergedDefinitions(shape.props, additional);
   // A secret without a prop was kept from before: the caller did not send it, and could not remove it.
   const configured = withoutUnknown(all, { kept, definitions });
@@ -84,14 +88,14 @@ function isSecret({ secret, type }: PropDefinition, configured: unknown): boolea
 
 async function additionalOf(
   deps: PropsDeps,
-  asked: Asked,
+  component: DescribedComponent,
   { before, isSameCode, all }: Configuration & { all: PropValues },
 ): Promise<PropDefinitions> {
   const known = before?.additional ?? {};
-  if (before && isSameCode && !isReloaded(mergedDefinitions(asked.shape.props, known), [before.configured, all])) {
+  if (before && isSameCode && !isReloaded(mergedDefinitions(component.shape.props, known), [before.configured, all])) {
     return known;
   }
-  return askAdditional(deps, asked, { configuredProps: all, additionalProps: known });
+  return queryAdditionalProps(deps, component, { configuredProps: all, additionalProps: known });
 }
 
 function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropValues, PropValues]): boolean {
@@ -103,9 +107,9 @@ function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropV
 }
 
 /** Calls `additionalProps`. */
-export async function askAdditional(
+export async function queryAdditionalProps(
   { runner, propStores }: PropsDeps,
-  { place, deployment, env }: Asked,
+  { place, deployment, env }: DescribedComponent,
   input: PropsInput,
 ): Promise<PropDefinitions> {
   const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);

@@ -11,7 +11,7 @@ import type { Store } from '../../store/contract/store.ts';
 import { type CodeDeps, makeDeployment } from '../resources/bundle.ts';
 import { codeOf } from '../sources/source-code.ts';
 import { endpointsOf } from '../sources/source-run.ts';
-import { askAdditional, type PropsDeps, propsInput } from './component-props.ts';
+import { type PropsDeps, propsInput, queryAdditionalProps } from './component-props.ts';
 
 const NAMESPACE = 'component';
 
@@ -59,9 +59,9 @@ export function createConfigure(deps: ConfigureDeps) {
     const shape = await describe(found);
     if (!shape.hasAdditionalProps) return shape.props;
     const place = { ownerId, parameter: 'configured_props' };
-    const asked = { place, deployment: found.deployment, shape, env: found.env };
+    const component = { place, deployment: found.deployment, shape, env: found.env };
     const props: PropsInput = { configuredProps: found.configured, additionalProps: found.additional };
-    return mergedDefinitions(shape.props, await askAdditional(deps, asked, props));
+    return mergedDefinitions(shape.props, await queryAdditionalProps(deps, component, props));
   }
 
   async function describe({ deployment, env }: Found): Promise<ComponentShape> {

@@ -74,7 +74,7 @@ export class Deliveries {
   }
 
   /** Returns to the store what is claimed and not sent yet, of a webhook that was disabled, changed or deleted. */
-  letGo(listenerId: string): void {
+  releaseClaimed(listenerId: string): void {
     const { limiter } = this.#deps;
     this.#handBack(limiter.stop(listenerId));
     limiter.resume(listenerId);
@@ -163,7 +163,7 @@ export class Deliveries {
     this.#report(delivery, end, finished.held);
     if (!finished.held) return;
     if (finished.isDisabled) {
-      this.letGo(listenerOf(delivery));
+      this.releaseClaimed(listenerOf(delivery));
       limiter.forgetSpeed(listenerOf(delivery));
     }
     dispatch.take(finished.claims);

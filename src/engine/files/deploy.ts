@@ -79,7 +79,7 @@ export function createFileDeployer(deps: FileDeps) {
     const mark: Mark = { key: file.key, state: 'deployed', digest };
     return againIfTaken(async () => {
       const standing = await find(deps, ownerId, file.key);
-      if (standing && isSame(standing, mark)) return told('same', standing);
+      if (standing && isSame(standing, mark)) return deployedFile('same', standing);
       try {
         const input = await describe(deps, { ownerId, file, standing });
         return await write(deps, { ownerId, file, mark, standing, input });
@@ -163,7 +163,7 @@ function isSame({ deployment }: Standing, { state, digest }: Mark): boolean {
   return mark?.state === state && mark.digest === digest;
 }
 
-function told(
+function deployedFile(
   kind: 'made' | 'changed' | 'same',
   { workflow, deployment }: Pick<WholeWorkflow, 'workflow' | 'deployment'>,
 ): DeployedFile {
@@ -197,11 +197,11 @@ async function write(
     // A workflow disabled over the API stays disabled; one disabled because its file was gone is enabled again with the file.
     const isBack = markOf(standing.deployment)?.state === 'removed';
     const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
-    return told('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));
+    return deployedFile('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));
   }
   const id = deps.ids.next(PREFIX.deployment);
   const ready = { id, ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
-  return told('made', await deps.workflows.createWorkflow(ownerId, { ...all, ready }));
+  return deployedFile('made', await deps.workflows.createWorkflow(ownerId, { ...all, ready }));
 }
 
 interface Stepping {

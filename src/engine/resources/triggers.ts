@@ -26,7 +26,7 @@ export interface Listener {
 }
 
 /** One requested trigger. `parameter`: its path in the request. */
-interface Asked<T = TriggerInput> {
+interface RequestedTrigger<T = TriggerInput> {
   readonly input: T;
   readonly parameter: string;
 }
@@ -75,7 +75,7 @@ function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>)
 async function planOne(
   deps: TriggerDeps,
   listener: Listener,
-  one: Asked & { readonly standing: ShownTrigger | undefined },
+  one: RequestedTrigger & { readonly standing: ShownTrigger | undefined },
 ): Promise<ShownTrigger> {
   const { input, parameter, standing } = one;
   if (input.type === 'http' || input.type === 'schedule') {
@@ -93,7 +93,7 @@ async function planOne(
 async function checkEmitter(
   store: Store,
   listener: Listener,
-  { input, parameter }: Asked<Extract<TriggerInput, { type: 'source' | 'emitter' }>>,
+  { input, parameter }: RequestedTrigger<Extract<TriggerInput, { type: 'source' | 'emitter' }>>,
 ): Promise<void> {
   const [emitterId, eventName] = emitterOf(input);
   const named = `${parameter}.${input.type === 'source' ? 'source_id' : 'emitter_id'}`;
@@ -110,7 +110,7 @@ async function checkEmitter(
 function ownTrigger(
   deps: TriggerDeps,
   listener: Listener,
-  one: Asked<Extract<TriggerInput, { type: 'http' | 'schedule' }>> & { readonly standing: Trigger | null },
+  one: RequestedTrigger<Extract<TriggerInput, { type: 'http' | 'schedule' }>> & { readonly standing: Trigger | null },
 ): Trigger {
   const { input, parameter, standing } = one;
   const nowMs = deps.clock.nowMs();

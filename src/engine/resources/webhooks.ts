@@ -16,7 +16,7 @@ export interface WebhookDeps extends SecretDeps {
   readonly reasonAgainst: (url: string) => string | null;
   readonly wake: Wake;
   /** Releases the webhook's claimed deliveries that are not being sent. */
-  readonly letGo: (webhookId: string) => void;
+  readonly releaseClaimed: (webhookId: string) => void;
 }
 
 export function noWebhook(id: string): Refusal {
@@ -85,7 +85,7 @@ export function createWebhooks(deps: WebhookDeps) {
       updatedAtMs: clock.nowMs(),
     }));
     if (!after) throw noWebhook(id);
-    deps.letGo(id);
+    deps.releaseClaimed(id);
     // Held deliveries may be due, and an operation may have waited for the webhook to be enabled.
     deps.wake.notify('deliveries');
     deps.wake.notify('operations');
@@ -95,7 +95,7 @@ export function createWebhooks(deps: WebhookDeps) {
   async function deleteWebhook(ownerId: string, id: string): Promise<Webhook> {
     const deleted = await store.deleteWebhook(ownerId, id);
     if (!deleted) throw noWebhook(id);
-    deps.letGo(id);
+    deps.releaseClaimed(id);
     return deleted;
   }
 

@@ -37,8 +37,8 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     }
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
-    const goingOn = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
-    return (await emit(emissionOf(emission, failed), { goingOn })).appended;
+    const continuation = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
+    return (await emit(emissionOf(emission, failed), { continuation })).appended;
   }
 
   return { retryRun };

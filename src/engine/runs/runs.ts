@@ -6,7 +6,7 @@ import { PLATFORM_CODES } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import { checkpointOf, goingOnOf } from '../../domain/run/checkpoint.ts';
+import { checkpointOf, earlierSegmentsOf } from '../../domain/run/checkpoint.ts';
 import { retryInMs } from '../../domain/run/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../../domain/run/run-end.ts';
@@ -191,7 +191,7 @@ export class Runs {
           public_url: this.#deps.publicUrl(),
         },
         source: source?.input ?? null,
-        goingOn: goingOnOf(run),
+        earlier: earlierSegmentsOf(run),
         resumeKey,
         stepProps,
         onAnswer,

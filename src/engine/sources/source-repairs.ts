@@ -38,8 +38,8 @@ const POLL_MS = 100;
 const isOpen = ({ state }: HookRun): boolean => state === 'queued' || state === 'running' || state === 'waiting';
 
 /** Thrown when another node has taken over the mark; that node finishes the change. */
-class Lost extends Error {
-  override readonly name = 'Lost';
+class TakenOver extends Error {
+  override readonly name = 'TakenOver';
 }
 
 export class SourceRepairs {
@@ -76,7 +76,7 @@ export class SourceRepairs {
     }
     for (const taken of this.#waiting()) {
       await this.#cancelHooks(taken).catch((error: unknown) => {
-        if (!(error instanceof Lost)) throw error;
+        if (!(error instanceof TakenOver)) throw error;
         this.#taken.delete(taken.sourceId);
       });
     }
@@ -103,7 +103,7 @@ export class SourceRepairs {
       this.#taken.delete(source);
     } catch (error) {
       taken.isUnderWay = false;
-      if (error instanceof Lost) this.#taken.delete(source);
+      if (error instanceof TakenOver) this.#taken.delete(source);
       else if (!this.#isStopped) this.#reportFailure(error, { owner, source, change: kind });
     }
   }
@@ -131,7 +131,7 @@ export class SourceRepairs {
     const whole = await wholeSource(store, ownerId, sourceId);
     if (whole.source.active && isOn) await deactivateLast(this.#deps, whole);
     this.#goAhead();
-    if (!(await store.deleteSource(ownerId, sourceId))) throw new Lost();
+    if (!(await store.deleteSource(ownerId, sourceId))) throw new TakenOver();
     runner.retire(whole.source.deploymentId);
     await releaseCallers(this.#deps, ownerId);
     return 'deleted';
@@ -146,7 +146,7 @@ export class SourceRepairs {
     if (settings.inHooks === true) return this.#switchOn(taken, last);
     // A hook that threw has changed nothing.
     if (!active || last?.name !== '$deactivate' || last.state === 'failed') {
-      if (!(await store.endSourceChange(ownerId, sourceId))) throw new Lost();
+      if (!(await store.endSourceChange(ownerId, sourceId))) throw new TakenOver();
       return 'unchanged';
     }
     if (last.state === 'cancelled') await deactivateLast(this.#deps, whole);
@@ -181,7 +181,7 @@ export class SourceRepairs {
     const { source, triggers } = await wholeSource(store, ownerId, sourceId);
     this.#goAhead();
     const planned = { source: { ...source, active: phase !== 'off' }, triggers, deployment: null };
-    if (!(await store.updateSource(written(this.#deps, planned, phase)))) throw new Lost();
+    if (!(await store.updateSource(written(this.#deps, planned, phase)))) throw new TakenOver();
     return phase;
   }
 
@@ -204,7 +204,7 @@ export class SourceRepairs {
   async #cancelHooks({ ownerId, sourceId, begun }: Taken): Promise<readonly HookRun[]> {
     const { store, cancelRun } = this.#deps;
     const runs = await store.hookRuns(ownerId, sourceId);
-    if (!runs) throw new Lost();
+    if (!runs) throw new TakenOver();
     for (const { run, hasBegun } of runs) if (hasBegun) begun.add(run);
     for (const { run, state } of runs) if (state === 'queued' || state === 'waiting') await cancelRun(ownerId, run);
     return runs;

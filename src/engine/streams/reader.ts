@@ -28,7 +28,7 @@ export class Reader implements OpenStream {
   #isClosed = false;
   #rounds = 0;
   #unasked = 0;
-  #held = 0;
+  #bufferedBytes = 0;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -94,9 +94,9 @@ export class Reader implements OpenStream {
   }
 
   #judgeFull(sink: StreamSink): void {
-    const held = sink.held();
-    if (held < this.#held) this.#rounds = 0;
-    this.#held = held;
+    const bufferedBytes = sink.bufferedBytes();
+    if (bufferedBytes < this.#bufferedBytes) this.#rounds = 0;
+    this.#bufferedBytes = bufferedBytes;
     if (this.#rounds < ROUNDS) return;
     this.close();
     this.#options.onCut();
@@ -108,7 +108,7 @@ export class Reader implements OpenStream {
     if (sink.write(bytes) || this.#isClosed) return;
     this.#isFull = true;
     this.#rounds = 0;
-    this.#held = sink.held();
+    this.#bufferedBytes = sink.bufferedBytes();
     this.#options.group.leave(this);
   }
 

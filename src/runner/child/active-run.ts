@@ -80,9 +80,9 @@ export class ActiveRun {
     this.program = program;
     this.message = message;
     this.#event = event;
-    this.firstIndex = message.goingOn?.steps.length ?? 0;
-    this.#resultBytes = bytesBefore(message.goingOn);
-    this.log = new RunLog(program.limits.logBytes - (message.goingOn?.logBytes ?? 0));
+    this.firstIndex = message.earlier?.steps.length ?? 0;
+    this.#resultBytes = bytesBefore(message.earlier);
+    this.log = new RunLog(program.limits.logBytes - (message.earlier?.logBytes ?? 0));
     this.outbox = new Outbox(program.limits);
     this.results = resultsOf(message, () => this.eventText());
   }
@@ -116,7 +116,7 @@ export class ActiveRun {
 
   /** Returns the request that ended the wait before this segment, parsed again for each caller. */
   callbackRequest(): { readonly body?: unknown } | undefined {
-    const callback = this.message.goingOn?.callback;
+    const callback = this.message.earlier?.callback;
     return typeof callback === 'string' ? JSON.parse(callback) : undefined;
   }
 
@@ -269,11 +269,11 @@ function bytesOf(writes: ReadonlyMap<string, string | null>): number {
   return bytes;
 }
 
-function bytesBefore(goingOn: RunMessage['goingOn']): number {
-  if (!goingOn) return 0;
+function bytesBefore(earlier: RunMessage['earlier']): number {
+  if (!earlier) return 0;
   // The request that caused a rerun counts towards the results of the step that is executed again.
-  const request = goingOn.reruns === null ? null : goingOn.callback;
-  return keptBytes(goingOn.steps) + resumeBytes(request);
+  const request = earlier.reruns === null ? null : earlier.callback;
+  return keptBytes(earlier.steps) + resumeBytes(request);
 }
 
 const SENT: Answer = { head: { status: 0, headers: {} }, body: new Uint8Array() };

@@ -6,7 +6,7 @@
 // Node's own IPC channel. A few invalid bytes on it throw inside the server.)
 
 import type { Outgoing } from '../../domain/run/run.ts';
-import type { GoingOn, WaitAsked } from '../../domain/run/wait.ts';
+import type { EarlierSegments, WaitAsked } from '../../domain/run/wait.ts';
 import type { ComponentQuery, PropsInput, SourceInput } from '../runner.ts';
 
 /**
@@ -76,7 +76,7 @@ export interface RunMessage {
   readonly deadlineMs: number;
   readonly source: SourceInput | null;
   /** The checkpoint of a run that goes on; left out of a run that begins at its first step. */
-  readonly goingOn?: GoingOn | undefined;
+  readonly earlier?: EarlierSegments | undefined;
   /** Not in the first message: a process may be started before its first run. */
   readonly resumeKey: string;
   /** By the step's index. */

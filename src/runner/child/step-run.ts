@@ -28,7 +28,7 @@ export class StepRun {
     this.run = run;
     this.index = index;
     this.step = run.steps[index] as LoadedStep;
-    this.runs = (index === run.firstIndex ? (run.message.goingOn?.reruns?.runs ?? 0) : 0) + 1;
+    this.runs = (index === run.firstIndex ? (run.message.earlier?.reruns?.runs ?? 0) : 0) + 1;
   }
 
   /** Returns whether the step is over: what its code still does has no effect. */
@@ -38,7 +38,7 @@ export class StepRun {
 
   /** The context that the last execution of this step passed to this one. */
   get rerunContext(): unknown {
-    const text = this.runs > 1 ? this.run.message.goingOn?.reruns?.context : null;
+    const text = this.runs > 1 ? this.run.message.earlier?.reruns?.context : null;
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   }
 

@@ -15,7 +15,7 @@ interface Cause {
 const SAYS_OUT_OF_MEMORY = /out of memory/i;
 /** How Node aborts. In a jail Node is process 1, to which SIGABRT does nothing; abort() then raises the others. */
 const CRASHES: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGSEGV', 'SIGILL']);
-const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
+const UNATTRIBUTED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'unattributed' } };
 
 /**
  * Returns the outcome after the process died. Only a run alone in its process can be blamed, or one that was past its
@@ -35,7 +35,7 @@ export function outcomeAfterDeath(
       context.nowMs,
     );
   }
-  return context.inFlight === 1 ? failed(run, causeOf(run, death), context.nowMs) : BYSTANDER;
+  return context.inFlight === 1 ? failed(run, causeOf(run, death), context.nowMs) : UNATTRIBUTED;
 }
 
 /**
@@ -45,7 +45,7 @@ export function outcomeAfterDeath(
  */
 export function outcomeAfterSilence(run: RunInFlight, all: readonly RunInFlight[], nowMs: number): RunOutcome {
   if (run.halted === 'cancelled') return CANCELLED;
-  if (run.halted === null || all.length > 1) return BYSTANDER;
+  if (run.halted === null || all.length > 1) return UNATTRIBUTED;
   return failed(run, timeoutOf(run), nowMs);
 }
 

@@ -54,7 +54,7 @@ export class RunInFlight {
   constructor(request: RunRequest, nowMs: number, settle: (outcome: RunOutcome) => void) {
     this.request = request;
     this.key = request.deployment.id;
-    this.firstIndex = request.goingOn?.steps.length ?? 0;
+    this.firstIndex = request.earlier?.steps.length ?? 0;
     this.budget = budgetOf(request);
     this.stepStartedAtMs = nowMs;
     this.#settle = settle;
@@ -75,12 +75,12 @@ export class RunInFlight {
   }
 }
 
-function budgetOf({ goingOn }: RunRequest): OutputBudget {
+function budgetOf({ earlier }: RunRequest): OutputBudget {
   let results: number = LIMITS.resultBytes;
-  for (const { returnValue = '', exports } of goingOn?.steps ?? []) {
+  for (const { returnValue = '', exports } of earlier?.steps ?? []) {
     results -= returnValue.length;
     for (const [name, text] of Object.entries(exports)) results -= name.length + text.length;
   }
-  const logs = Math.max(0, LIMITS.logBytes - (goingOn?.logBytes ?? 0));
+  const logs = Math.max(0, LIMITS.logBytes - (earlier?.logBytes ?? 0));
   return { results, exports: LIMITS.exportsPerRun, logs, sends: LIMITS.emissionsPerRun, sendBytes: LIMITS.resultBytes };
 }

@@ -140,7 +140,7 @@ export class RunProcess implements ProcessState {
   }
 
   start(run: RunInFlight): void {
-    const { run: id, event, context, attempt, timeoutMs, source, goingOn, resumeKey, stepProps: props } = run.request;
+    const { run: id, event, context, attempt, timeoutMs, source, earlier, resumeKey, stepProps: props } = run.request;
     this.lastUsedAt = performance.now();
     if (this.#runs.size === 0) this.busySince = this.lastUsedAt;
     this.#cpu.runBegins();
@@ -155,7 +155,7 @@ export class RunProcess implements ProcessState {
     const deadlineMs = run.stepStartedAtMs + timeoutMs - run.aheadMs;
     // A source cannot wait; and its key must stay unknown to other sources in the process.
     const key = source === null ? resumeKey : '';
-    const given = { context, attempt, deadlineMs, source, goingOn: goingOn ?? undefined, resumeKey: key };
+    const given = { context, attempt, deadlineMs, source, earlier: earlier ?? undefined, resumeKey: key };
     this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
   }
 

@@ -54,7 +54,7 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * This node's free hands. The store asks while it inserts or claims; what is taken is returned as claimed.
+ * This node's free slots. The store asks while it inserts or claims; what is taken is returned as claimed.
  * Promise of the store: each `true` ends either in a claimed run or delivery of the answer, or in a `drop`
  * (when the transaction did not commit).
  */
@@ -108,7 +108,7 @@ export interface AppendOptions {
    * The run that it causes goes on where another one failed: its `checkpoint` as JSON text, and its attempt. It keeps
    * the deployment that is the active one now, and its next wait has the number behind `checkpoint.waits`.
    */
-  readonly goingOn?: { readonly checkpoint: string; readonly attempt: number };
+  readonly continuation?: { readonly checkpoint: string; readonly attempt: number };
 }
 
 export interface Finished {

@@ -82,7 +82,7 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   return { held: true, isCancelled: state === 'cancelled', claims: log.claims, errorEntry };
 }
 
-/** `isAlone`: a bystander of a crash. Its attempt counts, and the next one has a process to itself. */
+/** `isAlone`: a run of an unattributed crash. Its attempt counts, and the next one has a process to itself. */
 function queueAgain(log: LogWriter, run: LeasedRun, isAlone: boolean): 'queued' | 'cancelled' {
   // Its workflow may have been deleted meanwhile, or its owner has cancelled it.
   if (run.isStopped || !log.runnable(run.ownerId, run.runnableId)) {

@@ -145,7 +145,7 @@ export interface NewRun {
   readonly endedAtMs: number | null;
   /** A caller at this process waits for it. */
   readonly isAwaited: boolean;
-  readonly goingOn: AppendOptions['goingOn'];
+  readonly continuation: AppendOptions['continuation'];
   readonly error: RunError | null;
 }
 

@@ -22,7 +22,7 @@ export interface Written {
 }
 
 /** About the runs that an emission causes. */
-type Caused = Pick<AppendOptions, 'goingOn' | 'isAwaited'>;
+type Caused = Pick<AppendOptions, 'continuation' | 'isAwaited'>;
 type RunTarget = Extract<RouteTarget, { kind: 'run' }>;
 type DeliveryTarget = Exclude<RouteTarget, RunTarget>;
 
@@ -41,7 +41,7 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
   for (const target of targets) {
     if (target.kind === 'run') {
       const isAwaited = first === null && options.isAwaited === true;
-      const run = writeRun(log, { emission, target, isAwaited, goingOn: options.goingOn });
+      const run = writeRun(log, { emission, target, isAwaited, continuation: options.continuation });
       first ??= run;
     } else {
       writeDelivery(log, emission, target);
@@ -56,12 +56,12 @@ interface CausedRun {
   readonly target: RunTarget;
   /** A caller at this process waits for it. */
   readonly isAwaited: boolean;
-  readonly goingOn: AppendOptions['goingOn'];
+  readonly continuation: AppendOptions['continuation'];
 }
 
 /** Writes a run that begins at once when it overtakes none and has a slot, waits otherwise, or fails in a full queue. */
 function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: boolean } {
-  const { emission, target, isAwaited, goingOn } = caused;
+  const { emission, target, isAwaited, continuation } = caused;
   const { runnable, via, subscriptionId } = target;
   const run = log.nextNumber();
   const startedAtMs = startOf(run, log.nowMs);
@@ -75,7 +75,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
   const taken = isFirst && mayBegin && log.takeRun(runnable, besideHooks);
   const isFull = !taken && waiting >= runnable.settings.queueLimit;
   const state = taken ? 'running' : isFull ? 'failed' : 'queued';
-  const attempt = goingOn?.attempt ?? 1;
+  const attempt = continuation?.attempt ?? 1;
   queue.moved(null, state);
   const fault = isFull ? queueFull(runnable, room === 0, log.nowMs) : null;
   log.insertRun({
@@ -89,7 +89,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
     startedAtMs: taken ? startedAtMs : null,
     endedAtMs: isFull ? startedAtMs : null,
     isAwaited,
-    goingOn,
+    continuation,
     error: fault && writeFailure(log, { emission, runnable, run, attempt }, fault),
   });
   if (taken) {
@@ -104,7 +104,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
       attempt,
       alone: false,
       isAwaitedElsewhere: false,
-      checkpoint: goingOn?.checkpoint ?? null,
+      checkpoint: continuation?.checkpoint ?? null,
       resumed: null,
     });
   } else if (!isFull) {

@@ -33,9 +33,9 @@ async function making(stage: Stage): Promise<Source> {
 }
 
 /** A run of one of its hooks; taken at once with `all()`. */
-async function hook(stage: Stage, source: Source, name: string, hands = none()) {
+async function hook(stage: Stage, source: Source, name: string, slots = none()) {
   const emission = stage.make.emission(stage.owner.id, { name, onlyListenerId: source.id });
-  const { firstRun, claims, entry } = await stage.store.append(emission, hands);
+  const { firstRun, claims, entry } = await stage.store.append(emission, slots);
   stage.appended.add(entry);
   return { run: defined(firstRun), claims };
 }

@@ -8,8 +8,8 @@ import {
   all,
   anAttempt,
   at,
+  CountedSlots,
   defined,
-  Hands,
   type Harness,
   none,
   only,
@@ -86,9 +86,9 @@ export function deliveriesContract(harness: Harness): void {
       const webhookId = at(stage.webhooks, 0).id;
       const { emitId } = await stage.append(stage.emitterId, { body: STUBBORN, lineage: [stage.emitterId], hops: 1 });
       const delivery = only(await stage.deliveries());
-      const hands = all();
-      const { errorEntry, claims } = await stage.exhausted(delivery, {}, hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { errorEntry, claims } = await stage.exhausted(delivery, {}, slots);
+      slots.assertAccountedFor(claims);
       equal(only(claims.runs).runnable.id, stage.global.id);
       const error = defined(await stage.store.getEmission(stage.owner.id, defined(errorEntry)));
       deepEqual([error.name, error.emitterId, error.code], [ERRORS, webhookId, 'DeliveryExhausted']);
@@ -219,7 +219,7 @@ export function deliveriesContract(harness: Harness): void {
       );
     });
 
-    it('claims no more than limit and hands', async () => {
+    it('claims no more than limit and slots', async () => {
       await using stage = await withWebhooks(harness);
       await timesInTurn(10, () => stage.append(stage.emitterId));
       const [many, few] = [all(), upTo(2)];
@@ -234,15 +234,15 @@ export function deliveriesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
-    it('passes over a webhook without free hands', async () => {
+    it('passes over a webhook without free slots', async () => {
       await using stage = await withWebhooks(harness, 2);
       const [dead, alive] = stage.webhooks;
       await pendingFor(stage, defined(dead), 5);
       await pendingFor(stage, defined(alive), 1);
-      const hands = new Hands(9, (id) => id !== dead?.id);
-      const claims = await stage.store.claimDeliveries(3, hands);
+      const slots = new CountedSlots(9, (id) => id !== dead?.id);
+      const claims = await stage.store.claimDeliveries(3, slots);
       equal(only(claims.deliveries).webhook?.id, alive?.id);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
       equal((await stage.deliveries()).length, 5);
     });
 

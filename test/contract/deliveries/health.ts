@@ -188,9 +188,9 @@ export function healthContract(harness: Harness): void {
       await stage.append(stage.emitterId);
       await stage.claim();
       const third = only((await stage.deliveries()).filter((d) => d.webhook?.id === stage.main.id));
-      const hands = all();
-      const { claims } = await record(stage, third, FAILED, hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await record(stage, third, FAILED, slots);
+      slots.assertAccountedFor(claims);
       const [newest] = (
         await stage.store.listEmissions(
           { ownerId: stage.owner.id, emitterId: stage.main.id, name: ERRORS },

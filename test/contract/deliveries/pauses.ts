@@ -128,9 +128,9 @@ export function pausesContract(harness: Harness): void {
     it('gets nothing of what is accepted meanwhile', async () => {
       await using stage = await withWebhooks(harness, 2);
       await paused(stage);
-      const hands = all();
-      const { claims } = await stage.append(stage.emitterId, {}, hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await stage.append(stage.emitterId, {}, slots);
+      slots.assertAccountedFor(claims);
       equal(only(claims.deliveries).webhook?.id, at(stage.webhooks, 1).id);
       equal(await countOf(stage, stage.main, 'pending'), 1);
       await assertSilentUntil(stage, START_MS + PAUSE_MS, 2);

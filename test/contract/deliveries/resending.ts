@@ -148,8 +148,8 @@ export function resendingContract(harness: Harness): void {
     it('a mail is sent again as well', async () => {
       await using stage = await withWebhooks(harness);
       const run = await stage.started(await stage.workflow());
-      const hands = all();
-      const { claims } = await stage.end(run, succeeded({ outgoing: [mail('a'), mail('b')] }), hands);
+      const slots = all();
+      const { claims } = await stage.end(run, succeeded({ outgoing: [mail('a'), mail('b')] }), slots);
       const [fine, lost] = claims.deliveries;
       await stage.delivered(defined(fine));
       await stage.exhausted(defined(lost));

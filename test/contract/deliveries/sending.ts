@@ -45,7 +45,7 @@ export function record(
   stage: Pick<Stage, 'store' | 'clock'>,
   delivery: ClaimedDelivery,
   answer: Partial<Attempt> = {},
-  hands: Admission = none(),
+  slots: Admission = none(),
 ): Promise<Attempted> {
   const made = anAttempt({ startedAtMs: stage.clock.nowMs(), ...answer });
   const decision = decide(delivery, made, 0.5);
@@ -60,7 +60,7 @@ export function record(
     error: state === 'exhausted' ? failureOfDelivery(delivery, made, decision) : null,
     disableWebhook: state === 'exhausted' && decision.code === 'WebhookGone',
   };
-  return stage.store.recordAttempt(end, hands);
+  return stage.store.recordAttempt(end, slots);
 }
 
 export const FAILED: Partial<Attempt> = { status: 500, detail: 'answered 500' };

@@ -7,7 +7,18 @@ import { utf8 } from '../../../src/domain/bytes.ts';
 import type { Emission, NewEmission } from '../../../src/domain/emission.ts';
 import { entryOf, msOf, NUMBERS_PER_MS, recordId } from '../../../src/domain/ids.ts';
 import { HOUR_MS } from '../../../src/domain/limits.ts';
-import { all, defined, Hands, type Harness, none, only, shareOf, times, timesInTurn, upTo } from '../fixtures.ts';
+import {
+  all,
+  CountedSlots,
+  defined,
+  type Harness,
+  none,
+  only,
+  shareOf,
+  times,
+  timesInTurn,
+  upTo,
+} from '../fixtures.ts';
 import { numbered, STUBBORN, Stage } from '../stage.ts';
 
 const FULL: Partial<NewEmission> = {
@@ -167,18 +178,18 @@ export function acceptingContract(harness: Harness): void {
       equal((await stage.store.getEmission(stage.owner.id, entry))?.traceId, emitId);
     });
 
-    it('claims at once what hands are free for', async () => {
+    it('claims at once what slots are free for', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, trigger } = await stage.hooked();
       const webhook = await stage.webhook();
       await stage.subscribe(trigger.id, webhook.id);
-      const hands = all();
-      const { claims, entry } = await stage.append(trigger.id, {}, hands);
+      const slots = all();
+      const { claims, entry } = await stage.append(trigger.id, {}, slots);
       equal(only(claims.runs).runnable.id, workflow.id);
       equal(only(claims.deliveries).webhook?.id, webhook.id);
       equal(claims.runsWaiting, false);
       equal(claims.deliveriesWaiting, false);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
       const states = (await stage.store.receipts(stage.owner.id, entry)).map((r) => `${r.kind} ${r.state}`);
       deepEqual(states.sort(), ['delivery sending', 'run running']);
       deepEqual(await stage.claim(), []);
@@ -195,43 +206,43 @@ export function acceptingContract(harness: Harness): void {
       equal((await stage.deliveries()).length, 1);
     });
 
-    it('takes no more than hands are free for', async () => {
+    it('takes no more than slots are free for', async () => {
       await using stage = await Stage.open(harness);
       const emitter = await stage.source();
       for (const _ of times(5, () => 0)) {
         await stage.subscribe(emitter.id, (await stage.workflow()).id);
         await stage.subscribe(emitter.id, (await stage.webhook()).id);
       }
-      const hands = upTo(2);
-      const { claims } = await stage.append(emitter.id, {}, hands);
+      const slots = upTo(2);
+      const { claims } = await stage.append(emitter.id, {}, slots);
       equal(claims.runs.length, 2);
       equal(claims.deliveries.length, 2);
       ok(claims.runsWaiting && claims.deliveriesWaiting);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
       const { runs, deliveries } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.running, runs.queued, deliveries.sending, deliveries.pending], [2, 3, 2, 3]);
     });
 
-    it('asks hands for each listener apart', async () => {
+    it('asks slots for each listener apart', async () => {
       await using stage = await Stage.open(harness);
       const emitter = await stage.source();
       const [busy, free] = [await stage.workflow(), await stage.workflow()];
       await stage.subscribe(emitter.id, busy.id);
       await stage.subscribe(emitter.id, free.id);
-      const hands = new Hands(9, (id) => id !== busy.id);
-      const { claims } = await stage.append(emitter.id, {}, hands);
+      const slots = new CountedSlots(9, (id) => id !== busy.id);
+      const { claims } = await stage.append(emitter.id, {}, slots);
       equal(only(claims.runs).runnable.id, free.id);
       equal(claims.runsWaiting, true);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
     });
 
-    it('counts hands right among many appends', async () => {
+    it('counts slots right among many appends', async () => {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked();
       await stage.subscribe(trigger.id, (await stage.webhook()).id);
-      const hands = upTo(7);
-      const appended = await Promise.all(times(40, (i) => stage.append(trigger.id, { body: numbered(i) }, hands)));
-      hands.assertAccountedFor(...appended.map((a) => a.claims));
+      const slots = upTo(7);
+      const appended = await Promise.all(times(40, (i) => stage.append(trigger.id, { body: numbered(i) }, slots)));
+      slots.assertAccountedFor(...appended.map((a) => a.claims));
       const { runs, deliveries } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.running, runs.queued, deliveries.sending, deliveries.pending], [7, 33, 7, 33]);
     });

@@ -12,9 +12,9 @@ export function concurrencyContract(harness: Harness): void {
     it('five hundred appends and finishes all end', async () => {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked();
-      const hands = all();
+      const slots = all();
       const ends = times(500, async (i) => {
-        const { claims } = await stage.append(trigger.id, { body: numbered(i) }, hands);
+        const { claims } = await stage.append(trigger.id, { body: numbered(i) }, slots);
         return stage.tryEnd(only(claims.runs), i % 5 === 0 ? failed() : succeeded({ outgoing: [emit('')] }));
       });
       const finished = await Promise.all(ends);
@@ -39,17 +39,17 @@ export function concurrencyContract(harness: Harness): void {
       const { trigger, write } = await stage.hooked();
       const webhook = await stage.webhook();
       await stage.subscribe(trigger.id, webhook.id);
-      const hands = upTo(30);
-      const before = times(20, () => stage.append(trigger.id, {}, hands));
+      const slots = upTo(30);
+      const before = times(20, () => stage.append(trigger.id, {}, slots));
       const poison = [
         stage.store.createWorkflow(write),
         stage.store.createWebhook(webhook),
         stage.store.createKey(stage.key, hashOf('other')),
       ].map((verb) => rejects(verb));
-      const after = times(20, () => stage.append(trigger.id, {}, hands));
+      const after = times(20, () => stage.append(trigger.id, {}, slots));
       const claims = (await Promise.all([...before, ...after])).map((a) => a.claims);
       await Promise.all(poison);
-      hands.assertAccountedFor(...claims);
+      slots.assertAccountedFor(...claims);
       equal(claims.flatMap((c) => c.runs).length, 30);
       equal((await stage.store.ledger(stage.owner.id)).emissions, 40);
       await assertLedgerAddsUp(stage);
@@ -98,15 +98,15 @@ export function concurrencyContract(harness: Harness): void {
       equal((await stage.store.ledger(stage.owner.id)).emissions, 200);
     });
 
-    it('claims, appends and finishes keep hands right', async () => {
+    it('claims, appends and finishes keep slots right', async () => {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked();
-      const hands = upTo(40);
+      const slots = upTo(40);
       const claims = await Promise.all([
-        ...times(30, async () => (await stage.append(trigger.id, {}, hands)).claims),
-        ...times(10, () => stage.store.claimRuns(5, hands)),
+        ...times(30, async () => (await stage.append(trigger.id, {}, slots)).claims),
+        ...times(10, () => stage.store.claimRuns(5, slots)),
       ]);
-      hands.assertAccountedFor(...claims);
+      slots.assertAccountedFor(...claims);
       const runs = claims.flatMap((c) => c.runs).map((r) => r.run);
       equal(new Set(runs).size, runs.length);
       await assertLedgerAddsUp(stage);

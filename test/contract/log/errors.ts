@@ -58,11 +58,11 @@ export function errorsContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked({ settings: { queueLimit: 1 } });
       await stage.append(trigger.id);
-      const hands = all();
-      const { claims } = await stage.append(trigger.id, {}, hands);
+      const slots = all();
+      const { claims } = await stage.append(trigger.id, {}, slots);
       const told = only(claims.runs);
       deepEqual([told.runnable.id, told.via, told.emission.code], [stage.global.id, 'global', 'QueueFull']);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
     });
 
     it('has room again once something was claimed', async () => {

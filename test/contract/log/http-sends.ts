@@ -6,7 +6,19 @@ import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { ERRORS, HTTP } from '../../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { FAILED, putOff, record, recordOf, resend, wholeOf } from '../deliveries/sending.ts';
-import { all, defined, failed, Hands, type Harness, http, mail, none, only, parsed, succeeded } from '../fixtures.ts';
+import {
+  all,
+  CountedSlots,
+  defined,
+  failed,
+  type Harness,
+  http,
+  mail,
+  none,
+  only,
+  parsed,
+  succeeded,
+} from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 
@@ -35,11 +47,11 @@ export function httpSendsContract(harness: Harness): void {
     it('go out with the end of their run', async () => {
       await using stage = await Stage.open(harness);
       const run = await stage.started(await stage.workflow());
-      const hands = all();
-      const { claims } = await stage.end(run, succeeded({ outgoing: [http(ONE, { headers: HEADERS })] }), hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await stage.end(run, succeeded({ outgoing: [http(ONE, { headers: HEADERS })] }), slots);
+      slots.assertAccountedFor(claims);
       const listenerId = listenerOf(stage, 'https://one.example:443');
-      deepEqual([...hands.asked], [[listenerId, null]]);
+      deepEqual([...slots.asked], [[listenerId, null]]);
       const delivery = only(claims.deliveries);
       deepEqual([delivery.kind, delivery.mailTo, delivery.webhook, delivery.trigger], ['http', null, null, 'event']);
       deepEqual(parsed(delivery.emission.body), { method: 'POST', url: ONE, headers: HEADERS });
@@ -106,9 +118,9 @@ export function httpSendsContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       await asked(stage, ONE, ONE, OTHER);
       const refused = listenerOf(stage, 'https://one.example:443');
-      const hands = new Hands(10, (id) => id !== refused);
-      const claims = await stage.store.claimDeliveries(10, hands);
-      hands.assertAccountedFor(claims);
+      const slots = new CountedSlots(10, (id) => id !== refused);
+      const claims = await stage.store.claimDeliveries(10, slots);
+      slots.assertAccountedFor(claims);
       deepEqual(claims.deliveries.map(urlOf), [OTHER]);
       ok(claims.deliveriesWaiting);
       equal((await stage.deliveries()).length, 2);
@@ -120,8 +132,8 @@ export function httpSendsContract(harness: Harness): void {
       const other = await stage.neighbour();
       await asked(stage, ONE);
       await asked(other, ONE);
-      const hands = new Hands(10, (id) => id === listenerOf(other, 'https://one.example:443'));
-      const { deliveries } = await stage.store.claimDeliveries(10, hands);
+      const slots = new CountedSlots(10, (id) => id === listenerOf(other, 'https://one.example:443'));
+      const { deliveries } = await stage.store.claimDeliveries(10, slots);
       equal(only(deliveries).emission.ownerId, other.owner.id);
       const theirs = { ownerId: stage.owner.id, delivery: only(deliveries).delivery };
       equal(await stage.store.getDelivery(theirs.ownerId, theirs.delivery), undefined);

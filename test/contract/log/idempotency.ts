@@ -15,12 +15,12 @@ const ANSWER: HttpAnswer = {
   body: utf8('{"a":\n1e400}'),
 };
 
-function send(stage: Stage, triggerId: string, key: string, hands = all()): Promise<Appended> {
-  return sendOther(stage, { triggerId, key, requestHash: 'hash' }, hands);
+function send(stage: Stage, triggerId: string, key: string, slots = all()): Promise<Appended> {
+  return sendOther(stage, { triggerId, key, requestHash: 'hash' }, slots);
 }
 
-function sendOther(stage: Stage, idempotency: Idempotency, hands = all()): Promise<Appended> {
-  return stage.store.append(stage.make.emission(idempotency.triggerId), hands, { idempotency });
+function sendOther(stage: Stage, idempotency: Idempotency, slots = all()): Promise<Appended> {
+  return stage.store.append(stage.make.emission(idempotency.triggerId), slots, { idempotency });
 }
 
 export function idempotencyContract(harness: Harness): void {
@@ -30,12 +30,12 @@ export function idempotencyContract(harness: Harness): void {
       const { trigger } = await stage.hooked();
       const first = await send(stage, trigger.id, 'k');
       equal(first.repeated, null);
-      const hands = all();
-      const again = await send(stage, trigger.id, 'k', hands);
+      const slots = all();
+      const again = await send(stage, trigger.id, 'k', slots);
       deepEqual(again.repeated, { answer: null, isSameRequest: true });
       deepEqual([again.entry, again.emitId, again.firstRun], [first.entry, first.emitId, first.firstRun]);
       deepEqual([again.claims.runs, again.claims.deliveries], [[], []]);
-      hands.assertAccountedFor(again.claims);
+      slots.assertAccountedFor(again.claims);
       const { emissions, runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([emissions, runs.running], [1, 1]);
     });
@@ -43,12 +43,12 @@ export function idempotencyContract(harness: Harness): void {
     it('lets one of many at once win', async () => {
       await using stage = await Stage.open(harness);
       const { trigger } = await stage.hooked();
-      const hands = all();
-      const answers = await Promise.all(times(20, () => send(stage, trigger.id, 'k', hands)));
+      const slots = all();
+      const answers = await Promise.all(times(20, () => send(stage, trigger.id, 'k', slots)));
       const winner = only(answers.filter((a) => a.repeated === null));
       equal(only(winner.claims.runs).run, winner.firstRun);
       equal(new Set(answers.map((a) => a.entry)).size, 1);
-      hands.assertAccountedFor(...answers.map((a) => a.claims));
+      slots.assertAccountedFor(...answers.map((a) => a.claims));
       equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
     });
 
@@ -57,10 +57,10 @@ export function idempotencyContract(harness: Harness): void {
       const { trigger } = await stage.hooked();
       const first = await send(stage, trigger.id, 'k');
       const other = { triggerId: trigger.id, key: 'k', requestHash: 'another' };
-      const hands = all();
-      const refused = await sendOther(stage, other, hands);
+      const slots = all();
+      const refused = await sendOther(stage, other, slots);
       deepEqual(refused.repeated, { answer: null, isSameRequest: false });
-      hands.assertAccountedFor(refused.claims);
+      slots.assertAccountedFor(refused.claims);
       await stage.end(only(first.claims.runs), succeeded({ answer: ANSWER }));
       await stage.reopen();
       equal((await sendOther(stage, other)).repeated?.isSameRequest, false);

@@ -9,7 +9,7 @@ import { RESENDABLE } from '../../../src/domain/operation.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../../src/domain/run/run.ts';
 import { change, putOff, record } from '../deliveries/sending.ts';
-import { emit, ended, failed, Hands, type Harness, mail, shareOf, succeeded, timesInTurn } from '../fixtures.ts';
+import { CountedSlots, emit, ended, failed, type Harness, mail, shareOf, succeeded, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { assertCountersAreRight, assertLedgerAddsUp, assertOneErrorPerFailure } from './counting.ts';
 
@@ -21,7 +21,7 @@ const STEPS = [
   'emit',
   'fail',
   'mail',
-  'bystander',
+  'unattributed',
   'return',
   'late',
   'release',
@@ -48,7 +48,7 @@ const OUTCOMES = {
   emit: succeeded({ outgoing: [emit(''), emit('paid')] }),
   fail: failed('Boom', { outgoing: [emit('')] }),
   mail: succeeded({ outgoing: [mail('news')] }),
-  bystander: ended('bystander'),
+  unattributed: ended('unattributed'),
   return: ended('returned'),
 } as const;
 
@@ -94,26 +94,26 @@ class Play {
   /** Steps of one group are called at once; each takes what it works on before it waits. */
   async step(step: Step): Promise<void> {
     const { stage } = this;
-    const hands = new Hands(2);
+    const slots = new CountedSlots(2);
     if (step === 'append' || step === 'append busy') {
       const triggerId = this.triggerIds[this.#turn++ % this.triggerIds.length] as string;
-      const appended = await stage.append(triggerId, {}, step === 'append' ? hands : new Hands(0));
+      const appended = await stage.append(triggerId, {}, step === 'append' ? slots : new CountedSlots(0));
       if (appended.firstRun !== null) this.made.push(appended.firstRun);
       this.#hold(appended.claims);
     } else if (step === 'claim') {
-      this.#hold(await stage.store.claimRuns(3, hands));
-      this.#hold(await stage.store.claimDeliveries(3, hands));
+      this.#hold(await stage.store.claimRuns(3, slots));
+      this.#hold(await stage.store.claimDeliveries(3, slots));
     } else if (step in OUTCOMES) {
       const run = this.runs.shift();
       if (!run) return;
       this.lost.push(run);
-      const { held, claims } = await stage.tryEnd(run, OUTCOMES[step as keyof typeof OUTCOMES], hands);
+      const { held, claims } = await stage.tryEnd(run, OUTCOMES[step as keyof typeof OUTCOMES], slots);
       equal(held, true);
       this.#hold(claims);
     } else if (step === 'late') {
       const run = this.lost.at(-1);
-      if (run) equal((await stage.tryEnd(run, failed('Late'), hands)).held, false);
-    } else if (!(await this.#webhookStep(step))) await this.#otherStep(step, hands);
+      if (run) equal((await stage.tryEnd(run, failed('Late'), slots)).held, false);
+    } else if (!(await this.#webhookStep(step))) await this.#otherStep(step, slots);
   }
 
   /** What its owner and the time do to the webhook. */
@@ -135,7 +135,7 @@ class Play {
     return true;
   }
 
-  async #otherStep(step: Step, hands: Hands): Promise<void> {
+  async #otherStep(step: Step, slots: CountedSlots): Promise<void> {
     const { stage } = this;
     const due = { deliver: 'delivered', retry: 'retrying', exhaust: 'exhausted', 'put off': 'retrying' } as const;
     if (step === 'release') {
@@ -153,7 +153,7 @@ class Play {
       if (step === 'deliver') equal((await stage.delivered(delivery)).held, true);
       if (step === 'retry') equal((await stage.retrying(delivery, 0)).held, true);
       if (step === 'put off') equal((await record(stage, delivery, putOff(SECOND_MS))).held, true);
-      if (step === 'exhaust') this.#hold((await stage.exhausted(delivery, {}, hands)).claims);
+      if (step === 'exhaust') this.#hold((await stage.exhausted(delivery, {}, slots)).claims);
     }
   }
 
@@ -161,7 +161,7 @@ class Play {
     await this.stage.reopen();
     this.lost.push(...this.runs.splice(0));
     this.deliveries = [];
-    this.#hold((await this.stage.store.rescue(new Hands(1))).claims);
+    this.#hold((await this.stage.store.rescue(new CountedSlots(1))).claims);
   }
 
   /** Runs and sends all that is left. */
@@ -171,8 +171,8 @@ class Play {
     for (let rounds = 0; rounds < 400; rounds++) {
       stage.clock.advance(SECOND_MS);
       while ((await stage.store.stepOperation()).isMore);
-      this.#hold(await stage.store.claimRuns(100, new Hands()));
-      this.#hold(await stage.store.claimDeliveries(100, new Hands()));
+      this.#hold(await stage.store.claimRuns(100, new CountedSlots()));
+      this.#hold(await stage.store.claimDeliveries(100, new CountedSlots()));
       if (this.runs.length + this.deliveries.length === 0) return;
       for (const run of this.runs.splice(0)) await stage.end(run);
       for (const delivery of this.deliveries.splice(0)) await stage.delivered(delivery);

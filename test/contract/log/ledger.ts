@@ -49,7 +49,7 @@ export function ledgerContract(harness: Harness): void {
       const outcomes = [
         succeeded({ outgoing: [emit('paid'), emit('')] }),
         failed('Boom', { outgoing: [emit('paid'), mail('hello')] }),
-        ended('bystander'),
+        ended('unattributed'),
         ended('returned'),
         ended('cancelled'),
         succeeded(),

@@ -41,9 +41,9 @@ async function mailsOf(stage: Stage): Promise<readonly EmissionRecord[]> {
 /** Closes the windows that are over; the mails that this made. */
 async function closed(stage: Stage): Promise<readonly ClaimedDelivery[]> {
   for (const delivery of await stage.deliveries()) await stage.delivered(delivery);
-  const hands = all();
-  const claims = await stage.store.closeDigests(hands);
-  hands.assertAccountedFor(claims);
+  const slots = all();
+  const claims = await stage.store.closeDigests(slots);
+  slots.assertAccountedFor(claims);
   equal(claims.deliveriesWaiting, false);
   return claims.deliveries;
 }
@@ -60,9 +60,9 @@ export function mailsContract(harness: Harness): void {
     it('become mail deliveries of the owner', async () => {
       await using stage = await Stage.open(harness);
       const run = await stage.started(await stage.workflow());
-      const hands = all();
-      const { claims } = await stage.end(run, succeeded({ outgoing: [mail('hello')] }), hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await stage.end(run, succeeded({ outgoing: [mail('hello')] }), slots);
+      slots.assertAccountedFor(claims);
       const delivery = only(claims.deliveries);
       deepEqual([delivery.kind, delivery.mailTo, delivery.webhook], ['mail', 'ada@example.org', null]);
       deepEqual(parsed(delivery.emission.body), { subject: 'hello', text: 'about hello' });

@@ -73,9 +73,9 @@ export function orderingContract(harness: Harness): void {
       let under = await head(stage);
       const seen = [under.delivery];
       for (let i = 1; i < 4; i++) {
-        const hands = all();
-        const { claims } = await stage.delivered(under, hands);
-        hands.assertAccountedFor(claims);
+        const slots = all();
+        const { claims } = await stage.delivered(under, slots);
+        slots.assertAccountedFor(claims);
         under = await next(stage, claims);
         seen.push(under.delivery);
       }
@@ -167,9 +167,9 @@ export function orderingContract(harness: Harness): void {
       await using stage = await queued(harness, 3);
       const lost = await head(stage);
       await stage.reopen();
-      const hands = all();
-      const { claims } = await stage.store.rescue(hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await stage.store.rescue(slots);
+      slots.assertAccountedFor(claims);
       equal((await stage.delivered(lost)).held, false);
       const under = claims.deliveries[0] ?? (await head(stage));
       equal(under.delivery, lost.delivery);

@@ -15,9 +15,9 @@ async function scheduled(stage: Stage, nextAtMs: number | null, active = true): 
   return at(write.triggers, 0);
 }
 
-function fire(stage: Stage, timer: Trigger, expectedAtMs: number, hands = none()): Promise<Appended | null> {
+function fire(stage: Stage, timer: Trigger, expectedAtMs: number, slots = none()): Promise<Appended | null> {
   const tick = { triggerId: timer.id, expectedAtMs, nextAtMs: expectedAtMs + MINUTE_MS };
-  return stage.store.fireTrigger(tick, stage.make.emission(timer.id), hands);
+  return stage.store.fireTrigger(tick, stage.make.emission(timer.id), slots);
 }
 
 const dueIds = async (stage: Stage, limit = 100): Promise<string[]> =>
@@ -64,7 +64,7 @@ export function schedulesContract(harness: Harness): void {
       const deployment = stage.make.deployment(source);
       await stage.store.createSource({ source, deployment, triggers: timers, subscriptions });
       const [timer, other] = [at(timers, 0), at(timers, 1)];
-      const tick = (n: number, hands = none()) => fire(stage, timer, START_MS + n * MINUTE_MS, hands);
+      const tick = (n: number, slots = none()) => fire(stage, timer, START_MS + n * MINUTE_MS, slots);
       const skipped = async (): Promise<number[]> =>
         (await stage.store.listTriggers(stage.owner.id, source.id)).map(({ skippedTicks }) => skippedTicks);
       ok(await tick(0), 'nothing runs yet');
@@ -120,9 +120,9 @@ export function schedulesContract(harness: Harness): void {
     it('run their workflow and move on', async () => {
       await using stage = await Stage.open(harness);
       const timer = await scheduled(stage, START_MS);
-      const hands = all();
-      const fired = defined(await fire(stage, timer, START_MS, hands));
-      hands.assertAccountedFor(fired.claims);
+      const slots = all();
+      const fired = defined(await fire(stage, timer, START_MS, slots));
+      slots.assertAccountedFor(fired.claims);
       const run = only(fired.claims.runs);
       deepEqual([run.runnable.id, run.emission.emitterId, run.via], [timer.runnableId, timer.id, 'trigger']);
       deepEqual([run.emission.sourceType, msOf(fired.entry)], ['TIMER', START_MS]);
@@ -135,10 +135,10 @@ export function schedulesContract(harness: Harness): void {
     it('fire one tick once', async () => {
       await using stage = await Stage.open(harness);
       const timer = await scheduled(stage, START_MS);
-      const hands = all();
-      const fired = await Promise.all(times(5, () => fire(stage, timer, START_MS, hands)));
+      const slots = all();
+      const fired = await Promise.all(times(5, () => fire(stage, timer, START_MS, slots)));
       const won = only(fired.filter((f) => f !== null));
-      hands.assertAccountedFor(defined(won).claims);
+      slots.assertAccountedFor(defined(won).claims);
       equal(await fire(stage, timer, START_MS), null);
       equal((await stage.store.ledger(stage.owner.id)).emissions, 1);
       ok(await fire(stage, timer, START_MS + MINUTE_MS));

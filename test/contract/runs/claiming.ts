@@ -7,9 +7,9 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import {
   all,
   at,
+  CountedSlots,
   defined,
   failed,
-  Hands,
   type Harness,
   none,
   only,
@@ -69,7 +69,7 @@ export function claimingContract(harness: Harness): void {
       );
     });
 
-    it('claims no more than limit and hands', async () => {
+    it('claims no more than limit and slots', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
       await timesInTurn(10, () => stage.appendFor(workflow.id));
@@ -84,15 +84,15 @@ export function claimingContract(harness: Harness): void {
       deepEqual([rest.runs.length, rest.runsWaiting], [5, false]);
     });
 
-    it('passes over a workflow without free hands', async () => {
+    it('passes over a workflow without free slots', async () => {
       await using stage = await Stage.open(harness);
       const [full, free] = [await stage.workflow(), await stage.workflow()];
       await timesInTurn(5, () => stage.appendFor(full.id));
       await stage.appendFor(free.id);
-      const hands = new Hands(9, (id) => id !== full.id);
-      const claims = await stage.store.claimRuns(3, hands);
+      const slots = new CountedSlots(9, (id) => id !== full.id);
+      const claims = await stage.store.claimRuns(3, slots);
       equal(only(claims.runs).runnable.id, free.id);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
       equal((await stage.claim()).length, 5);
     });
 
@@ -218,7 +218,7 @@ export function claimingContract(harness: Harness): void {
       let last = { runs: 0, deliveries: 0, claims: (await stage.append(workflow.id)).claims };
       while ((await stage.store.getRun(stage.owner.id, run))?.state === 'running' && losses < 10) {
         await stage.reopen();
-        last = await stage.store.rescue(new Hands(9, (id) => id === stage.global.id));
+        last = await stage.store.rescue(new CountedSlots(9, (id) => id === stage.global.id));
         losses++;
         await stage.claim(1, workflow.id);
       }

@@ -5,7 +5,19 @@ import { describe, it } from 'node:test';
 import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import { DAY_MS, LIMITS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { numbersOf, pendingFor, withWebhooks } from '../deliveries/sending.ts';
-import { all, at, defined, Hands, type Harness, none, only, shareOf, times, timesInTurn, upTo } from '../fixtures.ts';
+import {
+  all,
+  at,
+  CountedSlots,
+  defined,
+  type Harness,
+  none,
+  only,
+  shareOf,
+  times,
+  timesInTurn,
+  upTo,
+} from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 
 const LIMIT = 128;
@@ -44,11 +56,11 @@ export function fairnessContract(harness: Harness): void {
       }
       equal(reached.size, many);
       deepEqual(await stage.deliveries(), []);
-      // The next event finds hands for some of them at once, and the others wait.
+      // The next event finds slots for some of them at once, and the others wait.
       const some = shareOf(harness, 300);
-      const hands = upTo(some);
-      const { entry, claims } = await stage.append(emitterId, {}, hands);
-      hands.assertAccountedFor(claims);
+      const slots = upTo(some);
+      const { entry, claims } = await stage.append(emitterId, {}, slots);
+      slots.assertAccountedFor(claims);
       deepEqual([claims.deliveries.length, claims.deliveriesWaiting], [some, true]);
       const receipts = await stage.store.receipts(stage.owner.id, entry);
       equal(new Set(receipts.map((r) => r.listenerId)).size, many);
@@ -154,7 +166,7 @@ export function fairnessContract(harness: Harness): void {
       stage.clock.advance(SECOND_MS);
       await pendingFor(stage, stage.main, 200);
       const under: ClaimedDelivery[] = [];
-      // As the engine has it: eight hands, and each that is freed takes what the store hands over or a claim gives.
+      // As the engine has it: eight slots, and each that is freed takes what the store hands over or a claim gives.
       const take = (more: readonly ClaimedDelivery[]) => under.push(...more);
       const free = () => upTo(LIMITS.inFlightPerWebhook - under.length);
       for (let ends = 0; ends < 100; ends++) {
@@ -184,8 +196,8 @@ export function fairnessContract(harness: Harness): void {
       const round = [...Array(7).fill('dead event'), 'failed retry'];
       deepEqual(served, [...round, ...round]);
       // Where no retry may have a hand, first attempts go on.
-      const hands = new Hands(10, (id) => id === dead.id);
-      equal((await stage.store.claimDeliveries(100, hands)).deliveries.length, 6);
+      const slots = new CountedSlots(10, (id) => id === dead.id);
+      equal((await stage.store.claimDeliveries(100, slots)).deliveries.length, 6);
     });
 
     it('have their turn hand by hand', async () => {
@@ -196,7 +208,7 @@ export function fairnessContract(harness: Harness): void {
       await stage.subscribe(other.id, (await stage.webhook()).id);
       await timesInTurn(10, () => stage.append(other.id));
       const order: string[] = [];
-      // Each hand that is freed has a claim of its own, which may take more than there are hands.
+      // Each slot that is freed has a claim of its own, which may take more than there are slots.
       for (let n = 0; n < 8; n++)
         order.push(only((await stage.store.claimDeliveries(100, upTo(1))).deliveries).trigger);
       deepEqual(order, [...Array(7).fill('event'), 'retry']);
@@ -225,15 +237,15 @@ export function fairnessContract(harness: Harness): void {
     });
   });
 
-  describe('the hands of a node', () => {
+  describe('the slots of a node', () => {
     it('are asked with the webhook as it stands', async () => {
       await using stage = await withWebhooks(harness, 1, { settings: { maxInFlight: 3, headers: { 'x-a': 'b' } } });
       const [atAccepting, atClaiming] = [all(), all()];
       await stage.append(stage.emitterId, {}, atAccepting);
       await stage.append(stage.emitterId, {}, none());
       await stage.store.claimDeliveries(9, atClaiming);
-      for (const hands of [atAccepting, atClaiming]) {
-        deepEqual(hands.asked.get(stage.main.id), stage.main);
+      for (const slots of [atAccepting, atClaiming]) {
+        deepEqual(slots.asked.get(stage.main.id), stage.main);
       }
     });
 
@@ -241,9 +253,9 @@ export function fairnessContract(harness: Harness): void {
       await using stage = await withWebhooks(harness, 3);
       const full = stage.main.id;
       await timesInTurn(4, () => stage.append(stage.emitterId));
-      const hands = new Hands(100, (id) => id !== full);
-      const claims = await stage.store.claimDeliveries(LIMIT, hands);
-      hands.assertAccountedFor(claims);
+      const slots = new CountedSlots(100, (id) => id !== full);
+      const claims = await stage.store.claimDeliveries(LIMIT, slots);
+      slots.assertAccountedFor(claims);
       equal(claims.deliveries.length, 8);
       equal((await stage.deliveries()).length, 4);
     });

@@ -128,9 +128,9 @@ export function finishingContract(harness: Harness): void {
       const workflow = await stage.workflow();
       const run = await stage.started(workflow);
       await stage.end(run, failed('First'));
-      const hands = all();
-      assertLost(await stage.tryEnd(run, failed('Second', { outgoing: [emit('paid')] }), hands));
-      hands.assertAccountedFor();
+      const slots = all();
+      assertLost(await stage.tryEnd(run, failed('Second', { outgoing: [emit('paid')] }), slots));
+      slots.assertAccountedFor();
       const { items } = await errorsOf(stage, workflow.id);
       equal(only(items).code, 'First');
       await assertLedgerAddsUp(stage);
@@ -157,9 +157,9 @@ export function finishingContract(harness: Harness): void {
       await stage.store.releaseRuns([lost]);
       const held = only(await stage.claim());
       ok(held.fence > lost.fence);
-      const hands = all();
-      assertLost(await stage.tryEnd(lost, failed('Late', { outgoing: [emit('paid')] }), hands));
-      hands.assertAccountedFor();
+      const slots = all();
+      assertLost(await stage.tryEnd(lost, failed('Late', { outgoing: [emit('paid')] }), slots));
+      slots.assertAccountedFor();
       equal((await stage.store.getRun(stage.owner.id, lost.run))?.state, 'running');
       equal((await errorsOf(stage, workflow.id)).totalCount, 0);
       const { claims } = await stage.end(held, succeeded({ outgoing: [emit('paid')] }), all());
@@ -183,9 +183,9 @@ export function finishingContract(harness: Harness): void {
       await stage.subscribe(workflow.id, webhook.id, '*');
       const run = await stage.started(workflow);
       const outgoing = ['a', 'b', 'c'].map((name, i) => emit(name, { i }, { summary: `#${i}` }));
-      const hands = all();
-      const { claims } = await stage.end(run, succeeded({ outgoing }), hands);
-      hands.assertAccountedFor(claims);
+      const slots = all();
+      const { claims } = await stage.end(run, succeeded({ outgoing }), slots);
+      slots.assertAccountedFor(claims);
       const sent = [...claims.deliveries].sort((x, y) => x.emission.entry - y.emission.entry);
       deepEqual(
         sent.map((d) => [d.emission.name, parsed(d.emission.body), d.emission.causeRun, d.emission.hops]),
@@ -225,11 +225,11 @@ export function finishingContract(harness: Harness): void {
       equal((await stage.store.getRun(stage.owner.id, effect.run))?.causedByRun, cause.run);
     });
 
-    it('queues a bystander again, alone and counted', async () => {
+    it('queues an unattributed run again, alone and counted', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
       const run = await stage.started(workflow);
-      await stage.end(run, ended('bystander'));
+      await stage.end(run, ended('unattributed'));
       equal((await stage.store.getRun(stage.owner.id, run.run))?.state, 'queued');
       const again = only(await stage.claim());
       deepEqual([again.run, again.alone, again.attempt], [run.run, true, 2]);
@@ -263,7 +263,7 @@ export function finishingContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
-    it('claims what an end causes, if hands allow', async () => {
+    it('claims what an end causes, if slots allow', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
       const [first, second] = [await stage.started(workflow), await stage.started(workflow)];

@@ -12,9 +12,9 @@ import { Stage } from '../stage.ts';
 
 const CHECKPOINT = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
 
-async function goOn(stage: Stage, workflow: Workflow, hands: Admission = none()): Promise<Appended> {
+async function goOn(stage: Stage, workflow: Workflow, slots: Admission = none()): Promise<Appended> {
   const event = stage.make.emission(stage.owner.id, { name: RUN, onlyListenerId: workflow.id, replay: true });
-  const appended = await stage.store.append(event, hands, { goingOn: { checkpoint: CHECKPOINT, attempt: 4 } });
+  const appended = await stage.store.append(event, slots, { continuation: { checkpoint: CHECKPOINT, attempt: 4 } });
   stage.appended.add(appended.entry);
   return appended;
 }
@@ -24,7 +24,7 @@ async function stepsOf(stage: Stage, run: number): Promise<unknown[]> {
   return (JSON.parse(defined(detail)) as { steps: { namespace: string }[] }).steps.map(({ namespace }) => namespace);
 }
 
-export function goingOnContract(harness: Harness): void {
+export function continuationContract(harness: Harness): void {
   describe('a run that goes on for another', () => {
     it('begins behind what that has done', async () => {
       await using stage = await Stage.open(harness);

@@ -17,7 +17,7 @@ import { Stage } from '../stage.ts';
 
 const STEPS = [
   'append',
-  'append to busy hands',
+  'append to busy slots',
   'claim few',
   'claim',
   'deliver',
@@ -80,7 +80,7 @@ class Play {
     const webhook = at(this.webhooks, which % this.webhooks.length);
     const settings = async () => defined(await stage.store.getWebhook(stage.owner.id, webhook.id)).settings;
     if (what === 'append') this.#take((await stage.append(at(this.emitterIds, which % 3), {}, upTo(1))).claims);
-    else if (what === 'append to busy hands') await stage.append(at(this.emitterIds, which % 3));
+    else if (what === 'append to busy slots') await stage.append(at(this.emitterIds, which % 3));
     else if (what === 'claim few') this.#take(await stage.store.claimDeliveries(1 + (which % 3), all()));
     else if (what === 'claim') await this.claim();
     else if (what === 'second') stage.clock.advance(SECOND_MS);
@@ -106,12 +106,12 @@ class Play {
     const [delivery] = this.under.splice(which % Math.max(this.under.length, 1), 1);
     if (!delivery) return;
     if (what === 'release') return stage.store.releaseDeliveries([delivery]);
-    const hands = what === 'deliver and take' ? upTo(2) : none();
+    const slots = what === 'deliver and take' ? upTo(2) : none();
     const answers = { fail: FAILED, 'put off': putOff((1 + (which % 3)) * SECOND_MS) } as const;
     const end =
       what === 'exhaust'
         ? await stage.exhausted(delivery)
-        : await record(stage, delivery, what === 'fail' || what === 'put off' ? answers[what] : {}, hands);
+        : await record(stage, delivery, what === 'fail' || what === 'put off' ? answers[what] : {}, slots);
     equal(end.held, true);
     this.#take(end.claims);
   }

@@ -9,7 +9,7 @@ import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
 import { defined, failed, type Harness, none, only, START_MS, succeeded } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 
-const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
+const UNATTRIBUTED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'unattributed' } };
 const RETURNED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'returned' } };
 
 async function timesOf(stage: Stage, run: number) {
@@ -67,7 +67,7 @@ export function runTimesContract(harness: Harness): void {
     });
 
     for (const [how, outcome] of [
-      ['a bystander of a crash', BYSTANDER],
+      ['a run of an unattributed crash', UNATTRIBUTED],
       ['one that is handed back', RETURNED],
     ] as const) {
       it(`of ${how} that is cancelled`, async () => {

@@ -38,10 +38,10 @@ export function throttlesContract(harness: Harness): void {
         appended.map(({ claims }) => claims.runs.length),
         [1, 1, 1, 0, 0],
       );
-      const hands = all();
-      const claims = await stage.store.claimRuns(10, hands);
+      const slots = all();
+      const claims = await stage.store.claimRuns(10, slots);
       deepEqual([claims.runs, claims.runsWaiting, claims.nextDueAtMs], [[], false, START_MS + MINUTE_MS]);
-      hands.assertAccountedFor(claims);
+      slots.assertAccountedFor(claims);
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.running, runs.queued], [3, 2]);
       await assertLedgerAddsUp(stage);
@@ -58,7 +58,7 @@ export function throttlesContract(harness: Harness): void {
       };
       deepEqual([await begun(), await begun(), await begun()], ['running', 'queued', 'RateLimited']);
       stage.clock.advance(MINUTE_MS);
-      equal(await begun(none()), 'QueueFull', 'one may begin, but waits for hands');
+      equal(await begun(none()), 'QueueFull', 'one may begin, but waits for slots');
       await assertLedgerAddsUp(stage);
     });
 
@@ -147,13 +147,13 @@ export function throttlesContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const [workflow, webhook] = [await throttled(stage, 3), await stage.webhook()];
       for (let n = 0; n < 5; n++) {
-        const hands = all();
+        const slots = all();
         const [appended] = await Promise.all([
-          stage.appendFor(workflow.id, {}, hands),
+          stage.appendFor(workflow.id, {}, slots),
           rejects(stage.store.createWebhook(webhook)),
         ]);
         equal(appended.claims.runs.length, n < 3 ? 1 : 0);
-        hands.assertAccountedFor(appended.claims);
+        slots.assertAccountedFor(appended.claims);
       }
       stage.clock.advance(MINUTE_MS);
       const [claims] = await Promise.all([

@@ -9,7 +9,7 @@ import type { Webhook, Workflow } from '../../../src/domain/resource.ts';
 import type { ClaimedRun, RunState } from '../../../src/domain/run/run.ts';
 import type { WaitAsked, WaitKind } from '../../../src/domain/run/wait.ts';
 import type { Claims } from '../../../src/store/contract/store.ts';
-import { all, defined, Hands, type Harness, none, shareOf, waits } from '../fixtures.ts';
+import { all, CountedSlots, defined, type Harness, none, shareOf, waits } from '../fixtures.ts';
 import { assertCountersAreRight, assertLedgerAddsUp } from '../log/counting.ts';
 import { type RandomStep, stepOf } from '../log/random-steps.ts';
 import { Stage } from '../stage.ts';
@@ -117,21 +117,21 @@ class Play {
     const [run] = this.held.splice(which % Math.max(this.held.length, 1), 1);
     if (!run) return;
     const known = defined(this.known.get(run.run));
-    const hands = new Hands(2);
+    const slots = new CountedSlots(2);
     if (what === 'release' || what === 'return') {
       this.#queueAgain(known);
       if (what === 'release') return stage.store.releaseRuns([run]);
-      this.#take((await stage.end(run, { ...waits(), end: { kind: 'returned' } }, hands)).claims);
+      this.#take((await stage.end(run, { ...waits(), end: { kind: 'returned' } }, slots)).claims);
     } else if (what === 'end') {
       Object.assign(known, { state: 'succeeded', early: null });
-      this.#take((await stage.end(run, undefined, hands)).claims);
+      this.#take((await stage.end(run, undefined, slots)).claims);
     } else if (what === 'retry') {
       this.#beginWait(known, TRIED_AGAIN);
       await stage.tryAgain(run, TRIED_AGAIN.ms);
     } else {
       const wait = { kind: what as WaitAsked['kind'], ms: (1 + (which % 3)) * SECOND_MS };
       this.#beginWait(known, wait);
-      const { claims, isCancelled } = await stage.end(run, waits(wait), hands);
+      const { claims, isCancelled } = await stage.end(run, waits(wait), slots);
       equal(isCancelled ?? false, known.state === 'cancelled');
       this.#take(claims);
     }

@@ -159,7 +159,7 @@ export function endedWaitsContract(harness: Harness): void {
       for (const { run } of runs) equal(await stage.store.cancelRun(stage.owner.id, run), 'running');
       for (const { run } of runs) equal(await stage.store.resumeRun({ run, waits: 2 }, 'resume', null), 'over');
       await stage.store.releaseRuns(again.slice(0, 1));
-      equal((await stage.end(at(again, 1), ended('bystander'))).isCancelled, true);
+      equal((await stage.end(at(again, 1), ended('unattributed'))).isCancelled, true);
       await stage.reopen();
       await stage.store.rescue(none());
       deepEqual(await stage.claim(), []);

@@ -113,10 +113,10 @@ export function waitsContract(harness: Harness): void {
       const workflow = await stage.workflow();
       const run = await stage.started(workflow);
       const next = await stage.appendFor(workflow.id);
-      const hands = upTo(1);
-      const finished = await stage.end(run, waits(), hands);
+      const slots = upTo(1);
+      const finished = await stage.end(run, waits(), slots);
       equal(only(finished.claims.runs).run, next.firstRun);
-      hands.assertAccountedFor(finished.claims);
+      slots.assertAccountedFor(finished.claims);
     });
 
     it('keeps the deployment that it began with', async () => {

@@ -48,7 +48,7 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
       'nowMs - failingSinceMs >= LIMITS.failingMs',
       'nowMs - failingSinceMs > LIMITS.failingMs',
     ],
-    'health: disabled without a notice': ['if (wasTold &&', 'if ('],
+    'health: disabled without a notice': ['if (wasNoticed &&', 'if ('],
     'health: told with every attempt': ['isFailing && before.noticedAtMs === null', 'isFailing'],
     'health: a success forgets nothing': ['isWell ? before : { ...HEALTHY, pausedUntilMs }', 'before'],
   }),

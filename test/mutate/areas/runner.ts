@@ -44,13 +44,13 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
     'intake: closed, it still waits': ['this.#isClosed = true;', ''],
   }),
   ...of(`${RUNNER}/process/crash-outcome.ts`, [`${UNIT}/process/crash-outcome.test.ts`], {
-    'crash: a bystander is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
+    'crash: an unattributed run is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
     'crash: a cancelled run failed': [
       "if (run.halted === 'cancelled') return CANCELLED;\n  if (run.halted === 'timeout'",
       "if (run.halted === 'timeout'",
     ],
     'crash: a full memory is an exit': ["if (kind === 'memory' || saysSo) {", "if (kind === 'memory') {"],
-    'silence: a bystander is blamed': ['run.halted === null || all.length > 1', 'run.halted === null'],
+    'silence: an unattributed run is blamed': ['run.halted === null || all.length > 1', 'run.halted === null'],
   }),
   ...of(`${RUNNER}/process/stderr-tail.ts`, [`${UNIT}/process/stderr-tail.test.ts`], {
     'stderr: all of it is kept': [

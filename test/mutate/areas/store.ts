@@ -46,7 +46,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     ],
     'runs: a result of a run that is over is taken': ["boot = ? AND state = 'running'`;", 'boot = ?`;'],
     'runs: what this process runs is rescued': ['${OPEN_RUN} AND boot < ?', '${OPEN_RUN} AND boot <= ?'],
-    'runs: a bystander is not alone': ['isAlone ? 1 : 0', '0'],
+    'runs: an unattributed run is not alone': ['isAlone ? 1 : 0', '0'],
   }),
   ...of(`${STORE}/sqlite/runs/run-queue.ts`, [...CONTRACT, 'test/unit/store/lost-runs.test.ts'], {
     'runs: the newest goes first': ['ORDER BY run LIMIT ?', 'ORDER BY run DESC LIMIT ?'],

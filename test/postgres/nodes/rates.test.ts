@@ -16,7 +16,7 @@ interface Three extends Stores {
   readonly keeper: Store;
   readonly others: readonly [Store, Store];
   /** Each node's own. */
-  readonly handsOf: (node: Store) => Admission;
+  readonly slotsOf: (node: Store) => Admission;
 }
 
 /** What a node knows of is all that it began itself. */
@@ -36,27 +36,27 @@ function counting(clock: TestClock): Admission {
 
 async function three(): Promise<Three> {
   const made = await storesOn(3, { settings: { rateLimit: RATE } });
-  const hands = new Map(made.stores.map((store) => [store, counting(made.clock)]));
-  const handsOf = (node: Store) => hands.get(node) as Admission;
-  return { ...made, keeper: at(made.stores, 0), others: [at(made.stores, 1), at(made.stores, 2)], handsOf };
+  const slots = new Map(made.stores.map((store) => [store, counting(made.clock)]));
+  const slotsOf = (node: Store) => slots.get(node) as Admission;
+  return { ...made, keeper: at(made.stores, 0), others: [at(made.stores, 1), at(made.stores, 2)], slotsOf };
 }
 
 /** One event that goes out at the keeper and is delivered a second later, and two that wait for it. */
 async function began(nodes: Three): Promise<void> {
-  const { keeper, others, clock, handsOf } = nodes;
-  const first = only((await send(nodes, keeper, handsOf(keeper))).claims.deliveries);
-  for (const node of others) deepEqual((await send(nodes, node, handsOf(node))).claims.deliveries, []);
+  const { keeper, others, clock, slotsOf } = nodes;
+  const first = only((await send(nodes, keeper, slotsOf(keeper))).claims.deliveries);
+  for (const node of others) deepEqual((await send(nodes, node, slotsOf(node))).claims.deliveries, []);
   clock.advance(SECOND_MS);
   await end(keeper, first, { state: 'delivered' });
 }
 
-const claimAt = ({ handsOf }: Three, node: Store) => claimed(node, handsOf(node));
+const claimAt = ({ slotsOf }: Three, node: Store) => claimed(node, slotsOf(node));
 
 /** How many each of them begins now: of what waits, and of an event that comes there. */
 async function begunAt(nodes: Three, stores: readonly Store[]): Promise<number[]> {
   const begun: number[] = [];
   for (const node of stores) {
-    const { claims } = await send(nodes, node, nodes.handsOf(node));
+    const { claims } = await send(nodes, node, nodes.slotsOf(node));
     begun.push(claims.deliveries.length + (await claimAt(nodes, node)).length);
   }
   return begun;
@@ -85,8 +85,8 @@ test('after the minute another node may begin', async () => {
 
 test('what was handed back stays with its node', async () => {
   await using nodes = await three();
-  const { keeper, others, handsOf } = nodes;
-  const first = only((await send(nodes, keeper, handsOf(keeper))).claims.deliveries);
+  const { keeper, others, slotsOf } = nodes;
+  const first = only((await send(nodes, keeper, slotsOf(keeper))).claims.deliveries);
   await keeper.releaseDeliveries([first]);
   deepEqual(await begunAt(nodes, others), [0, 0]);
   equal((await claimed(keeper)).length, 3);
@@ -102,22 +102,22 @@ test('a node that leaves keeps nothing', async () => {
 
 test('a node that is gone keeps nothing', async () => {
   await using nodes = await three();
-  const { others, clock, handsOf } = nodes;
+  const { others, clock, slotsOf } = nodes;
   await began(nodes);
   clock.advance(LIMITS.nodeLeaseMs);
   for (const node of others) await node.beat();
   deepEqual(await begunAt(nodes, others), [0, 0], 'nobody has said so yet');
-  await others[0].rescue(handsOf(others[0]));
+  await others[0].rescue(slotsOf(others[0]));
   deepEqual(await begunAt(nodes, others), [1, 0]);
 });
 
 test('an attempt of a dead node keeps nothing', async () => {
   await using nodes = await three();
-  const { keeper, others, clock, handsOf } = nodes;
-  await send(nodes, keeper, handsOf(keeper));
+  const { keeper, others, clock, slotsOf } = nodes;
+  await send(nodes, keeper, slotsOf(keeper));
   clock.advance(LIMITS.nodeLeaseMs + 1);
   for (const node of others) await node.beat();
-  equal((await others[0].rescue(handsOf(others[0]))).deliveries, 1);
+  equal((await others[0].rescue(slotsOf(others[0]))).deliveries, 1);
   deepEqual(await begunAt(nodes, [others[1], others[0]]), [1, 0]);
 });
 

@@ -10,7 +10,7 @@ import { failureOfDelivery } from '../../../src/domain/failure.ts';
 import { DAY_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { all, anAttempt, at, defined, Hands, none, only, START_MS, times } from '../../contract/fixtures.ts';
+import { all, anAttempt, at, CountedSlots, defined, none, only, START_MS, times } from '../../contract/fixtures.ts';
 import type { WebhookChanges } from '../../contract/maker.ts';
 import { claimed, end, type Stores, send, storesOn } from './stores.ts';
 
@@ -190,7 +190,7 @@ test('what is sent again at one goes out at the other', async () => {
   equal((await end(b, again, { state: 'delivered' })).held, true);
 });
 
-test('a crowd without free hands keeps nobody waiting', async () => {
+test('webhooks without free slots delay no other', async () => {
   await using nodes = await two();
   const { a, b, stage, clock } = nodes;
   const { id: emitterId } = await stage.source();
@@ -199,17 +199,17 @@ test('a crowd without free hands keeps nobody waiting', async () => {
   await stage.subscribe(emitterId, last.id);
   await b.append(stage.make.emission(emitterId), none());
   // As the engine goes on: at once as long as something is due, and else with the next poll.
-  const claimWith = async (hands: Hands): Promise<[found: string[], claims: number]> => {
+  const claimWith = async (slots: CountedSlots): Promise<[found: string[], claims: number]> => {
     const found: string[] = [];
     for (let claims = 1; ; claims++) {
-      const { deliveries, nextDueAtMs } = await a.claimDeliveries(100, hands);
+      const { deliveries, nextDueAtMs } = await a.claimDeliveries(100, slots);
       found.push(...deliveries.map(({ webhook }) => defined(webhook).id));
       if (nextDueAtMs === null || nextDueAtMs > clock.ms || claims === 100) return [found, claims];
     }
   };
-  deepEqual(await claimWith(new Hands(100, (id) => id === last.id)), [[last.id], 3]);
+  deepEqual(await claimWith(new CountedSlots(100, (id) => id === last.id)), [[last.id], 3]);
   deepEqual(
-    await claimWith(new Hands(100, () => false)),
+    await claimWith(new CountedSlots(100, () => false)),
     [[], 3],
     'all were looked at, and nobody goes round for ever',
   );

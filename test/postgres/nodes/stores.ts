@@ -35,11 +35,11 @@ export async function storesOn(count: number, changes: WebhookChanges = {}): Pro
   return { stage, stores, clock, url, emitterId, webhook, [Symbol.asyncDispose]: dispose };
 }
 
-export const send = ({ stage, emitterId }: Stores, node: Store, hands: Admission = none()) =>
-  node.append(stage.make.emission(emitterId), hands);
+export const send = ({ stage, emitterId }: Stores, node: Store, slots: Admission = none()) =>
+  node.append(stage.make.emission(emitterId), slots);
 
-export const claimed = async (node: Store, hands: Admission = all()): Promise<readonly ClaimedDelivery[]> =>
-  (await node.claimDeliveries(100, hands)).deliveries;
+export const claimed = async (node: Store, slots: Admission = all()): Promise<readonly ClaimedDelivery[]> =>
+  (await node.claimDeliveries(100, slots)).deliveries;
 
 export function end(
   node: Store,

@@ -1,5 +1,5 @@
 // Runs that wait belong to no node: whichever looks first ends a wait, whichever is asked resumes it, and whichever has
-// hands free goes on with it.
+// slots free goes on with it.
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
@@ -35,8 +35,8 @@ async function startedAt({ stage }: Stores, node: Store, workflowId: string): Pr
   return only(appended.claims.runs);
 }
 
-function endAt({ clock }: Stores, node: Store, of: { run: ClaimedRun; outcome: RunOutcome; hands?: Admission }) {
-  return node.finishRun(endOf(of.run, of.outcome, clock.nowMs()), of.hands ?? none());
+function endAt({ clock }: Stores, node: Store, of: { run: ClaimedRun; outcome: RunOutcome; slots?: Admission }) {
+  return node.finishRun(endOf(of.run, of.outcome, clock.nowMs()), of.slots ?? none());
 }
 
 async function waitingAt(nodes: Stores, node: Store, workflowId: string, kind: 'delay' | 'suspend' = 'delay') {
@@ -112,7 +112,7 @@ test('an order given elsewhere holds when the wait begins', async () => {
   const [resumed, cancelled] = [await startedAt(nodes, b, id), await startedAt(nodes, b, id)];
   deepEqual([await resume(a, resumed), await resume(a, resumed)], ['taken', 'over']);
   equal(await a.resumeRun({ run: cancelled.run, waits: 1 }, 'cancel', null), 'taken');
-  const { claims } = await endAt(nodes, b, { run: resumed, outcome: waits(), hands: all() });
+  const { claims } = await endAt(nodes, b, { run: resumed, outcome: waits(), slots: all() });
   const again = only(claims.runs);
   deepEqual([again.run, again.resumed, again.fence], [resumed.run, REQUEST, resumed.fence + 1]);
   equal((await endAt(nodes, b, { run: cancelled, outcome: waits() })).isCancelled, true);
@@ -245,12 +245,12 @@ test('whoever meets at a wait, one ends it', async () => {
   await assertSound(nodes);
   const claimed = (await at(stores, 0).claimRuns(100, all())).runs;
   const resumed = runs.filter((_, i) => answers[i] === 'taken' && i % 5 !== 0).map(({ run }) => run);
-  const goingOn = new Set(claimed.map(({ run }) => run));
+  const claimedRuns = new Set(claimed.map(({ run }) => run));
   // A run that was resumed may have been cancelled by its owner behind that.
   for (const run of claimed) equal(run.resumed !== null, resumed.includes(run.run));
   const cancelled = ended.flatMap((step) => step.cancelled);
   equal(new Set(cancelled).size, cancelled.length);
-  for (const run of cancelled) ok(!goingOn.has(run) && !resumed.includes(run));
+  for (const run of cancelled) ok(!claimedRuns.has(run) && !resumed.includes(run));
   const { runs: states } = await at(stores, 1).ledger(stage.owner.id);
   deepEqual([states.waiting, states.queued, states.running + states.cancelled], [0, 0, 30]);
 });
@@ -274,7 +274,7 @@ test('a lost segment goes on at another node', async () => {
     [run, segment.attempt + 1, segment.checkpoint, segment.resumed],
   );
   equal((await endAt(nodes, b, { run: segment, outcome: waits() })).held, false);
-  const { claims } = await endAt(nodes, a, { run: again, outcome: waits(), hands: all() });
+  const { claims } = await endAt(nodes, a, { run: again, outcome: waits(), slots: all() });
   equal((JSON.parse(defined(only(claims.runs).checkpoint)) as { waits: number }).waits, 2);
   await assertSound(nodes);
 });

@@ -189,8 +189,8 @@ describe('any sequence of attempts', () => {
           since ??= end.nowMs;
           if (end.state === 'exhausted') exhausted++;
           const isFailing = exhausted >= LIMITS.exhaustedInRow || end.nowMs - since >= LIMITS.failingMs;
-          const wasTold = toldAt !== null && end.nowMs - toldAt >= LIMITS.failingMs;
-          const isOver = wasTold && end.nowMs - since >= LIMITS.disablingMs;
+          const wasNoticed = toldAt !== null && end.nowMs - toldAt >= LIMITS.failingMs;
+          const isOver = wasNoticed && end.nowMs - since >= LIMITS.disablingMs;
           equal(
             notice?.code ?? null,
             isOver ? 'WebhookDisabled' : isFailing && toldAt === null ? 'WebhookFailing' : null,

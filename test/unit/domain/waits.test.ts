@@ -6,7 +6,7 @@ import { text, utf8 } from '../../../src/domain/bytes.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type RetrySettings } from '../../../src/domain/resource.ts';
-import { checkpointFrom, goingOnOf } from '../../../src/domain/run/checkpoint.ts';
+import { checkpointFrom, earlierSegmentsOf } from '../../../src/domain/run/checkpoint.ts';
 import {
   type ClaimedRun,
   type Fault,
@@ -106,16 +106,16 @@ test('each wait has the next number', () => {
 test('the request is data of the step that waited', () => {
   const first = endOf(claimedRun(7), waiting('suspend', { steps: [step('one'), step('two')] }), NOW_MS);
   const resumed = request('{"n":1.0,"n":2}');
-  const goingOn = goingOnOf(after(first, { resumed }));
+  const earlier = earlierSegmentsOf(after(first, { resumed }));
   assert.deepEqual(
-    goingOn?.steps.map(({ resumeData }) => resumeData),
+    earlier?.steps.map(({ resumeData }) => resumeData),
     [undefined, '{"n":1.0,"n":2}'],
   );
-  assert.equal(goingOn?.callback, resumed);
+  assert.equal(earlier?.callback, resumed);
   const second = endOf(after(first, { resumed }), waiting('delay', { steps: [step('three')] }), NOW_MS);
   const last = endOf(after(second), succeeded({ steps: [step('four')] }), NOW_MS);
   assert.ok(last.detail?.includes('"resume_data":{"n":1.0,"n":2}}'), 'kept byte for byte over another wait');
-  assert.equal(goingOnOf(after(second))?.callback, null);
+  assert.equal(earlierSegmentsOf(after(second))?.callback, null);
   assert.deepEqual(
     stepsIn(last.detail as string).map(({ resumeData }) => resumeData === undefined),
     [true, false, true, true],
@@ -153,7 +153,7 @@ test('a step asked for again keeps its request when it fails', () => {
   const retry = endOfAttempt(again, outcome, { nowMs: NOW_MS, inMs: 1 });
   const third = endOf(after(retry), waiting('delay', { steps: [step('poll'), step('rest')] }), NOW_MS);
   assert.deepEqual(
-    goingOnOf(after(third))?.steps.map(({ resumeData }) => resumeData),
+    earlierSegmentsOf(after(third))?.steps.map(({ resumeData }) => resumeData),
     ['"done"', undefined],
   );
 });
@@ -211,13 +211,16 @@ test('a step tried again is given the same', () => {
     nowMs: NOW_MS,
     inMs: 1,
   });
-  const again = goingOnOf(after(second));
+  const again = earlierSegmentsOf(after(second));
   assert.deepEqual([again?.reruns, again?.callback], [{ runs: 1, context: '1' }, resumed]);
   const third = endOfAttempt(after(second, { runnable }), failed({ steps: step2 }), { nowMs: NOW_MS, inMs: 1 });
-  assert.deepEqual([goingOnOf(after(third))?.reruns, goingOnOf(after(third))?.callback], [again?.reruns, resumed]);
+  assert.deepEqual(
+    [earlierSegmentsOf(after(third))?.reruns, earlierSegmentsOf(after(third))?.callback],
+    [again?.reruns, resumed],
+  );
   const behind = [step('one'), step('two', { state: 'failed' })];
   const other = endOfAttempt(after(second, { runnable }), failed({ steps: behind }), { nowMs: NOW_MS, inMs: 1 });
-  assert.deepEqual([goingOnOf(after(other))?.reruns, goingOnOf(after(other))?.callback], [null, null]);
+  assert.deepEqual([earlierSegmentsOf(after(other))?.reruns, earlierSegmentsOf(after(other))?.callback], [null, null]);
 });
 
 test('the log of a run that goes on counts from its beginning', () => {
@@ -227,7 +230,7 @@ test('the log of a run that goes on counts from its beginning', () => {
     waiting('delay', { steps: [step('one')], logs: [line(half)], logBytesDropped: 3 }),
     NOW_MS,
   );
-  const logBytes = goingOnOf(after(first))?.logBytes as number;
+  const logBytes = earlierSegmentsOf(after(first))?.logBytes as number;
   assert.ok(logBytes > half.length && logBytes < LIMITS.logBytes);
   const end = endOf(
     after(first),
@@ -240,7 +243,7 @@ test('the log of a run that goes on counts from its beginning', () => {
 
 test('a lost segment begins again from what is kept', () => {
   const first = endOf(claimedRun(7), waiting('delay', { steps: [step('one')] }), NOW_MS);
-  for (const kind of ['bystander', 'returned'] as const) {
+  for (const kind of ['unattributed', 'returned'] as const) {
     const end = endOf(after(first), { ...NO_OUTCOME, end: { kind } }, NOW_MS);
     assert.deepEqual([end.state, end.wait, end.detail, end.emissions], ['queued', null, null, []]);
   }
@@ -272,6 +275,6 @@ test('steps are read as they were written', () => {
   ];
   const detail = detailOf({ steps, logs: [], logBytesDropped: 0 }) as string;
   assert.deepEqual(stepsIn(detail), steps);
-  const goingOn = goingOnOf({ checkpoint: checkpointFrom(steps), resumed: null });
-  assert.deepEqual([goingOn?.steps, goingOn?.waits, goingOn?.callback], [steps, 0, null]);
+  const earlier = earlierSegmentsOf({ checkpoint: checkpointFrom(steps), resumed: null });
+  assert.deepEqual([earlier?.steps, earlier?.waits, earlier?.callback], [steps, 0, null]);
 });

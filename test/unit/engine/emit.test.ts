@@ -129,9 +129,9 @@ test('a repeat does not wait for a suspended run', async () => {
 
 test('a run that goes on is appended as such', async () => {
   const { emit, asked } = create([appended(5)]);
-  const goingOn = { checkpoint: '{}', attempt: 2 };
-  await emit(emission, { goingOn });
-  assert.deepEqual(asked, [{ goingOn, isAwaited: false }]);
+  const continuation = { checkpoint: '{}', attempt: 2 };
+  await emit(emission, { continuation });
+  assert.deepEqual(asked, [{ continuation, isAwaited: false }]);
 });
 
 test('another request with the same key is refused', async () => {

@@ -145,7 +145,7 @@ test('callers of a run that was lost look elsewhere', async () => {
 });
 
 test('callers of a run that was handed back look elsewhere', async () => {
-  for (const kind of ['returned', 'bystander'] as const) {
+  for (const kind of ['returned', 'unattributed'] as const) {
     const { execution, waiters, watched } = create({ execute: () => ({ ...NO_OUTCOME, end: { kind } }) });
     waiters.answerOf(5);
     await execution(claimedRun(5));
@@ -197,8 +197,8 @@ test('a run that goes on is given what was before', async () => {
   const { execution, ends } = create({ execute });
   await execution(claimedRun(5));
   await execution(claimedRun(6, { checkpoint: ends[0]?.wait?.checkpoint as string, resumed: '{"body":1}' }));
-  assert.deepEqual([requests[0]?.goingOn, requests[0]?.resumeKey.length], [null, 64]);
-  assert.deepEqual([requests[1]?.goingOn?.waits, requests[1]?.goingOn?.callback], [1, '{"body":1}']);
+  assert.deepEqual([requests[0]?.earlier, requests[0]?.resumeKey.length], [null, 64]);
+  assert.deepEqual([requests[1]?.earlier?.waits, requests[1]?.earlier?.callback], [1, '{"body":1}']);
   assert.equal(ends[1]?.wait?.waits, 2);
 });
 

@@ -62,7 +62,7 @@ class Sink implements StreamSink {
     return this.room > 0;
   }
 
-  held(): number {
+  bufferedBytes(): number {
     return this.held_;
   }
 

@@ -32,7 +32,7 @@ import { answered, createLog, random, runnable } from './parts.ts';
 
 const TIMEOUT = { timeout: 20_000 };
 const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
-const BYSTANDER: RunOutcome = { ...NO_OUTCOME, end: { kind: 'bystander' } };
+const UNATTRIBUTED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'unattributed' } };
 const waits = (kind: 'delay' | 'suspend', ms: number): RunOutcome => ({
   ...NO_OUTCOME,
   end: { kind: 'waiting', wait: { kind, ms, context: null } },
@@ -157,7 +157,7 @@ const sent = ({ posted }: { posted: readonly ClaimedDelivery[] }, count: number)
   until(`${count} attempts`, () => posted.length >= count);
 
 test('a run that goes back to the queue is claimed again', TIMEOUT, async () => {
-  await using engine = await open({ outcomes: [BYSTANDER] });
+  await using engine = await open({ outcomes: [UNATTRIBUTED] });
   const { id } = await engine.stage.workflow();
   await engine.send(id);
   await begun(engine, 2);
@@ -206,7 +206,7 @@ test('a run that is resumed goes on', TIMEOUT, async () => {
   const { endWait } = createResumes(engine);
   await endWait({ run, waits: 1, token, order: 'resume', request: '{"body":1}' });
   await begun(engine, 2);
-  assert.equal(engine.requests[1]?.goingOn?.callback, '{"body":1}');
+  assert.equal(engine.requests[1]?.earlier?.callback, '{"body":1}');
 });
 
 test('a delay ends when its time has come', TIMEOUT, async () => {

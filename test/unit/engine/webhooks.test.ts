@@ -39,7 +39,7 @@ function create(stored?: Webhook) {
     newSigningKey: (seed) => ({ secret: `whsk_${seed.length}_${seed[0]}`, publicKey: `whpk_${seed[0]}` }),
     reasonAgainst: (url) => (url === BAD ? 'it is private' : null),
     wake: { notify: (topic) => void told.push(topic) },
-    letGo: (id) => told.push(`let go ${id}`),
+    releaseClaimed: (id) => told.push(`let go ${id}`),
   });
   const update = (input: WebhookInput) => webhooks.updateWebhook('u_1', 'wh_1', input);
   const rotate = (overlapMs: number) => webhooks.rotateSecret('u_1', 'wh_1', overlapMs);

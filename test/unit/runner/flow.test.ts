@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { RunOutcome } from '../../../src/domain/run/run.ts';
 import type { WaitAsked } from '../../../src/domain/run/wait.ts';
 import { resumeKeyOf, resumeToken } from '../../../src/runner/resume-token.ts';
-import { bodies, bodyText, deploymentOf, faultOf, goingOn, type Kit, kit, returned } from './kit.ts';
+import { bodies, bodyText, deploymentOf, earlier, faultOf, type Kit, kit, returned } from './kit.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY = resumeKeyOf(Buffer.alloc(32, 1), 'd_1');
@@ -84,7 +84,7 @@ test('addresses are there at once, and the same', async (t) => {
     run: 1_900_000_000_000_000,
     context,
     resumeKey: KEY,
-    goingOn: goingOn({ one: {} }, { waits: 4 }),
+    earlier: earlier({ one: {} }, { waits: 4 }),
   });
   const fifth = `${base}/5.${resumeToken(KEY, 1_900_000_000_000_000, 5)}`;
   assert.equal(JSON.parse(later.steps[0]?.returnValue as string).resume_url, `${fifth}/resume`);
@@ -148,7 +148,7 @@ test('the last step may wait too', async (t) => {
   const { run } = kit(t);
   const deployment = await deploymentOf('export default ({ $ }) => $.flow.delay(5)');
   assert.equal(waitOf(await run(deployment)).kind, 'delay');
-  const after = await run(deployment, { goingOn: goingOn({ one: {} }) });
+  const after = await run(deployment, { earlier: earlier({ one: {} }) });
   assert.deepEqual([after.end, after.steps], [{ kind: 'succeeded' }, []]);
 });
 
@@ -170,15 +170,15 @@ test('a step is executed again with what it passed on', async (t) => {
   const { run } = kit(t);
   const first = waitOf(await run(deployment));
   assert.equal(first.context, '{"seen":[1,null]}');
-  const again = (runs: number, context: string | null) => goingOn({}, { reruns: { runs, context } });
-  const second = waitOf(await run(deployment, { goingOn: again(1, first.context) }));
+  const again = (runs: number, context: string | null) => earlier({}, { reruns: { runs, context } });
+  const second = waitOf(await run(deployment, { earlier: again(1, first.context) }));
   assert.equal(second.context, '{"seen":[2,{"seen":[1,null]}]}');
-  assert.deepEqual(returned(await run(deployment, { goingOn: again(2, second.context) })), [3, 1, null]);
+  assert.deepEqual(returned(await run(deployment, { earlier: again(2, second.context) })), [3, 1, null]);
 });
 
 test('a step is executed again so often and no more', async (t) => {
   const { evaluate } = kit(t);
-  const after = (runs: number) => ({ goingOn: goingOn({}, { reruns: { runs, context: null } }) });
+  const after = (runs: number) => ({ earlier: earlier({}, { reruns: { runs, context: null } }) });
   assert.equal(waitOf(await evaluate('$.flow.rerun(1)', after(9))).kind, 'rerun');
   const fault = faultOf(await evaluate('$.flow.rerun(1)', after(10)));
   assert.deepEqual(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { bodies, deploymentOf, faultOf, goingOn, kit, returned } from './kit.ts';
+import { bodies, deploymentOf, earlier, faultOf, kit, returned } from './kit.ts';
 
 const DONE = {
   one: { returnValue: '{"n":12}', exports: { answer: '42', ['__proto__']: '"own"' }, resumeData: '{"ok":true}' },
@@ -16,7 +16,7 @@ test('a run goes on behind the steps done', async (t) => {
       'export default ({ steps }) => steps',
       'export default ({ steps }) => [Object.keys(steps), steps.two.$return_value.one]',
     ],
-    { goingOn: goingOn(DONE), event: Buffer.from('{"e":1}') },
+    { earlier: earlier(DONE), event: Buffer.from('{"e":1}') },
   );
   const one = { answer: 42, $return_value: { n: 12 }, $resume_data: { ok: true } };
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('what is carried is parsed when it is read', async (t) => {
         return [steps.one.$return_value === value, typeof Object.getOwnPropertyDescriptor(steps.one, 'answer').get];
       }`,
     ],
-    { goingOn: goingOn(DONE) },
+    { earlier: earlier(DONE) },
   );
   assert.deepEqual(returned(outcome), [true, 'function']);
 });
@@ -59,7 +59,7 @@ test('the context tells executions, attempt and request', async (t) => {
   const given = { context: { id: 'e', test: true }, attempt: 2 };
   const callback = JSON.stringify(request);
   const reruns = { runs: 4, context: '{"left":[1]}' };
-  const outcome = await run(deployment, { ...given, goingOn: goingOn({ one: {} }, { reruns, callback }) });
+  const outcome = await run(deployment, { ...given, earlier: earlier({ one: {} }, { reruns, callback }) });
   const rest = { id: 'e', attempt: 2, test: true };
   assert.deepEqual(
     outcome.steps.map(({ returnValue }) => JSON.parse(returnValue as string)),
@@ -79,9 +79,9 @@ test('later steps see what ended a rerun', async (t) => {
   ]);
   const { run } = kit(t);
   const reruns = { runs: 1, context: null };
-  const resumed = await run(deployment, { goingOn: goingOn({}, { reruns, callback: '{"body":{"ok":1}}' }) });
+  const resumed = await run(deployment, { earlier: earlier({}, { reruns, callback: '{"body":{"ok":1}}' }) });
   assert.deepEqual(returned(resumed), ['again', { ok: 1 }]);
-  assert.deepEqual(returned(await run(deployment, { goingOn: goingOn({}, { reruns }) })), ['again', null]);
+  assert.deepEqual(returned(await run(deployment, { earlier: earlier({}, { reruns }) })), ['again', null]);
 });
 
 test('results of all segments count together', async (t) => {
@@ -91,14 +91,14 @@ test('results of all segments count together', async (t) => {
   ]);
   const { run } = kit(t);
   const resumeData = `"${'y'.repeat(500)}"`;
-  const carried = goingOn({ one: { returnValue: '"ää"', exports: { name: '"xx"' }, resumeData } });
+  const carried = earlier({ one: { returnValue: '"ää"', exports: { name: '"xx"' }, resumeData } });
   const left = LIMITS.resultBytes - Buffer.byteLength(`"ää"name"xx"${resumeData}""`);
-  const returning = (length: number) => run(deployment, { goingOn: carried, event: Buffer.from(String(length)) });
+  const returning = (length: number) => run(deployment, { earlier: carried, event: Buffer.from(String(length)) });
   assert.equal((returned(await returning(left)) as string).length, left);
   assert.equal(faultOf(await returning(left + 1)).code, 'PayloadTooLarge');
   // The body of the request that had a step executed again will be that step's.
-  const again = goingOn({ one: {} }, { reruns: { runs: 1, context: null }, callback: `{"body":${resumeData}}` });
-  const asked = (length: number) => run(deployment, { goingOn: again, event: Buffer.from(String(length)) });
+  const again = earlier({ one: {} }, { reruns: { runs: 1, context: null }, callback: `{"body":${resumeData}}` });
+  const asked = (length: number) => run(deployment, { earlier: again, event: Buffer.from(String(length)) });
   const room = LIMITS.resultBytes - Buffer.byteLength(`${resumeData}""`);
   assert.equal((returned(await asked(room)) as string).length, room);
   assert.equal(faultOf(await asked(room + 1)).code, 'PayloadTooLarge');
@@ -108,7 +108,7 @@ test('log lines of all segments count together', async (t) => {
   const { run } = kit(t);
   const code = ['export default () => 1', 'export default () => { console.log("x".repeat(100)); console.log("more") }'];
   const logBytes = LIMITS.logBytes - LIMITS.logLineBytes - 10;
-  const { logs, logBytesDropped } = await run(code, { goingOn: goingOn({ one: {} }, { logBytes }) });
+  const { logs, logBytesDropped } = await run(code, { earlier: earlier({ one: {} }, { logBytes }) });
   assert.deepEqual([logs.map(({ text }) => text.length), logBytesDropped], [[10], 90 + 'more\n'.length]);
 });
 
@@ -116,7 +116,7 @@ test('a fault names the step that was executed', async (t) => {
   const { run } = kit(t);
   const going = (body: string) =>
     run(['export default () => 1', `export default async () => { ${body} }`, 'export default () => 1'], {
-      goingOn: goingOn({ one: {} }),
+      earlier: earlier({ one: {} }),
       timeoutMs: 1500,
     });
   for (const [body, code] of [

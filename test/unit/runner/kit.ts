@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 import type { Deployment } from '../../../src/domain/resource.ts';
 import type { Fault, HttpAnswer, RunOutcome } from '../../../src/domain/run/run.ts';
 import type { StepResult } from '../../../src/domain/run/step-result.ts';
-import type { GoingOn } from '../../../src/domain/run/wait.ts';
+import type { EarlierSegments } from '../../../src/domain/run/wait.ts';
 import { bundleStep } from '../../../src/runner/bundling/bundle.ts';
 import type { IsolationSettings } from '../../../src/runner/isolation/isolation.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool/pool.ts';
@@ -95,7 +95,7 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
     timeoutMs: DEADLINE_MS,
     memoryMb: 256,
     env: {},
-    goingOn: null,
+    earlier: null,
     resumeKey: '00',
     alone: false,
     attempt: 1,
@@ -107,8 +107,11 @@ export function requestOf(deployment: Deployment, given: Partial<RunRequest> = {
   };
 }
 
-/** What a run is given that goes on behind these steps, by their names. */
-export function goingOn(done: Readonly<Record<string, Partial<StepResult>>>, given: Partial<GoingOn> = {}): GoingOn {
+/** Returns what a resumed run gets of these steps, by their names. */
+export function earlier(
+  done: Readonly<Record<string, Partial<StepResult>>>,
+  given: Partial<EarlierSegments> = {},
+): EarlierSegments {
   const step = { state: 'succeeded', startedAtMs: 1, tookMs: 1, exports: {} } as const;
   const steps = Object.entries(done).map(([namespace, left]) => ({
     id: `c_${namespace}`,

@@ -224,9 +224,9 @@ async function fillWaits(stage: Stage): Promise<void> {
   const resumed = [await stage.waiting(workflow), await stage.waiting(workflow)];
   for (const { run } of resumed) await store.resumeRun({ run, waits: 1 }, 'resume', JSON.stringify({ body: ODD }));
   await stage.claim(1, workflow.id);
-  const goingOn = { checkpoint: checkpointFrom(done.steps), attempt: 3 };
+  const continuation = { checkpoint: checkpointFrom(done.steps), attempt: 3 };
   await store.append(stage.make.emission(stage.owner.id, { name: '$run', onlyListenerId: workflow.id }), none(), {
-    goingOn,
+    continuation,
   });
 }
 

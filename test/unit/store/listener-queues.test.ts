@@ -11,7 +11,7 @@ import type { Store } from '../../../src/store/contract/store.ts';
 import { type ListenerQueue, ListenerQueues } from '../../../src/store/sqlite/deliveries/listener-queues.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { all, at, defined, type Hands, none, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
+import { all, at, type CountedSlots, defined, none, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { createFolder } from '../../support/folder.ts';
 
@@ -52,9 +52,9 @@ class Walk {
     const { stage } = this;
     const { store, owner, clock } = stage;
     const moves = [
-      async () => this.took((await stage.append(this.emitterId, {}, this.hands())).claims.deliveries),
+      async () => this.took((await stage.append(this.emitterId, {}, this.slots())).claims.deliveries),
       async () =>
-        this.took((await store.claimDeliveries(1 + Math.floor(this.fraction() * 6), this.hands())).deliveries),
+        this.took((await store.claimDeliveries(1 + Math.floor(this.fraction() * 6), this.slots())).deliveries),
       () => this.end(),
       () => this.end(),
       async () => store.releaseDeliveries(this.under.splice(0, 2)),
@@ -72,7 +72,7 @@ class Walk {
     }
   }
 
-  hands(): Hands {
+  slots(): CountedSlots {
     return this.pick([() => none(), () => all(), () => upTo(2)])();
   }
 
@@ -88,12 +88,12 @@ class Walk {
     const delivery = this.under.shift();
     if (!delivery) return;
     const atMs = this.stage.clock.nowMs() + Math.floor(this.fraction() * 60_000);
-    const hands = this.hands();
+    const slots = this.slots();
     const { claims } = await this.pick([
-      () => this.stage.delivered(delivery, hands),
-      () => this.stage.exhausted(delivery, {}, hands),
-      () => this.stage.attempt({ delivery, state: 'retrying', nextAttemptAtMs: atMs }, hands),
-      () => this.stage.attempt({ delivery, state: 'retrying', nextAttemptAtMs: atMs, pauseUntilMs: atMs }, hands),
+      () => this.stage.delivered(delivery, slots),
+      () => this.stage.exhausted(delivery, {}, slots),
+      () => this.stage.attempt({ delivery, state: 'retrying', nextAttemptAtMs: atMs }, slots),
+      () => this.stage.attempt({ delivery, state: 'retrying', nextAttemptAtMs: atMs, pauseUntilMs: atMs }, slots),
     ])();
     this.took(claims.deliveries);
   }

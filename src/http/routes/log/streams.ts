@@ -126,7 +126,7 @@ function sinkOf(res: ServerResponse): StreamSink {
       }
       return takesMore;
     },
-    held: () => res.writableLength,
+    bufferedBytes: () => res.writableLength,
     end: () => res.end(),
     cut: () => res.destroy(),
   };

@@ -116,19 +116,19 @@ function hindrances(record: DeliveryRecord, standing: Standing | null, nowMs: nu
   const due = isDue ? 'It is due now.' : `It is due at ${instant(dueAtMs)}.`;
   if (!standing) return [due];
   const { webhook, pausedUntilMs } = standing;
-  const told: string[] = [];
+  const sentences: string[] = [];
   if (pausedUntilMs !== null && pausedUntilMs > nowMs) {
-    told.push(`The webhook is paused (Retry-After): nothing goes to it before ${instant(pausedUntilMs)}.`);
+    sentences.push(`The webhook is paused (Retry-After): nothing goes to it before ${instant(pausedUntilMs)}.`);
   }
-  told.push(due, ...orderOf(standing));
-  if (!isDue) return told;
+  sentences.push(due, ...orderOf(standing));
+  if (!isDue) return sentences;
   const { rateLimit } = webhook.settings;
-  told.push(...crowdOf(standing));
+  sentences.push(...queueOf(standing));
   if (rateLimit) {
     const requests = countOf(rateLimit.limit, 'request', 'requests');
-    told.push(`The webhook takes at most ${requests} in ${lengthOf(rateLimit.intervalMs)} (rate_limit).`);
+    sentences.push(`The webhook takes at most ${requests} in ${lengthOf(rateLimit.intervalMs)} (rate_limit).`);
   }
-  return told;
+  return sentences;
 }
 
 function orderOf({ webhook, head }: Standing): string[] {
@@ -137,20 +137,20 @@ function orderOf({ webhook, head }: Standing): string[] {
   return [`The webhook is ordered: ${id} comes first, and holds this up until it is delivered or exhausted.`];
 }
 
-function crowdOf({ webhook, sending, ahead }: Standing): string[] {
-  const told: string[] = [];
+function queueOf({ webhook, sending, ahead }: Standing): string[] {
+  const sentences: string[] = [];
   const { ordered, maxInFlight } = webhook.settings;
   const most = ordered ? 1 : (maxInFlight ?? LIMITS.inFlightPerWebhook);
   if (sending > 0) {
     const whileFailing = most > 1 ? ' (one at a time while it fails)' : '';
     const requests = countOf(most, 'request', 'requests');
-    told.push(`${sending} of at most ${requests} to the webhook on the way${whileFailing}.`);
+    sentences.push(`${sending} of at most ${requests} to the webhook on the way${whileFailing}.`);
   }
   if (ahead > 0) {
     const plus = ahead >= LIMITS.countedRecords ? 'or more ' : '';
-    told.push(`${ahead} ${plus}${ahead === 1 ? 'delivery comes' : 'deliveries come'} before it.`);
+    sentences.push(`${ahead} ${plus}${ahead === 1 ? 'delivery comes' : 'deliveries come'} before it.`);
   }
-  return told;
+  return sentences;
 }
 
 function header({ responseHeaders }: AttemptRecord, name: string): string | null {

@@ -12,7 +12,7 @@ export interface StepOutput {
 /** Returns `steps` at the begin of a run: its trigger, and the steps that were done before it went on. */
 export function resultsOf(message: RunMessage, eventText: () => string): Record<string, unknown> {
   const results = { trigger: triggerOf(message, eventText) };
-  for (const step of message.goingOn?.steps ?? []) showStep(results, step.namespace, step);
+  for (const step of message.earlier?.steps ?? []) showStep(results, step.namespace, step);
   return results;
 }
 

@@ -10,8 +10,8 @@ export interface WaitAddresses {
 }
 
 /** Returns the addresses of this run's next wait. */
-export function addressesOf({ run, context, goingOn, resumeKey }: RunMessage): WaitAddresses {
-  const waits = (goingOn?.waits ?? 0) + 1;
+export function addressesOf({ run, context, earlier, resumeKey }: RunMessage): WaitAddresses {
+  const waits = (earlier?.waits ?? 0) + 1;
   const base = typeof context.public_url === 'string' ? context.public_url.replace(/\/+$/, '') : '';
   const wait = `${base}/r/${numberedId(PREFIX.run, run)}/${waits}.${resumeToken(resumeKey, run, waits)}`;
   return { resume_url: `${wait}/resume`, cancel_url: `${wait}/cancel` };

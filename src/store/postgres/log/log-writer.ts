@@ -97,7 +97,7 @@ export class PlannedLogWriter implements LogWriter {
 
   insertRun(made: NewRun): void {
     const { changes, core, nowMs } = this.planner;
-    const { emission, runnable, state, goingOn, error } = made;
+    const { emission, runnable, state, continuation, error } = made;
     const node = core.node.id;
     const cells = {
       run: made.run,
@@ -113,7 +113,7 @@ export class PlannedLogWriter implements LogWriter {
       awaited_by: made.isAwaited ? node : null,
     };
     if (state === 'failed') {
-      const detail = goingOn ? detailOfCheckpoint(goingOn.checkpoint) : null;
+      const detail = continuation ? detailOfCheckpoint(continuation.checkpoint) : null;
       const failure = { error_entry: error?.entry ?? null, error_code: error?.code ?? null };
       changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
       return;
@@ -127,7 +127,7 @@ export class PlannedLogWriter implements LogWriter {
       alone: false,
       rescues: 0,
     };
-    if (goingOn) changes.goingOn.push({ ...open, ...checkpointCells(goingOn.checkpoint) });
+    if (continuation) changes.continuations.push({ ...open, ...checkpointCells(continuation.checkpoint) });
     else changes.openRuns.push(open);
   }
 

@@ -9,7 +9,7 @@ import {
   ANSWERS,
   ATTEMPTS,
   type Cells,
-  GOING_ON,
+  CONTINUATIONS,
   type LaterEmission,
   OPEN_DELIVERIES,
   OPEN_RUNS,
@@ -63,7 +63,7 @@ export class RowChanges {
   readonly later: LaterEmission[] = [];
   readonly openRuns: Cells[] = [];
   /** Of the open ones, those that go on where another one failed. */
-  readonly goingOn: Cells[] = [];
+  readonly continuations: Cells[] = [];
   readonly runs: Cells[] = [];
   /** Open runs that end although they were not deleted when they were read. */
   readonly closedRuns: number[] = [];
@@ -96,7 +96,7 @@ export class RowChanges {
     sendEmissions(tx, this.emissions);
     sendLater(tx, this.later);
     OPEN_RUNS.send(tx, this.openRuns);
-    GOING_ON.send(tx, this.goingOn);
+    CONTINUATIONS.send(tx, this.continuations);
     RUNS.send(tx, this.runs);
     OPEN_DELIVERIES.send(tx, this.openDeliveries);
     ATTEMPTS.send(tx, this.attempts);

@@ -47,7 +47,7 @@ const OPEN_RUN = {
 export const OPEN_RUNS = new Inserter('open_runs', OPEN_RUN);
 
 /** Those that go on where another one failed. */
-export const GOING_ON = new Inserter('open_runs', {
+export const CONTINUATIONS = new Inserter('open_runs', {
   ...OPEN_RUN,
   waits: 'int',
   carried: 'text',

@@ -121,7 +121,7 @@ export class SqliteLogWriter implements LogWriter {
 
   insertRun(made: NewRun): void {
     const { writer, boot } = this.core;
-    const { run, emission, runnable, state, goingOn, error } = made;
+    const { run, emission, runnable, state, continuation, error } = made;
     writer.run(
       `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, fence,
         boot, alone, rescues, started_at_ms, ended_at_ms) VALUES (?,?,?,?,?,?,?,?,1,?,?,0,0,?,?)`,
@@ -138,14 +138,14 @@ export class SqliteLogWriter implements LogWriter {
       made.startedAtMs,
       made.endedAtMs,
     );
-    if (goingOn) {
+    if (continuation) {
       // What another run has done is behind this one.
       writer.run(
         'UPDATE runs SET attempt = ?, waits = ?, detail = ?, carried = ? WHERE run = ?',
-        goingOn.attempt,
-        waitsOfCheckpoint(goingOn.checkpoint),
-        detailOfCheckpoint(goingOn.checkpoint),
-        state === 'failed' ? null : goingOn.checkpoint,
+        continuation.attempt,
+        waitsOfCheckpoint(continuation.checkpoint),
+        detailOfCheckpoint(continuation.checkpoint),
+        state === 'failed' ? null : continuation.checkpoint,
         run,
       );
     }

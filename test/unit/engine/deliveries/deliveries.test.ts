@@ -104,7 +104,7 @@ test('a webhook that the store disabled gets nothing more', async () => {
 test('a webhook that was changed gets what is claimed anew', async () => {
   const { deliveries, posted, released, take, come, claim } = await busy(1);
   assert.equal(take(), true);
-  deliveries.letGo('wh_1');
+  deliveries.releaseClaimed('wh_1');
   come(100);
   for (const { answer } of posted) answer();
   await settled();
@@ -117,7 +117,7 @@ test('a webhook that was changed gets what is claimed anew', async () => {
 
 test('what goes back does so when storage is back', async () => {
   const { deliveries, posted, released } = await busy(2, { outages: 2 });
-  deliveries.letGo('wh_1');
+  deliveries.releaseClaimed('wh_1');
   for (const { answer } of posted) answer();
   await deliveries.stop(60_000);
   assert.deepEqual(released, [MAX + 1, MAX + 2]);

@@ -31,7 +31,7 @@ test('of several runs none is blamed for memory', { skip }, async (t) => {
   const outcomes = await Promise.all([idle, run(deployment, { memoryMb: 64 })]);
   assert.deepEqual(
     outcomes.map(({ end }) => end.kind),
-    ['bystander', 'bystander'],
+    ['unattributed', 'unattributed'],
   );
 });
 

@@ -43,8 +43,8 @@ test('a death is told by how it came', () => {
 });
 
 test('a death among several blames none of them', () => {
-  assert.equal(code({ signal: 'SIGABRT' }, 2), 'bystander');
-  assert.equal(code({ code: 1 }, 2, 'timeout'), 'bystander');
+  assert.equal(code({ signal: 'SIGABRT' }, 2), 'unattributed');
+  assert.equal(code({ code: 1 }, 2, 'timeout'), 'unattributed');
   assert.equal(code({ code: 1 }, 2, 'cancelled'), 'cancelled');
   assert.equal(code({ kind: 'start' }, 2), 'StartFailed');
 });
@@ -73,11 +73,11 @@ test('silence is put down to a run alone', () => {
   const all = [late, other, cancelled];
   assert.deepEqual(
     all.map((one) => outcomeAfterSilence(one, all, 1500).end.kind),
-    ['bystander', 'bystander', 'cancelled'],
+    ['unattributed', 'unattributed', 'cancelled'],
   );
   const both = [run('timeout'), run('timeout')];
   assert.deepEqual(
     both.map((one) => outcomeAfterSilence(one, both, 1500).end.kind),
-    ['bystander', 'bystander'],
+    ['unattributed', 'unattributed'],
   );
 });

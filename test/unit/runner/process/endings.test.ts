@@ -65,7 +65,7 @@ test('with several in flight a death blames none', async (t) => {
   const first = await begin('wait');
   await first.began;
   const second = await begin('crash');
-  assert.deepEqual([(await first.outcome).end.kind, (await second.outcome).end.kind], ['bystander', 'bystander']);
+  assert.deepEqual([(await first.outcome).end.kind, (await second.outcome).end.kind], ['unattributed', 'unattributed']);
   const alone = await begin('crash', DEADLINE_MS, { alone: true });
   assert.equal(faultOf(await alone.outcome).code, 'WorkerLost');
 });
@@ -189,5 +189,5 @@ test('a loop that is cancelled is killed', async (t) => {
   await spinning.began;
   runner.cancel(900_002);
   assert.deepEqual((await spinning.outcome).end, { kind: 'cancelled' });
-  assert.equal((await waiting.outcome).end.kind, 'bystander');
+  assert.equal((await waiting.outcome).end.kind, 'unattributed');
 });

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../../src/domain/limits.ts';
 import { readEnd, readStepMessage } from '../../../../src/runner/process/inbound.ts';
 import { RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
-import { goingOn, requestOf } from '../kit.ts';
+import { earlier, requestOf } from '../kit.ts';
 
 const steps = ['one', 'two', 'three'].map((namespace) => ({
   id: `c_${namespace}`,
@@ -30,8 +30,8 @@ test('steps are told of in their order', () => {
   assert.throws(() => readStepMessage({ step: tuple(0) }, one), RangeError);
   assert.throws(() => readStepMessage({ step: tuple(2) }, one), RangeError);
   readStepMessage({ step: tuple(1) }, one);
-  assert.throws(() => end(run({ goingOn: goingOn({ one: {} }) }), { step: tuple(0) }), RangeError);
-  const outcome = end(run({ goingOn: goingOn({ one: {} }) }), { step: tuple(1) });
+  assert.throws(() => end(run({ earlier: earlier({ one: {} }) }), { step: tuple(0) }), RangeError);
+  const outcome = end(run({ earlier: earlier({ one: {} }) }), { step: tuple(1) });
   assert.deepEqual(
     outcome.steps.map(({ namespace }) => namespace),
     ['two'],
@@ -41,7 +41,7 @@ test('steps are told of in their order', () => {
 test('results of all segments are bounded together', () => {
   const wait = { kind: 'waiting', wait: ['rerun', 1, JSON.stringify('x'.repeat(200))] };
   assert.throws(() => end(run(), { step: tuple(0, LONG), ...wait }), TypeError);
-  const before = () => run({ goingOn: goingOn({ one: { returnValue: LONG } }) });
+  const before = () => run({ earlier: earlier({ one: { returnValue: LONG } }) });
   assert.throws(() => end(before(), { step: tuple(1), ...wait }), TypeError);
   assert.throws(() => end(before(), { step: tuple(1, null, { ['n'.repeat(200)]: '1' }) }), RangeError);
   assert.equal(end(run(), { step: tuple(0), ...wait }).end.kind, 'waiting');
@@ -52,10 +52,10 @@ test('log lines of all messages are bounded together', () => {
   const told = run();
   readStepMessage({ step: tuple(0), logs: [line] }, told);
   assert.throws(() => end(told, { logs: [line] }), TypeError);
-  const carried = { ...goingOn({ one: {} }), logBytes: LIMITS.logBytes - 100 };
-  assert.throws(() => end(run({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x'.repeat(50)]] }), TypeError);
-  assert.throws(() => end(run({ goingOn: carried }), { logs: [1, 2].map(() => [1, 'info', 'two', '']) }), TypeError);
-  assert.equal(end(run({ goingOn: carried }), { logs: [[1, 'info', 'two', 'x']] }).logs.length, 1);
+  const carried = { ...earlier({ one: {} }), logBytes: LIMITS.logBytes - 100 };
+  assert.throws(() => end(run({ earlier: carried }), { logs: [[1, 'info', 'two', 'x'.repeat(50)]] }), TypeError);
+  assert.throws(() => end(run({ earlier: carried }), { logs: [1, 2].map(() => [1, 'info', 'two', '']) }), TypeError);
+  assert.equal(end(run({ earlier: carried }), { logs: [[1, 'info', 'two', 'x']] }).logs.length, 1);
 });
 
 test('sends of all messages are bounded together', () => {

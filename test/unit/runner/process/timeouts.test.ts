@@ -103,8 +103,8 @@ test('beside an endless loop no run is blamed', async (t) => {
   await spinning.began;
   timers.pass(200);
   timers.pass(GRACE_MS);
-  assert.equal((await spinning.outcome).end.kind, 'bystander');
-  assert.equal((await waiting.outcome).end.kind, 'bystander');
+  assert.equal((await spinning.outcome).end.kind, 'unattributed');
+  assert.equal((await waiting.outcome).end.kind, 'unattributed');
 });
 
 test('a run that waits behind a loop is not blamed', async (t) => {
@@ -117,8 +117,8 @@ test('a run that waits behind a loop is not blamed', async (t) => {
   await spinning.began;
   timers.pass(1500);
   timers.pass(GRACE_MS);
-  assert.equal((await waiting.outcome).end.kind, 'bystander');
-  assert.equal((await spinning.outcome).end.kind, 'bystander');
+  assert.equal((await waiting.outcome).end.kind, 'unattributed');
+  assert.equal((await spinning.outcome).end.kind, 'unattributed');
 });
 
 test('of several late ones none is blamed for silence', async (t) => {
@@ -130,7 +130,7 @@ test('of several late ones none is blamed for silence', async (t) => {
   timers.pass(250);
   timers.pass(GRACE_MS);
   const ends = await Promise.all(both.map(async ({ outcome }) => (await outcome).end.kind));
-  assert.deepEqual(ends, ['bystander', 'bystander']);
+  assert.deepEqual(ends, ['unattributed', 'unattributed']);
   const again = await begin('spin', 200, { alone: true });
   await again.began;
   timers.pass(200);
