@@ -126,6 +126,18 @@ async function readsNothingElse(errand: Errand, dir: string): Promise<void> {
   for (const code of codes) assert.match(code, /^(ERR_ACCESS_DENIED|ENOENT|EROFS)$/);
 }
 
+test('packages may lie below /tmp, where code has a folder of its own', async () => {
+  await using folder = await createComponents(PACKAGES, '/tmp');
+  await using errand = await startErrand(folder.settings);
+  assert.deepEqual(await runStep(errand, await createStep(errand, STEP)), SEEN);
+  const own = await createStep(
+    errand,
+    `import fs from 'node:fs'; import beside from 'beside';
+    export default () => { fs.writeFileSync('/tmp/note', 'own'); return [beside, fs.readFileSync('/tmp/note', 'utf8'), fs.existsSync(${JSON.stringify(`${folder.dir}/packages/package.json`)})]; };`,
+  );
+  assert.deepEqual(await runStep(errand, own), [['reserved', 'a note'], 'own', false]);
+});
+
 test('packages that the code’s user may not read become part of the bundle', async () => {
   await using folder = await createComponents({
     'packages/node_modules/one/index.js': 'module.exports = 1;',

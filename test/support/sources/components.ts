@@ -11,8 +11,12 @@ export interface ComponentFolder extends AsyncDisposable {
   write(files: Readonly<Record<string, string>>): Promise<void>;
 }
 
-export async function createComponents(files: Readonly<Record<string, string>>): Promise<ComponentFolder> {
-  const dir = await mkdtemp(join(tmpdir(), 'errand-components-'));
+/** `below`: where the folder is made. */
+export async function createComponents(
+  files: Readonly<Record<string, string>>,
+  below = tmpdir(),
+): Promise<ComponentFolder> {
+  const dir = await mkdtemp(join(below, 'errand-components-'));
   await chmod(dir, 0o755); // as installed packages are: readable by who the code runs as
   const write = async (given: Readonly<Record<string, string>>): Promise<void> => {
     for (const [path, text] of Object.entries(given)) {

@@ -6,7 +6,7 @@
 
 import fs from 'node:fs';
 import os from 'node:os';
-import { dirname, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** How many of the first arguments are paths. Streams open their files with `open`. */
@@ -28,6 +28,15 @@ type Functions = Record<string, unknown>;
 
 /** The folder of the program. */
 const programDir = dirname(process.argv[1] ?? '/');
+
+/** Folders of installed packages, which may lie below /tmp (isolation/package-folders.ts makes the links). */
+const packageFolders = ['packages', 'components'].flatMap((kind) => {
+  try {
+    return [fs.readlinkSync(join(programDir, kind, 'node_modules'))];
+  } catch {
+    return []; // there is none, or a jail has it in the program's folder
+  }
+});
 
 /**
  * Replaces the functions. Must run before any user code, and before `guardProcess`, which updates `import { readFile }
@@ -62,7 +71,8 @@ function ownPath(given: unknown): unknown {
   const path = textOf(given);
   if (path === null || !isBelow(path, '/tmp')) return given;
   const own = os.tmpdir(); // that of the source whose code runs, where several share the process
-  return isBelow(path, own) || isBelow(path, programDir) ? given : own + path.slice('/tmp'.length);
+  const isShown = [own, programDir, ...packageFolders].some((folder) => isBelow(path, folder));
+  return isShown ? given : own + path.slice('/tmp'.length);
 }
 
 function textOf(given: unknown): string | null {
