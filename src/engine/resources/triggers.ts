@@ -154,16 +154,14 @@ function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, event
   };
 }
 
-/** Returns the current triggers of a workflow or source. */
+/** Returns the current triggers of a workflow or source, in the order in which they were given. */
 export async function standingTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
   const [triggers, subscriptions] = await Promise.all([
     store.listTriggers(ownerId, listenerId),
-    store.listSubscriptions({ ownerId, listenerId, via: 'trigger' }, { limit: 100 }),
+    store.listTriggerSubscriptions(ownerId, listenerId),
   ]);
   const byId = new Map(triggers.map((trigger) => [trigger.id, trigger]));
-  return subscriptions.items
-    .map((subscription) => ({ subscription, trigger: byId.get(subscription.emitterId) ?? null }))
-    .reverse();
+  return subscriptions.map((subscription) => ({ subscription, trigger: byId.get(subscription.emitterId) ?? null }));
 }
 
 /** Splits triggers into the records that the store writes. */

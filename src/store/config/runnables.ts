@@ -7,7 +7,7 @@ import type { Listener, Writing } from './config-database.ts';
 import { insertDeployment } from './deployments.ts';
 import { type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
-import { putSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
+import { putTriggerSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
 import { putTriggers, removeTriggers } from './triggers.ts';
 
 export interface RunnableWrite {
@@ -72,9 +72,9 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
   return true;
 }
 
-function* writeParts({ deployment, triggers, subscriptions, seal }: RunnableWrite): Steps<void> {
+function* writeParts({ record, deployment, triggers, subscriptions, seal }: RunnableWrite): Steps<void> {
   if (deployment) yield* insertDeployment(deployment, seal);
-  yield* putSubscriptions(subscriptions);
+  yield* putTriggerSubscriptions(record, subscriptions);
   yield* putTriggers(triggers);
 }
 

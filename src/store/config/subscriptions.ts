@@ -6,7 +6,7 @@ import type { ResourceStore, SubscriptionStore } from '../contract/resources.ts'
 import { toSubscription } from '../rows/resource-rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { readPage } from './pages.ts';
-import { isNotAmong, raw, type Sql, sql, tableOf } from './sql.ts';
+import { isAmong, isNotAmong, raw, type Sql, sql, tableOf } from './sql.ts';
 import { get, type Steps, send } from './steps.ts';
 
 export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore & Pick<ResourceStore, 'exists'> {
@@ -34,6 +34,12 @@ export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore &
         page,
         map: toSubscription,
       }),
+
+    listTriggerSubscriptions: async (ownerId, listenerId) => {
+      const rows = await database.all(sql`SELECT * FROM subscriptions
+        WHERE owner_id = ${ownerId} AND listener_id = ${listenerId} AND via = 'trigger' ORDER BY position, id`);
+      return rows.map(toSubscription);
+    },
 
     deleteSubscription: (ownerId, id) =>
       database.writeRouting(ownerId, function* () {
@@ -97,8 +103,10 @@ const COLUMNS = {
   created_at_ms: 'bigint',
 } as const;
 
+const PLACE = { id: 'text', position: 'bigint' } as const;
+
 /** Writes subscriptions, except those that stand already. */
-export function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> {
+function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> {
   if (subscriptions.length === 0) return;
   const rows = subscriptions.map((s) => ({
     id: s.id,
@@ -113,6 +121,17 @@ export function* putSubscriptions(subscriptions: readonly Subscription[]): Steps
   yield* send(sql`INSERT INTO subscriptions
       (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms)
     SELECT * FROM ${tableOf(COLUMNS, rows)} WHERE true ON CONFLICT DO NOTHING`);
+}
+
+/** Writes the subscriptions that stand for all triggers of a workflow or source, in the order of the triggers. */
+export function* putTriggerSubscriptions({ ownerId }: Listener, subscriptions: readonly Subscription[]): Steps<void> {
+  if (subscriptions.length === 0) return;
+  yield* putSubscriptions(subscriptions);
+  // A second statement: a row may conflict by its id or by its content, and Postgres takes one target for DO UPDATE.
+  const places = subscriptions.map(({ id }, position) => ({ id, position }));
+  yield* send(sql`UPDATE subscriptions SET position = given.position FROM ${tableOf(PLACE, places)}
+    WHERE subscriptions.id = given.id AND subscriptions.id ${isAmong(places.map(({ id }) => id))}
+      AND subscriptions.owner_id = ${ownerId} AND subscriptions.position IS DISTINCT FROM given.position`);
 }
 
 /** Removes the subscriptions that stand for triggers and are not kept. */

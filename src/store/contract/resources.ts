@@ -47,7 +47,7 @@ export interface WorkflowWrite {
   readonly deployment: Deployment | null;
   /** All of them; what is not in here is removed, with the subscriptions that stand for them. */
   readonly triggers: readonly Trigger[];
-  /** One per trigger (`via: 'trigger'`), and for `source` and `emitter` triggers the subscription itself. */
+  /** One per trigger (`via: 'trigger'`), in their order, and for `source` and `emitter` triggers the subscription itself. */
   readonly subscriptions: readonly Subscription[];
 }
 
@@ -159,6 +159,8 @@ export interface SubscriptionStore {
   ): Promise<{ subscription: Subscription } | { missing: 'emitter_id' | 'listener_id' }>;
   getSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
   listSubscriptions(of: SubscriptionQuery, page: PageQuery): Promise<Page<Subscription>>;
+  /** Those that stand for the triggers of a workflow or source, in the order in which the last write gave them. */
+  listTriggerSubscriptions(ownerId: string, listenerId: string): Promise<readonly Subscription[]>;
   /** Only those `via: 'subscription'`. */
   deleteSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
 }

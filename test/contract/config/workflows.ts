@@ -89,6 +89,31 @@ export function workflowsContract(harness: Harness): void {
       equal(run.runnable.deploymentId, workflow.deploymentId);
     });
 
+    it('keeps the order in which triggers are given', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = stage.make.workflow();
+      const [source, neighbour] = [await stage.source(), await stage.neighbour()];
+      const triggers = [stage.make.httpTrigger(workflow.id), stage.make.timer(workflow.id, START_MS)];
+      const { subscriptions: standing } = await stage.write({ workflow, triggers });
+      const shown = () => stage.store.listTriggerSubscriptions(stage.owner.id, workflow.id);
+      deepEqual(await shown(), standing);
+      // Of a trigger by subscription there is no other record.
+      stage.clock.advance(1);
+      const heard = stage.make.subscription({ from: source.id, to: workflow.id }, { via: 'trigger' });
+      const subscriptions = [heard, at(standing, 1), at(standing, 0)];
+      await stage.store.updateWorkflow({ workflow, deployment: null, triggers, subscriptions });
+      await stage.subscribe(stage.owner.id, workflow.id);
+      deepEqual(await shown(), subscriptions);
+      deepEqual(await stage.store.listTriggerSubscriptions(neighbour.owner.id, workflow.id), []);
+      await stage.store.updateWorkflow({
+        workflow,
+        deployment: null,
+        triggers,
+        subscriptions: subscriptions.toReversed(),
+      });
+      deepEqual(await shown(), subscriptions.toReversed());
+    });
+
     it('loses triggers that an update leaves out', async () => {
       await using stage = await Stage.open(harness);
       const workflow = stage.make.workflow();

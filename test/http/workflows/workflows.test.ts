@@ -185,6 +185,30 @@ test('a deleted workflow is gone', async () => {
   assert.deepEqual(subscriptions.data, []);
 });
 
+test('triggers are shown in the order given', async () => {
+  await using errand = await startErrand();
+  const [heard, workflow] = [await errand.workflow(ONE), await errand.workflow(ONE)];
+  const address = `/v1/workflows/${workflow.id}`;
+  const triggers = [
+    { type: 'schedule', interval_seconds: 3600, timezone: 'UTC' },
+    { type: 'emitter', emitter_id: heard.id, event_name: 'paid' },
+    { type: 'http' },
+    { type: 'schedule', cron: '0 9 * * *', timezone: 'UTC' },
+  ];
+  for (const given of [triggers, triggers.toReversed(), triggers.slice(1)]) {
+    const changed = await errand.client.put(address, { triggers: given });
+    const types = changed.triggers.map(({ type, cron }: Json) => [type, cron]);
+    assert.deepEqual(
+      types,
+      given.map(({ type, cron }) => [type, cron]),
+    );
+    assert.deepEqual((await errand.client.get(address)).data.triggers, changed.triggers);
+    assert.equal(await triggerStatus({ triggers: changed.triggers.filter(({ type }: Json) => type === 'http') }), 200);
+  }
+  const renamed = await errand.client.put(address, { name: 'renamed' });
+  assert.deepEqual((await errand.client.get(address)).data.triggers, renamed.triggers);
+});
+
 test('an update leaves what it does not name', async () => {
   await using errand = await startErrand();
   const first = await errand.workflow(ONE, { settings: { concurrency: 3, env: { A: 'b' } } });

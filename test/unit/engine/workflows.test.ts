@@ -14,7 +14,7 @@ test('looser settings wake what waits, once written', async () => {
     getWorkflow: async () => ({ ...runnable, createdAtMs: 0, updatedAtMs: 0 }),
     getDeployment: async () => ({ id: 'd_1', runnableId: 'p_1', steps: [] }) as never,
     listTriggers: async () => [],
-    listSubscriptions: async () => ({ totalCount: 0, items: [] }),
+    listTriggerSubscriptions: async () => [],
     updateWorkflow: async ({ workflow }) => done.push(workflow.settings.concurrency) > 0,
   };
   const workflows = createWorkflows({

@@ -43,6 +43,7 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
     runnables,
     deployments: await each(runnables, ({ id }) => byId((page) => store.listDeployments(ownerId, id, page))),
     triggers: await each(runnables, ({ id }) => store.listTriggers(ownerId, id)),
+    triggersInOrder: await each(runnables, ({ id }) => store.listTriggerSubscriptions(ownerId, id)),
     webhooks: webhooks.map((webhook) => [webhook, healths.get(webhook.id) ?? null]),
     // Without the record of the move, which is in the store that was moved alone.
     audit: (await byId((page) => store.listAudit({ ownerId }, page))).filter(

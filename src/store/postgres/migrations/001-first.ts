@@ -210,6 +210,8 @@ CREATE TABLE subscriptions (
   via text NOT NULL,
   active boolean NOT NULL,
   created_at_ms bigint NOT NULL,
+  -- The trigger's place among those of the listener, as they were given; null: it stands for no trigger.
+  position integer,
   UNIQUE (owner_id, emitter_id, listener_id, event_name, via)
 );
 CREATE INDEX subscriptions_owner ON subscriptions (owner_id, id);

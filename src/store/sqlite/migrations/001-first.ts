@@ -185,6 +185,8 @@ CREATE TABLE subscriptions (
   via TEXT NOT NULL,
   active INTEGER NOT NULL,
   created_at_ms INTEGER NOT NULL,
+  -- The trigger's place among those of the listener, as they were given; null: it stands for no trigger.
+  position INTEGER,
   UNIQUE (owner_id, emitter_id, listener_id, event_name, via)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_owner ON subscriptions (owner_id, id);

@@ -91,8 +91,11 @@ const CONFIGURATION: readonly Rule[] = [
   },
   {
     what: 'subscriptions that stand for a trigger, made again',
-    sql: `INSERT OR IGNORE INTO subscriptions (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms)
-      SELECT 'sub_' || substr(t.id, 4), t.owner_id, t.id, t.runnable_id, '', 'trigger', 1, t.created_at_ms
+    // Their places are lost: they come behind the others.
+    sql: `INSERT OR IGNORE INTO subscriptions (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms,
+        position)
+      SELECT 'sub_' || substr(t.id, 4), t.owner_id, t.id, t.runnable_id, '', 'trigger', 1, t.created_at_ms,
+        (SELECT coalesce(max(position), -1) + 1 FROM subscriptions WHERE owner_id = t.owner_id AND listener_id = t.runnable_id)
         FROM triggers AS t WHERE NOT EXISTS (SELECT 1 FROM subscriptions AS s WHERE s.emitter_id = t.id AND s.via = 'trigger')`,
   },
   {

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { catalogueOf } from '../../../support/sqlite-catalogue.ts';
 
-const HASHES = ['zckLDJHHoWQuKIjI7nI6KW8ud-x3ZbSnqArjmFICrOE'];
+const HASHES = ['vV0RGQz677UZIzjOd6Fem9NHksfHbjThJj8xBxR79F0'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
