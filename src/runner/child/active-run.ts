@@ -9,11 +9,13 @@ import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
 import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
+import type { LogReports } from './log-reports.ts';
 import {
   type ChildFault,
   type ChildLimits,
   type EndMessage,
   type FromChild,
+  type LogMessage,
   type RunMessage,
   type RunProgress,
   STEP_STATE,
@@ -41,6 +43,7 @@ export interface Program {
   readonly post: (message: FromChild, blobs?: Uint8Array | readonly Uint8Array[] | null, weight?: number) => void;
   /** Writes out at once what was posted. */
   readonly flush: () => void;
+  readonly logReports: LogReports;
   readonly ended: (run: ActiveRun) => void;
 }
 
@@ -175,6 +178,25 @@ export class ActiveRun {
     this.#answer = SENT;
   }
 
+  /** Adds a line to the log. */
+  print(level: string, namespace: string, text: string): void {
+    this.log.add(level, namespace, text);
+    if (this.unreportedBytes > 0) this.program.logReports.printed(this);
+  }
+
+  get unreportedBytes(): number {
+    return this.log.bytesWaiting;
+  }
+
+  /** Reports the lines since the last message: they stand should the process die. */
+  reportLog(): void {
+    const { run } = this.message;
+    const weight = this.unreportedBytes;
+    const logs = this.log.take();
+    const dropped = this.log.bytesDropped || undefined;
+    if (logs !== undefined) this.#post({ t: 'log', run, logs, dropped }, null, weight);
+  }
+
   stepEnded(tuple: StepTuple): void {
     this.#step = tuple;
   }
@@ -235,8 +257,7 @@ export class ActiveRun {
     for (const clean of this.cleaning) clean();
   }
 
-  #post(whole: EndMessage | StepMessage, body: Uint8Array | null): void {
-    const weight = this.#weighed();
+  #post(whole: EndMessage | StepMessage | LogMessage, body: Uint8Array | null, weight = this.#weighed()): void {
     let light: ReturnType<typeof withoutBulk> = { message: whole, texts: [] };
     try {
       light = withoutBulk(whole, weight);

@@ -1,13 +1,13 @@
 // Takes the texts out of a message with many or long ones: they follow the message as bytes, so that the server neither
 // parses nor unescapes them. Their numbers stand in their places.
 
-import type { EndMessage, LogTuple, OutgoingTuple, StepMessage, StepTuple, WaitTuple } from './protocol.ts';
+import type { EndMessage, LogMessage, LogTuple, OutgoingTuple, StepMessage, StepTuple, WaitTuple } from './protocol.ts';
 
 /** Lighter messages are sent as they are, which is faster for many small ones. */
 const LIGHT_BYTES = 64 * 1024;
 
 /** Returns the message without its texts, and the texts. `weight`: their approximate size in bytes together. */
-export function withoutBulk<M extends EndMessage | StepMessage>(
+export function withoutBulk<M extends EndMessage | StepMessage | LogMessage>(
   message: M,
   weight: number,
 ): { readonly message: M; readonly texts: readonly Uint8Array[] } {
@@ -20,8 +20,8 @@ export function withoutBulk<M extends EndMessage | StepMessage>(
   };
   const putAll = <T extends Readonly<Record<string, string | null>>>(all: T): T =>
     Object.fromEntries(Object.entries(all).map(([name, text]) => [name, put(text)])) as T;
-  const { step, outgoing, logs } = message;
-  const { wait, dbWrites } = message as EndMessage;
+  const { outgoing, logs } = message;
+  const { step, wait, dbWrites } = message as EndMessage;
   const light = {
     ...message,
     step: step && (step.with(4, put(step[4])).with(5, step[5] && putAll(step[5])) as unknown as StepTuple),

@@ -173,6 +173,12 @@ export interface StepMessage extends RunProgress {
   readonly step: StepTuple;
 }
 
+/** Lines, at least one, that a step has printed so far: they stand should the process die in this step. */
+export interface LogMessage extends RunProgress {
+  readonly t: 'log';
+  readonly run: number;
+}
+
 export interface AnswerMessage {
   readonly t: 'answer';
   readonly run: number;
@@ -228,6 +234,7 @@ export interface StrayMessage {
 export type FromChild =
   | EndMessage
   | StepMessage
+  | LogMessage
   | AnswerMessage
   | ChildRequestMessage
   | BrokenMessage

@@ -14,6 +14,8 @@ export class RunLog {
   bytesDropped = 0;
   /** The bytes of the kept lines, with the cost of each. */
   bytesKept = 0;
+  /** The same of the lines since the last `take`. */
+  bytesWaiting = 0;
   #left: number;
 
   constructor(maxBytes: number) {
@@ -31,6 +33,7 @@ export class RunLog {
     const keptBytes = bytes <= room ? bytes : Buffer.byteLength(kept);
     this.#left -= LINE_BYTES + keptBytes;
     this.bytesKept += LINE_BYTES + keptBytes;
+    this.bytesWaiting += LINE_BYTES + keptBytes;
     this.bytesDropped += bytes - keptBytes;
     this.#lines ??= [];
     this.#lines.push([nowMs(), level, namespace, kept]);
@@ -40,6 +43,7 @@ export class RunLog {
   take(): LogTuple[] | undefined {
     const lines = this.#lines;
     this.#lines = undefined;
+    this.bytesWaiting = 0;
     return lines;
   }
 }

@@ -1,5 +1,6 @@
 // Handles the server's messages, from the first one (`init`) on.
 
+import { setTimeout } from 'node:timers';
 import { ActiveRun, type Program } from './active-run.ts';
 import { Capture } from './capture.ts';
 import { shapeOf } from './component/describe.ts';
@@ -10,11 +11,14 @@ import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
 import { jsonOf } from './json-text.ts';
 import { LoadError, loadSteps } from './load.ts';
+import { LogReports } from './log-reports.ts';
 import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
 
 /** Code that throws in an endless timer must not flood the server with messages. */
 const MAX_STRAYS = 100;
+
+const performanceMs = performance.now.bind(performance);
 
 export class Worker {
   readonly #writer: FrameWriter;
@@ -65,6 +69,7 @@ export class Worker {
       isIntact: () => true,
       post: (message, blobs, weight) => this.#writer.push(message, blobs, weight),
       flush: () => this.#writer.flush(),
+      logReports: new LogReports({ flush: () => this.#writer.flush(), nowMs: performanceMs, later: setTimeout }),
       ended: (run) => this.#runs.delete(run.message.run),
     };
     this.#program = program;

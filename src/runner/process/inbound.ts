@@ -56,6 +56,13 @@ export function readStepMessage(message: Message, run: RunInFlight): void {
   readProgress(message, run);
 }
 
+/** Reads what a step has printed so far. */
+export function readLogMessage({ logs, dropped }: Message, run: RunInFlight): void {
+  // The bound on a run's lines is one on such messages: each has a line.
+  if (!Array.isArray(logs) || logs.length === 0) throw new TypeError('no lines');
+  readProgress({ logs, dropped }, run);
+}
+
 function readParts(message: Message, run: RunInFlight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
   if (message.step !== undefined) run.steps.push(readStep(message.step, run));
   readProgress(message, run);

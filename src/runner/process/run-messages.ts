@@ -1,11 +1,11 @@
-// Applies a child's messages to a run in flight: a step that has ended, the answer for its caller, requests of its
-// code, and the end.
+// Applies a child's messages to a run in flight: a step that has ended, printed lines, the answer for its caller,
+// requests of its code, and the end.
 
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ChildLink } from './child-link.ts';
 import { childRequestsOf } from './child-requests.ts';
-import { readAnswer, readChildRequest, readEnd, readStepMessage } from './inbound.ts';
+import { readAnswer, readChildRequest, readEnd, readLogMessage, readStepMessage } from './inbound.ts';
 import type { RunInFlight } from './run-in-flight.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -37,6 +37,9 @@ export function applyRunMessage(
     case 'step':
       readStepMessage(message, run);
       run.stepStartedAtMs = clock.nowMs();
+      return null;
+    case 'log':
+      readLogMessage(message, run);
       return null;
     case 'answer':
       takeAnswer(run, { message, body }, log);

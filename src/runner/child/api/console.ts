@@ -27,7 +27,7 @@ function replace(method: string, print: (...args: [unknown?, never?]) => void): 
 function print(level: string, text: () => string): void {
   const step = current.getStore();
   if (step === undefined || step.run.ended) return;
-  step.run.log.add(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
+  step.run.print(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
 }
 
 /** Returns the text; printing never fails the code that prints, whatever its values throw. */

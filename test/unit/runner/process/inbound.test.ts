@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../../src/domain/limits.ts';
-import { readEnd, readStepMessage } from '../../../../src/runner/process/inbound.ts';
+import { readEnd, readLogMessage, readStepMessage } from '../../../../src/runner/process/inbound.ts';
 import { RunInFlight } from '../../../../src/runner/process/run-in-flight.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
 import { earlier, requestOf } from '../kit.ts';
@@ -56,6 +56,20 @@ test('log lines of all messages are bounded together', () => {
   assert.throws(() => end(run({ earlier: carried }), { logs: [[1, 'info', 'two', 'x'.repeat(50)]] }), TypeError);
   assert.throws(() => end(run({ earlier: carried }), { logs: [1, 2].map(() => [1, 'info', 'two', '']) }), TypeError);
   assert.equal(end(run({ earlier: carried }), { logs: [[1, 'info', 'two', 'x']] }).logs.length, 1);
+});
+
+test('printed lines count before their step ends', () => {
+  const line = [1, 'info', 'one', 'x'.repeat(LIMITS.logBytes / 2)];
+  const told = run();
+  readLogMessage({ logs: [line], dropped: 3 }, told);
+  assert.deepEqual([told.logs.length, told.logBytesDropped], [1, 3]);
+  assert.throws(() => readLogMessage({ logs: [line] }, told), TypeError);
+  assert.throws(() => end(told, { logs: [line] }), TypeError);
+  for (const logs of [[], undefined, null, 'x', { length: 1 }])
+    assert.throws(() => readLogMessage({ logs }, run()), TypeError);
+  const quiet = run();
+  readLogMessage({ logs: [[1, 'info', 'one', 'x']], outgoing: [['emit', '', '1']], summary: 's' }, quiet);
+  assert.deepEqual([quiet.outgoing, quiet.summary], [[], null]);
 });
 
 test('sends of all messages are bounded together', () => {
