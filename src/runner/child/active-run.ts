@@ -9,12 +9,14 @@ import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
 import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
+import type { LateCalls } from './late-calls.ts';
 import type { LogReports } from './log-reports.ts';
 import {
   type ChildFault,
   type ChildLimits,
   type EndMessage,
   type FromChild,
+  type LateCall,
   type LogMessage,
   type RunMessage,
   type RunProgress,
@@ -44,6 +46,7 @@ export interface Program {
   /** Writes out at once what was posted. */
   readonly flush: () => void;
   readonly logReports: LogReports;
+  readonly lateCalls: LateCalls;
   readonly ended: (run: ActiveRun) => void;
 }
 
@@ -176,6 +179,12 @@ export class ActiveRun {
     this.program.post({ t: 'answer', run: this.message.run, answer: head, bytes: body.byteLength }, body);
     this.program.flush(); // the code may block from here on
     this.#answer = SENT;
+  }
+
+  /** Returns whether the run has ended; then the call is counted, since it has no effect. */
+  isTooLate(call: LateCall): boolean {
+    if (this.ended) this.program.lateCalls.add(this.message.run, call);
+    return this.ended;
   }
 
   /** Adds a line to the log. */

@@ -231,6 +231,30 @@ export interface StrayMessage {
   readonly msg: string;
 }
 
+/** What code may ask for too late, by the name that it has there. */
+export const LATE_CALLS = [
+  '$.send.emit',
+  '$.send.email',
+  '$.send.http',
+  '$.export',
+  '$.respond',
+  '$.flow.trigger',
+  '$.flow.exit',
+  '$.flow.delay',
+  '$.flow.suspend',
+  '$.flow.rerun',
+  'this.http.respond',
+] as const;
+
+export type LateCall = (typeof LATE_CALLS)[number];
+
+/** A run that has ended, and how often its code has called what. Once for each run. */
+export interface LateCallsMessage {
+  readonly t: 'late';
+  readonly run: number;
+  readonly calls: { readonly [call in LateCall]?: number };
+}
+
 export type FromChild =
   | EndMessage
   | StepMessage
@@ -240,4 +264,5 @@ export type FromChild =
   | BrokenMessage
   | ShapeMessage
   | QueryResultMessage
-  | StrayMessage;
+  | StrayMessage
+  | LateCallsMessage;

@@ -5,9 +5,11 @@ import { answerOf } from './api/answer.ts';
 import { showStep } from './api/results.ts';
 import { ConfigurationError } from './errors.ts';
 import { jsonOf, jsonOrNoneOf } from './json-text.ts';
-import { STEP_STATE, type StepTuple, type WaitTuple } from './protocol.ts';
+import { type LateCall, STEP_STATE, type StepTuple, type WaitTuple } from './protocol.ts';
 
 const nowMs = Date.now;
+const CALLED_LATE = 'was called after its step had ended, and has no effect: the code must await what it begins';
+
 const performanceMs = performance.now.bind(performance);
 
 export class StepRun {
@@ -23,6 +25,8 @@ export class StepRun {
   #exports: Record<string, string> | null = null;
   #answering: Promise<void>[] | null = null;
   #isDone = false;
+  /** The calls after the step's end of which the run's log has a line. */
+  #late: Set<LateCall> | null = null;
 
   constructor(run: ActiveRun, index: number) {
     this.run = run;
@@ -31,9 +35,16 @@ export class StepRun {
     this.runs = (index === run.firstIndex ? (run.message.earlier?.reruns?.runs ?? 0) : 0) + 1;
   }
 
-  /** Returns whether the step is over: what its code still does has no effect. */
-  get isOver(): boolean {
-    return this.#isDone || this.run.ended;
+  /**
+   * Returns whether the step is over, and the call has no effect. The run's log says so, or, when the run has ended as
+   * well, the server's.
+   */
+  isTooLate(call: LateCall): boolean {
+    if (!this.#isDone || this.run.ended) return this.run.isTooLate(call);
+    this.#late ??= new Set();
+    if (!this.#late.has(call)) this.run.print('warn', this.step.namespace, `${call} ${CALLED_LATE}`);
+    this.#late.add(call);
+    return true;
   }
 
   /** The context that the last execution of this step passed to this one. */
@@ -51,7 +62,7 @@ export class StepRun {
 
   export(name: unknown, value: unknown): void {
     if (typeof name !== 'string' || name === '') throw new ConfigurationError('$.export needs a name (a string)');
-    if (this.run.ended) return;
+    if (this.isTooLate('$.export')) return;
     if (name === '$summary') this.run.setSummary(value);
     if (value === undefined) return;
     const { nestingDepth } = this.run.program.limits;
@@ -64,11 +75,13 @@ export class StepRun {
 
   /** Sends an answer. Settles when the answer is on its way; the step does not end before that. */
   respond(given: unknown): Promise<void> {
+    if (this.run.isTooLate('$.respond')) return Promise.resolve();
     return this.#await(this.#respond(given, Boolean((given as { immediate?: unknown } | null)?.immediate)));
   }
 
   /** Sends an answer at once, as sources do: their callers do not wait long, and the request is on disk already. */
   respondAtOnce(given: unknown): Promise<void> {
+    if (this.run.isTooLate('this.http.respond')) return Promise.resolve();
     return this.#await(this.#respond(given, true));
   }
 

@@ -10,6 +10,7 @@ import { watchLanguage } from './confine/intact.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
 import { jsonOf } from './json-text.ts';
+import { LateCalls } from './late-calls.ts';
 import { LoadError, loadSteps } from './load.ts';
 import { LogReports } from './log-reports.ts';
 import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
@@ -70,6 +71,7 @@ export class Worker {
       post: (message, blobs, weight) => this.#writer.push(message, blobs, weight),
       flush: () => this.#writer.flush(),
       logReports: new LogReports({ flush: () => this.#writer.flush(), nowMs: performanceMs, later: setTimeout }),
+      lateCalls: new LateCalls({ post: (message) => this.#writer.push(message), later: setTimeout }),
       ended: (run) => this.#runs.delete(run.message.run),
     };
     this.#program = program;

@@ -1,6 +1,7 @@
 // Reads a child's messages about a run. User code shares the process and could forge them, so every member is checked,
 // and an invalid one throws, which ends the process.
 
+import { numberedId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { PropDefinition, PropDefinitions } from '../../domain/props.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -9,6 +10,7 @@ import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
 import type { WaitAsked } from '../../domain/run/wait.ts';
 import { isHeader } from '../child/api/answer.ts';
 import { RESERVED_CODES } from '../child/errors.ts';
+import { LATE_CALLS } from '../child/protocol.ts';
 import type { ChildRequest, ComponentShape } from '../runner.ts';
 import { faultAt, haltedEnd } from './crash-outcome.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
@@ -28,6 +30,7 @@ interface EndContext {
 const STEP_STATES = ['succeeded', 'failed', 'exited'] as const;
 const WAITS: ReadonlySet<unknown> = new Set<WaitAsked['kind']>(['delay', 'suspend', 'rerun']);
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error']);
+const LATE: ReadonlySet<string> = new Set(LATE_CALLS);
 const CHILD_MAY_SAY: ReadonlySet<string> = new Set(['PayloadTooLarge', 'WorkerExit']);
 
 /** Returns the outcome that an `end` message describes, together with what the run has reported before. */
@@ -120,6 +123,17 @@ function readStep(given: unknown, run: RunInFlight): StepResult {
     ...(returnValue === undefined ? {} : { returnValue }),
     exports: exports === null ? {} : readExports(exports, budget),
   };
+}
+
+/** Reads which run has ended and what its code has called since, how often. */
+export function readLateCalls({ run, calls }: Message): { run: string; calls: Record<string, number> } {
+  const id = integer(run);
+  if (id < 1) throw new RangeError('no such run');
+  const counted = Object.entries(record(calls)).map(([call, count]): [string, number] => {
+    if (!LATE.has(call)) throw new TypeError('no such call');
+    return [call, integer(count)];
+  });
+  return { run: numberedId(PREFIX.run, id), calls: Object.fromEntries(counted) };
 }
 
 /** Reads why the deployment could not be loaded. */

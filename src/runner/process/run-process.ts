@@ -14,7 +14,7 @@ import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/p
 import type { RunRequest } from '../runner.ts';
 import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
 import { outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
-import { readBroken } from './inbound.ts';
+import { readBroken, readLateCalls } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
@@ -229,6 +229,8 @@ export class RunProcess implements ProcessState {
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strayExceptions.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
+    else if (message.t === 'late')
+      this.options.log.warn({ ...this.#about(), ...readLateCalls(message) }, 'runner.after_end');
     // Otherwise the run was settled before these messages arrived.
     else if (run !== undefined) this.#receiveFor(run, whole, body);
   }

@@ -17,7 +17,7 @@ export function flowApi(step: StepRun): Record<string, unknown> {
   const { limits } = run.program;
   return {
     exit: (reason?: unknown) => {
-      if (step.isOver) return;
+      if (step.isTooLate('$.flow.exit')) return;
       step.next = 'exit';
       run.exitReason = reason === undefined || reason === null ? undefined : cutChars(textOf(reason), REASON_CHARS);
     },
@@ -29,13 +29,13 @@ export function flowApi(step: StepRun): Record<string, unknown> {
       return ask(step, ['rerun', afterMs, contextOf(context, step)]);
     },
     trigger: (workflowId: unknown, event?: unknown) => {
-      if (!run.ended) run.outbox.trigger(workflowId, event);
+      if (!run.isTooLate('$.flow.trigger')) run.outbox.trigger(workflowId, event);
     },
   };
 }
 
 function ask(step: StepRun, wait: WaitTuple): WaitAddresses {
-  if (!step.isOver && step.next !== 'exit') step.next = wait;
+  if (!step.isTooLate(`$.flow.${wait[0]}`) && step.next !== 'exit') step.next = wait;
   return { ...step.run.addresses() };
 }
 

@@ -18,13 +18,13 @@ export function stepApi(step: StepRun): Record<string, unknown> {
     send: {
       ...HOSTED_SENDS,
       emit: (event: unknown, channel?: unknown) => {
-        if (!run.ended) run.outbox.emit(event, channel);
+        if (!run.isTooLate('$.send.emit')) run.outbox.emit(event, channel);
       },
       email: (mail: unknown) => {
-        if (!run.ended) run.outbox.email(mail);
+        if (!run.isTooLate('$.send.email')) run.outbox.email(mail);
       },
       http: (request: unknown) => {
-        if (!run.ended) run.outbox.http(request);
+        if (!run.isTooLate('$.send.http')) run.outbox.http(request);
       },
     },
     flow: flowApi(step),
