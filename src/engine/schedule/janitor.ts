@@ -1,5 +1,5 @@
 // Deletes, in small steps, what is no longer shown or needed: records of deleted or cleared data stores, expired
-// records, and deployments that newer ones have replaced.
+// records, and deployments that newer ones have replaced. Then returns free space of the store to the system.
 
 import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import type { Clock } from '../../ports.ts';
@@ -9,7 +9,7 @@ import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
 
 interface JanitorDeps extends LoopPorts {
-  readonly store: Pick<Store, 'sweepData' | 'pruneDeployments'>;
+  readonly store: Pick<Store, 'sweepData' | 'pruneDeployments' | 'reclaimSpace'>;
   readonly clock: Clock;
   readonly wake: WakeUps;
 }
@@ -44,7 +44,7 @@ export class Janitor {
   /** Makes one bounded step. */
   async tick(): Promise<number> {
     const { store } = this.#deps;
-    const isMore = (await store.sweepData()) || (await this.#walk());
+    const isMore = (await store.sweepData()) || (await this.#walk()) || (await store.reclaimSpace());
     return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
   }
 

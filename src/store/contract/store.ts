@@ -40,6 +40,7 @@ import type {
   RunWhole,
 } from './records.ts';
 import type { ResourceStore } from './resources.ts';
+import type { SpaceStore } from './space.ts';
 import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
 
@@ -264,6 +265,7 @@ export interface Store
     DeliveryStore,
     OperationStore,
     CounterStore,
+    SpaceStore,
     TimeStore,
     NodeStore,
     ResourceStore,

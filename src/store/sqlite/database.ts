@@ -2,6 +2,7 @@
 // A third file is only a lock: an exclusive SQLite transaction on it, held for as long as we live, which the operating
 // system drops when the process dies, however it dies. A pid file would need guessing whether its process still lives.
 
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../contract/store.ts';
 import { migrate } from './maintenance/schema.ts';
@@ -98,7 +99,10 @@ export function openDatabase(path: string, look: (writer: Connection) => void = 
   let writer: Connection | undefined;
   try {
     if (hasLostEnd(path)) throw new WalCut(path);
+    const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
     writer = new Connection(path, false);
+    // SQLite takes it before the first page is written, and not later: see maintenance/space.ts.
+    if (isNew) writer.exec('PRAGMA auto_vacuum = INCREMENTAL');
     writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`);
     look(writer);

@@ -24,6 +24,7 @@ import { streamVerbs } from './log/streams.ts';
 import { Throttles } from './log/throttles.ts';
 import { Numbers, OpenRuns, Transaction } from './log/transaction.ts';
 import { counterVerbs } from './maintenance/counters.ts';
+import { spaceVerbs } from './maintenance/space.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { OPEN_RUN } from './partial-index.ts';
 import { primaryCode } from './result-codes.ts';
@@ -105,6 +106,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...orderVerbs(core),
     ...deliveryVerbs(core),
     ...counterVerbs(core),
+    ...spaceVerbs(core, checkpointer),
     ...logReads(log),
     ...runReads(log),
     ...configVerbs({ ...core, database: opened }),

@@ -1,4 +1,4 @@
-// A process that is killed behind any statement of a verb about deliveries: what it leaves is what stood before, or all of
+// A process that is killed behind any statement of a verb, most of them about deliveries: what it leaves is what stood before, or all of
 // what the verb does, and the next process goes on from there without losing or doubling anything.
 
 import { deepEqual, equal, ok } from 'node:assert/strict';

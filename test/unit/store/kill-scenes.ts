@@ -1,11 +1,22 @@
 // What a process is doing when it is killed between two statements: scenes around one verb, the same in the process that
 // is killed and in the one that looks at what is left.
 
+import { equal } from 'node:assert/strict';
+import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS } from '../../../src/domain/limits.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { exhaustAll, FAILED, pendingFor, putOff, record } from '../../contract/deliveries/sending.ts';
-import { all, at, CountingIds, defined, START_MS, strongRandom, TestClock } from '../../contract/fixtures.ts';
+import {
+  all,
+  at,
+  CountingIds,
+  defined,
+  START_MS,
+  strongRandom,
+  TestClock,
+  timesInTurn,
+} from '../../contract/fixtures.ts';
 import { Maker, type WebhookChanges } from '../../contract/maker.ts';
 import { Stage } from '../../contract/stage.ts';
 
@@ -95,7 +106,32 @@ export const SCENES: Record<string, Scene> = {
       return () => store.stepOperation();
     },
   },
+  'a step that gives free pages back': {
+    prepare: async (stage) => {
+      const [gone] = await fillStores(stage);
+      await stage.store.deleteDataStore(stage.owner.id, defined(gone));
+      let isMore = true;
+      while (isMore) isMore = await stage.store.sweepData();
+    },
+    take:
+      async ({ store }) =>
+      async () =>
+        equal(await store.reclaimSpace(), true),
+  },
 };
+
+/** 8 MB each; the second one lies behind the first in the file. */
+async function fillStores({ store, ids, owner, clock }: Stage): Promise<string[]> {
+  const value = JSON.stringify('x'.repeat(800_000));
+  return timesInTurn(2, async () => {
+    const id = ids.next(PREFIX.dataStore);
+    const times = { createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() };
+    await store.createDataStore({ id, ownerId: owner.id, name: 'large', size: 0, ...times });
+    const place = { ownerId: owner.id, storeId: id };
+    await timesInTurn(10, (i) => store.setRecord(place, { key: `${i}`, value, ttlMs: null }));
+    return id;
+  });
+}
 
 export const sceneOf = (name: string): Scene => defined(SCENES[name]);
 

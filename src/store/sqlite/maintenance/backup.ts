@@ -1,6 +1,6 @@
 // `errand store backup`: the whole store as one file, of one moment, while a server may be running on it. VACUUM INTO
 // writes it, from a connection of its own: the server's waits for nothing. Copying pages (sqlite3_backup) would begin again
-// with every write of the server.
+// with every write of the server. The copy can give free pages back (space.ts), also when the store cannot.
 
 import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,6 +11,7 @@ import { keptSealKey } from '../config/seal-key.ts';
 import type { Connection } from '../database.ts';
 import { askOf, openToRead } from './check.ts';
 import { SCHEMA_VERSION } from './schema.ts';
+import { canShrink } from './space.ts';
 
 export interface BackupReport {
   readonly file: string;
@@ -70,6 +71,8 @@ async function reserve(partial: string): Promise<void> {
 
 function copy(source: Connection, partial: string): void {
   try {
+    // Changes nothing of the source. Of a store that has it already, it would be a write.
+    if (!canShrink(source)) source.exec('PRAGMA auto_vacuum = INCREMENTAL');
     source.db.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
     throw new StoreUnavailable(`the copy could not be written: ${(error as Error).message}`, { cause: error });

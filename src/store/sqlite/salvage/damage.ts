@@ -45,7 +45,7 @@ function describeWal(store: string): string[] {
   if (!isHeaderWhole) return [`${path} has ${bytes} bytes, and none can be used: its header is damaged`];
   const behind = framesBehind === 0 ? '' : `; behind a damaged one there are ${framesBehind} that are lost`;
   const isShort = pages !== null && Math.floor(sizeOf(store) / PAGE_BYTES) > pages;
-  const short = isShort ? `; its end is lost: behind its last commit the store has ${pages} pages` : '';
+  const short = isShort ? `; its end is lost: by its commits the store has no more than ${pages} pages` : '';
   return [`${path} has ${frames} pages in ${commits} commits${behind}${short}`];
 }
 

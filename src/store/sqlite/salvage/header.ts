@@ -6,6 +6,8 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 export const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
+/** Where the header says that there are pointer maps, and that free pages are given back when that is asked for. */
+const AUTO_VACUUM = [52, 64];
 /** A leaf, or an inner page, of a table: the schema. */
 const TABLE_PAGES = new Set([0x0d, 0x05]);
 
@@ -45,7 +47,8 @@ export function readHeader(path: string): FileFacts {
 
 /**
  * Gives a copy of a damaged file what SQLite needs before it reads any table: a header, and as many pages as that header
- * says. `template`: a new store of this program, whose tables begin on the same pages. No page is marked as free.
+ * says. `template`: a new store of this program, whose tables begin on the same pages. No page is marked as free, and none
+ * as a pointer map: reading needs none, and those pages may be damaged, too.
  */
 export function repairHeader(path: string, template: string): void {
   const { bytes, isHeaderWhole, isSchemaThere, pages } = readHeader(path);
@@ -59,6 +62,7 @@ export function repairHeader(path: string, template: string): void {
       page.copy(page, 92, 24, 28);
       writeSync(descriptor, page, 0, isSchemaThere ? HEADER_BYTES : PAGE_BYTES, 0);
     }
+    for (const place of AUTO_VACUUM) writeSync(descriptor, Buffer.alloc(4), 0, 4, place);
     const wanted = Math.max(there, Math.min(pages ?? 0, 4 * there));
     if (wanted * PAGE_BYTES > bytes) {
       writeSync(descriptor, Buffer.alloc(1), 0, 1, wanted * PAGE_BYTES - 1);

@@ -22,7 +22,7 @@ export interface WalFacts {
   /** Frames that SQLite uses, in so many commits. */
   readonly frames: number;
   readonly commits: number;
-  /** Of the database behind the last of these commits; null: there is none. */
+  /** Of the database, at most, behind each of these commits; null: there is none. */
   readonly pages: number | null;
   /** Frames of the same WAL behind the first that is broken, which nothing uses any more. */
   readonly framesBehind: number;
@@ -34,9 +34,9 @@ const NOTHING: WalFacts = { bytes: 0, isHeaderWhole: false, frames: 0, commits: 
 const LOOKED_AT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Whether the WAL has lost its end after that was copied into the file at `path`: our files never shrink, so the file
- * cannot have more pages than the last commit says. SQLite notices it only by chance, and else takes older pages from the
- * WAL for what the file has in a newer state.
+ * Whether the WAL has lost its end after that was copied into the file at `path`: the file cannot have more pages than the
+ * largest commit says, since no WAL begins with a commit that makes the database smaller (maintenance/space.ts). SQLite
+ * notices it only by chance, and else takes older pages from the WAL for what the file has in a newer state.
  */
 export function hasLostEnd(path: string): boolean {
   const [file, wal] = [statSync(path, { throwIfNoEntry: false }), statSync(`${path}-wal`, { throwIfNoEntry: false })];
@@ -92,7 +92,7 @@ function read(at: Read): WalFacts {
     sinceCommit++;
     const pages = frame.readUInt32BE(4);
     if (pages === 0) continue;
-    facts.pages = pages;
+    facts.pages = Math.max(facts.pages ?? 0, pages);
     facts.commits++;
     facts.frames += sinceCommit;
     sinceCommit = 0;

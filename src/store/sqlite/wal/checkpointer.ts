@@ -62,6 +62,8 @@ export class Checkpointer {
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
   #isWorking = false;
+  #working: Promise<void> = Promise.resolve();
+  #isHeld = false;
   #isStopped = false;
   /** Pages of WAL at which something is to be done. */
   #nextAt = STEP_PAGES;
@@ -84,15 +86,35 @@ export class Checkpointer {
 
   /** The writer has committed something. */
   committed(): void {
-    if (this.#isWorking || this.#isStopped) return;
+    if (this.#isWorking || this.#isHeld || this.#isStopped) return;
     const log = this.#logPages();
     if (log < this.#lastLog) this.#nextAt = STEP_PAGES;
     this.#lastLog = log;
     if (log < this.#nextAt) return;
     this.#isWorking = true;
-    void this.#work().finally(() => {
+    this.#working = this.#work().finally(() => {
       this.#isWorking = false;
     });
+  }
+
+  /**
+   * Begins no checkpoint until what it returns is called. Resolves when none is under way; with null when the store is
+   * closing, or SQLite makes checkpoints by itself.
+   */
+  async hold(): Promise<(() => void) | null> {
+    while (this.#isWorking) await this.#working;
+    if (this.#isStopped) return null;
+    this.#isHeld = true;
+    return () => {
+      this.#isHeld = false;
+      this.committed();
+    };
+  }
+
+  /** Pages of the WAL that are not in the database yet. */
+  uncopiedPages(): number {
+    const { log, checkpointed } = this.#position();
+    return log - checkpointed;
   }
 
   /** Resolves when no checkpoint is under way any more. */
@@ -172,12 +194,16 @@ export class Checkpointer {
     this.#worker = null;
   }
 
-  /** How long the WAL is; asks without copying anything. */
   #logPages(): number {
     try {
-      return (this.#options.writer.get('PRAGMA wal_checkpoint(NOOP)') as unknown as Position).log;
+      return this.#position().log;
     } catch {
       return this.#lastLog; // the next commit asks again, and tells if storage fails
     }
+  }
+
+  /** Asks without copying anything. */
+  #position(): Position {
+    return this.#options.writer.get('PRAGMA wal_checkpoint(NOOP)') as unknown as Position;
   }
 }

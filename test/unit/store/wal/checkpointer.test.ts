@@ -91,3 +91,20 @@ test('a checkpoint that fails for want of room is tried again', async () => {
   });
   deepEqual(heard.failures, []);
 });
+
+test('none begins while they are held', async () => {
+  await using place = await makePlace();
+  const { writer, checkpointer, grow } = place;
+  const release = await checkpointer.hold();
+  checkpointer.committed();
+  grow();
+  checkpointer.committed();
+  const { log, checkpointed } = positionOf(writer);
+  deepEqual([checkpointed, checkpointer.uncopiedPages()], [0, log]);
+  release?.();
+  await until('the WAL is copied', () => checkpointer.uncopiedPages() === 0);
+  const again = await checkpointer.hold();
+  again?.();
+  await checkpointer.stop();
+  equal(await checkpointer.hold(), null);
+});
