@@ -5,6 +5,7 @@ import { realpath } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type Api, CliError, connect, findServer } from './cli/api.ts';
 import { addAudit } from './cli/audit.ts';
+import { addComponents, type Checks, type ComponentsDeps } from './cli/components.ts';
 import { addConfig } from './cli/config.ts';
 import { addDeploy, type Bundled } from './cli/deploy.ts';
 import { addExplainUrl } from './cli/explain-url.ts';
@@ -53,15 +54,37 @@ const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
+async function serverAt(url: string | null): Promise<Api> {
+  const config = readConfig(process.env);
+  if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY');
+  const api = url === null ? await findServer(config) : connect(url, config.apiKey as string);
+  if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`);
+  return api;
+}
+
+const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
+  if (url !== null) {
+    const api = await serverAt(url);
+    return await act(async (after) => {
+      const asked = { component_path: path, ...(after === null ? {} : { after }) };
+      return (await api.post('/v1/components/check', asked)) as Checks;
+    });
+  }
+  const { checkLocally } = await import('./server/local-check.ts');
+  const { checksToWire } = await import('./http/wire/component-checks.ts');
+  await checkLocally(
+    readConfig(process.env),
+    { clock, log },
+    {
+      path,
+      act: (check) => act(async (after) => checksToWire(await check(after))),
+    },
+  );
+};
+
 /** Bundling loads much that the other commands do not need. */
 const deploying = {
-  api: async (url: string | null): Promise<Api> => {
-    const config = readConfig(process.env);
-    if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY');
-    const api = url === null ? await findServer(config) : connect(url, config.apiKey as string);
-    if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`);
-    return api;
-  },
+  api: serverAt,
   list: async (dir: string): Promise<string[]> => {
     const { mayBeWorkflow, scanFolder } = await import('./engine/files/scan.ts');
     return [...(await scanFolder(dir)).stamps.keys()].filter(mayBeWorkflow);
@@ -88,6 +111,7 @@ addKeys(program, deps);
 addAudit(program, { ...deps, write });
 addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
 addDeploy(program, deploying);
+addComponents(program, { checking, print: deps.print, write });
 addConfig(program, process.env);
 addExplainUrl(program, () => {
   const config = readConfig(process.env);

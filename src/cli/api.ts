@@ -11,6 +11,8 @@ export class CliError extends Error {
 export interface Api {
   /** Returns the answer's `data`. Throws `CliError` with the server's message. */
   call(method: string, path: string, body?: object): Promise<unknown>;
+  /** Returns the whole answer, where it has more than `data`. Throws as `call` does. */
+  post(path: string, body: object): Promise<unknown>;
 }
 
 /** Returns the server that runs on this data dir; null when none answers. */
@@ -30,7 +32,10 @@ export async function findServer(config: Config): Promise<Api | null> {
 }
 
 export function connect(url: string, key: string): Api {
-  return { call: (method, path, body) => call({ url: url + path, key, method, body }) };
+  return {
+    call: async (method, path, body) => (await call({ url: url + path, key, method, body })).data,
+    post: (path, body) => call({ url: url + path, key, method: 'POST', body }),
+  };
 }
 
 interface Call {
@@ -40,7 +45,7 @@ interface Call {
   readonly body: object | undefined;
 }
 
-async function call({ url, key, method, body }: Call): Promise<unknown> {
+async function call({ url, key, method, body }: Call): Promise<{ readonly data?: unknown }> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
   const response = await fetch(url, init).catch((error: Error) => {
@@ -50,5 +55,5 @@ async function call({ url, key, method, body }: Call): Promise<unknown> {
   const answer = (await response.json().catch(() => ({}))) as { data?: unknown; detail?: string };
   if (!response.ok)
     throw new CliError(`the server answered ${response.status}: ${answer.detail ?? response.statusText}`);
-  return answer.data;
+  return answer;
 }

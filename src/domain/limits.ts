@@ -90,6 +90,9 @@ export const LIMITS = {
   bundlerMemoryMb: 1024,
   bundlesAtOnce: 4,
   bundlesWaiting: 10_000,
+  /** Files of components that one request checks, and how long it begins with another one: each starts a process. */
+  componentsChecked: 100,
+  componentsCheckMs: 30 * SECOND_MS,
 
   // accounts
   appChars: 128,

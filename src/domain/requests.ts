@@ -91,6 +91,56 @@ export interface PropOptions {
   readonly context: unknown;
 }
 
+/** Exactly one of the two says what is checked. */
+export interface CheckInput {
+  readonly componentCode?: string;
+  /** A file or a folder in the server's folder of components; `.`: all of it. */
+  readonly componentPath?: string;
+  /** Only files behind this path, in the order of paths. */
+  readonly after?: string;
+}
+
+export interface CheckProblem {
+  readonly file: string;
+  /** From 1, like the column. */
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+}
+
+export const CHECKED_KINDS = ['source', 'action', 'app', 'module', 'broken'] as const;
+
+/** Whether a component would run here, and what it needs. */
+export interface ComponentCheck {
+  /** In the folder, with slashes; null: the code was sent. */
+  readonly path: string | null;
+  /** `app`, `module`: for other components. `broken`: it cannot be bundled or loaded. */
+  readonly kind: (typeof CHECKED_KINDS)[number];
+  /** Nothing is in its way; always so for a module. */
+  readonly runs: boolean;
+  readonly name: string | null;
+  readonly key: string | null;
+  readonly version: string | null;
+  /** Packages and Node's modules that the code and its files name. */
+  readonly imports: readonly string[];
+  /** As npm takes them, with the versions that imports pin. */
+  readonly missingPackages: readonly string[];
+  /** Names of the apps of which it needs an account. */
+  readonly accounts: readonly string[];
+  /** What is in its way. */
+  readonly problems: readonly CheckProblem[];
+  /** What may fail when that part of the code runs. */
+  readonly warnings: readonly CheckProblem[];
+}
+
+export interface ComponentChecks {
+  readonly components: readonly ComponentCheck[];
+  /** The command that adds all packages that they miss; null: none is missing, or there is no folder of packages. */
+  readonly install: string | null;
+  /** There are more files, behind the last one's path. */
+  readonly isTruncated: boolean;
+}
+
 /** Absent members stay unchanged (on creation: their defaults). */
 export interface WorkflowInput {
   readonly name?: string;

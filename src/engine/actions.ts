@@ -1,5 +1,6 @@
 // Everything that callers may ask for, as one object.
 
+import { type CheckDeps, createComponentChecks } from './components/check.ts';
 import { type ConfigureDeps, createConfigure } from './components/configure.ts';
 import { createOperationActions, type OperationActionDeps } from './deliveries/operations.ts';
 import { createResends, type ResendDeps } from './deliveries/resends.ts';
@@ -18,6 +19,7 @@ import { createSources, type SourceDeps } from './sources/sources.ts';
 export type ActionDeps = WorkflowDeps &
   DirectDeps &
   ConfigureDeps &
+  CheckDeps &
   SourceDeps &
   WebhookDeps &
   WebhookTestDeps &
@@ -39,6 +41,7 @@ export function createActions(deps: ActionDeps) {
     ...createResumes(deps),
     ...createSources(deps),
     ...createConfigure(deps),
+    ...createComponentChecks(deps),
     ...createWebhooks(deps),
     ...createWebhookTests(deps),
     ...createResends(deps),

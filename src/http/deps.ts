@@ -11,6 +11,8 @@ import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
   AccountInput,
   Answered,
+  CheckInput,
+  ComponentChecks,
   ComponentInput,
   DeployedSourceFile,
   DeployedWorkflowFile,
@@ -126,6 +128,8 @@ export interface Actions {
   propOptions(ownerId: string, input: OptionsInput): Promise<PropOptions>;
   /** Returns the component's props, with those that it adds for the values configured. */
   reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions>;
+  /** Tells of code, or of files in the folder of components, whether each would run here. */
+  checkComponents(ownerId: string, input: CheckInput): Promise<ComponentChecks>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
 
   /** The components that come with Errand, by key. */

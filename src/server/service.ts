@@ -137,12 +137,13 @@ function buildParts(surroundings: Surroundings) {
     run: (run) => runs.execute(run),
     delivery: (delivery) => deliveries.attempt(delivery),
   });
+  const { componentsDir, packagesDir } = config;
   const bundler = createBundler({
-    packagesDir: config.packagesDir,
+    packagesDir,
     outside: bundling.packageFolders,
     bundleStep: bundling.bundleStep,
   });
-  const components = createComponents({ bundler, componentsDir: config.componentsDir, runner });
+  const components = createComponents({ bundler, componentsDir, packagesDir, runner });
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });

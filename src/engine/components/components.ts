@@ -2,8 +2,8 @@
 // (sources/), by name.
 
 import { createHash } from 'node:crypto';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -14,11 +14,15 @@ import { type FileSource, readSource } from '../../runner/bundling/bundle.ts';
 import type { Bundler } from '../../runner/bundling/bundler.ts';
 import type { ComponentShape, Runner } from '../../runner/runner.ts';
 import { refusalOf } from './code-refusal.ts';
-import { nearest } from './suggestions.ts';
+import { checkPath, dirOf, filesAt, refuse } from './component-folder.ts';
 
 export interface ComponentDeps {
   readonly bundler: Bundler;
   readonly componentsDir: string | null;
+  /** Where packages are added; null: nowhere. */
+  readonly packagesDir: string | null;
+  /** The folder is the caller's own: its files may import all that they name. */
+  readonly isTrusted?: boolean;
   readonly runner: Pick<Runner, 'describe'>;
 }
 
@@ -38,13 +42,13 @@ export interface ListedComponent {
 const OURS = fileURLToPath(new URL('../../../sources/', import.meta.url));
 /** The owner of a process that only describes components: it may share its user of the system with no owner. */
 const OURS_OWNER = `${PREFIX.owner}errand`;
-const HIDDEN = /\/(node_modules|\.[^/]*)\//;
-const CODE = /\.[mc]?[jt]s$/;
 const KEY = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 export type Components = ReturnType<typeof createComponents>;
 
-export function createComponents({ bundler, componentsDir, runner }: ComponentDeps) {
+export function createComponents(deps: ComponentDeps) {
+  const { bundler, componentsDir, packagesDir, isTrusted = false, runner } = deps;
+
   /** Throws `Refusal` (422) naming the parameter: the path is missing or outside the folder, or the code does not compile. */
   async function fromPath(path: string, at: { namespace: string; parameter: string }): Promise<ReadyCode> {
     const { namespace, parameter } = at;
@@ -92,7 +96,15 @@ export function createComponents({ bundler, componentsDir, runner }: ComponentDe
     return { key, shape: described.shape };
   }
 
-  return { bundle: bundler.bundle, fromPath, fromKey, listComponents, getComponent };
+  /** Returns the files that the path names (`filesAt`), sorted. Throws `Refusal` (422) naming `component_path`. */
+  async function filesOf(path: string): Promise<readonly FileSource[]> {
+    const parameter = 'component_path';
+    const dir = await dirOf(componentsDir, parameter);
+    const paths = await filesAt(dir, path, parameter);
+    return paths.map((file) => ({ namespace: 'source', dir, path: file, ...(isTrusted ? { isTrusted } : {}) }));
+  }
+
+  return { bundle: bundler.bundle, packagesDir, filesOf, fromPath, fromKey, listComponents, getComponent };
 }
 
 /** Hashes all deployed code. */
@@ -113,42 +125,4 @@ async function listKeys(): Promise<string[]> {
     .filter(([key = '', file]) => KEY.test(key) && file === `${key}.mjs`)
     .map(([key = '']) => key)
     .sort();
-}
-
-async function dirOf(componentsDir: string | null, parameter: string): Promise<string> {
-  if (componentsDir === null)
-    refuse(parameter, 'names a file, and this server has no folder of components: set ERRAND_COMPONENTS_DIR');
-  return await realpath(componentsDir).catch((error: Error) => {
-    throw new Error(`the folder of components cannot be read: ${error.message}`);
-  });
-}
-
-async function checkPath(dir: string, path: string, parameter: string): Promise<void> {
-  const names = path.split('/');
-  if (names.some((name) => name === '' || name === '.' || name === '..') || /[\\\0]/.test(path)) {
-    refuse(parameter, `must be a path below the folder of components, like "shop/orders.mjs", but was ${show(path)}`);
-  }
-  const real = await realpath(join(dir, ...names)).catch(() => null);
-  const found = real === null ? null : await stat(real);
-  if (real === null || !found?.isFile()) return refuse(parameter, await whatIsThere(dir, path));
-  if (!real.startsWith(dir + sep)) refuse(parameter, `${show(path)} is outside the folder of components`);
-  if (!CODE.test(real)) refuse(parameter, `${show(path)} is not a JavaScript or TypeScript file`);
-}
-
-async function whatIsThere(dir: string, path: string): Promise<string> {
-  // With types, links to folders are not followed: they may lead outside, in circles, or to files that are just changing.
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
-  const all = entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll(sep, '/'));
-  const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
-  const near = nearest(files, path);
-  const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
-  return `names ${show(path)}, and there is no such file in the folder of components; ${end}`;
-}
-
-function show(path: string): string {
-  return JSON.stringify(path.slice(0, 200));
-}
-
-function refuse(parameter: string, message: string): never {
-  throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }

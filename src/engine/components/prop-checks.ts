@@ -74,23 +74,40 @@ interface One {
   readonly configured: unknown;
 }
 
+/** Returns why no component with such a prop runs here; null when it may. */
+export function whyNotProp(prop: string, { type = 'any', disabled }: PropDefinition): string | null {
+  if (disabled === true || GIVEN.has(type)) return null;
+  if (type === '$.interface.apphook') {
+    return `prop "${prop}" is an $.interface.apphook, which needs the app's vendor: it cannot run here`;
+  }
+  if (Object.hasOwn(SHAPES, type) || Object.hasOwn(JSON_TYPES, baseOf(type))) return null;
+  return `prop "${prop}" has type ${type}, which is not known: see docs/components.md`;
+}
+
+/** Returns whether a prop that is not configured is refused. */
+export function isNeeded({ type, optional, hidden, usesAuth }: PropDefinition): boolean {
+  return optional !== true && hidden !== true && (type !== 'app' || usesAuth === true);
+}
+
+/** Returns the type of a list's items; another type is its own. */
+function baseOf(type: string): string {
+  return type.endsWith('[]') ? type.slice(0, -2) : type;
+}
+
 /** Returns the prop's value; undefined: none, and none is required. */
 function checkOne(place: PropsPlace, { prop, definition, configured }: One): unknown {
   const type = definition.type ?? 'any';
   if (definition.disabled === true || GIVEN.has(type)) return undefined;
-  if (type === '$.interface.apphook') {
-    refuse(place, prop, `prop "${prop}" is an $.interface.apphook, which needs the app's vendor: it cannot run here`);
-  }
-  const base = type.endsWith('[]') ? type.slice(0, -2) : type;
-  const check = SHAPES[type] ?? JSON_TYPES[base];
-  if (!check) refuse(place, prop, `prop "${prop}" has type ${type}, which is not known: see docs/components.md`);
+  const whyNot = whyNotProp(prop, definition);
+  if (whyNot !== null) refuse(place, prop, whyNot);
+  const base = baseOf(type);
+  const check = (SHAPES[type] ?? JSON_TYPES[base]) as Check;
   if (hasStatic(definition) && configured !== undefined && !isSame(configured, definition.static)) {
     refuse(place, prop, `prop "${prop}" has a fixed value (static) and cannot be configured`);
   }
   const value = valueFor(type, definition, configured);
   if (value === undefined) {
-    const isNeeded = definition.optional !== true && definition.hidden !== true;
-    if (isNeeded && (type !== 'app' || definition.usesAuth === true)) refuseMissing(place, prop, type);
+    if (isNeeded(definition)) refuseMissing(place, prop, type);
     return undefined;
   }
   const isPlain = Object.hasOwn(JSON_TYPES, base);

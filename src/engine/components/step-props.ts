@@ -62,7 +62,7 @@ async function withProps(
 const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
 
 /** Says why a component is not a step: components are of several kinds, which the public registry mixes. */
-function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
+export function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
   if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
   const prop = Object.keys(props).find((name) => INTERFACES.has(props[name]?.type ?? ''));
   if (prop !== undefined) return `is a source, since its prop "${prop}" is an interface: POST /v1/sources takes it`;

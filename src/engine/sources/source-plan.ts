@@ -100,7 +100,8 @@ const OTHER_TYPES: Readonly<Record<string, string>> = {
   function: 'a function, which is a step of a workflow; a source is an object with props and run(event)',
 };
 
-function whyNoSource(shape: ComponentShape): string | null {
+/** Returns why the component is no source; null when it is one. */
+export function whyNoSource(shape: ComponentShape): string | null {
   if (shape.type !== 'source')
     return `the component is ${OTHER_TYPES[shape.type] ?? `of type ${shape.type}; a source has none`}`;
   if (shape.dedupe !== null && !(DEDUPES as readonly string[]).includes(shape.dedupe)) {

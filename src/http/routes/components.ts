@@ -1,6 +1,7 @@
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
+import { CHECKS, COMPONENT_CHECK, checkInput, checksToWire } from '../wire/component-checks.ts';
 import {
   COMPONENT_CONFIGURE,
   COMPONENT_PROPS,
@@ -44,5 +45,20 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
   });
   app.post('/v1/components/props', { schema: props }, async ({ body, caller }) => {
     return { data: definitionsToWire(await actions.reloadProps(caller.ownerId, componentInput(body))) };
+  });
+
+  const check = operation({
+    id: 'checkComponents',
+    tag: 'components',
+    access: 'write',
+    summary: 'Check whether components would run here',
+    description:
+      'Bundles and loads code, or each file of a folder, as a deployment does, and keeps nothing. Tells what is in its way, which packages are missing, and which accounts it needs. At most 100 files at a time, and what is begun within 30 seconds, in the order of their paths.',
+    body: COMPONENT_CHECK,
+    example: { component_code: CODE },
+    answer: CHECKS,
+  });
+  app.post('/v1/components/check', { schema: check }, async ({ body, caller }) => {
+    return checksToWire(await actions.checkComponents(caller.ownerId, checkInput(body)));
   });
 }

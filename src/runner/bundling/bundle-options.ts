@@ -31,6 +31,8 @@ export interface CodeProblem {
   /** From 1, in characters. */
   readonly column: number;
   readonly text: string;
+  /** The package that is not there, as npm takes it (`luxon@^3`); left out: the problem is another one. */
+  readonly missing?: string;
 }
 
 export interface Built {

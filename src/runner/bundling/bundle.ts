@@ -6,7 +6,7 @@ import { resolve, sep } from 'node:path';
 import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { withoutGlobs } from './globs.ts';
-import { importable, NO_INPUT_MAP, type Roots } from './importable.ts';
+import { importable, type MissingPackage, missingOf, NO_INPUT_MAP, type Roots } from './importable.ts';
 import { NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
@@ -36,8 +36,18 @@ export type Bundled =
       readonly sourceMap: string;
       /** Absolute paths of the files in the bundle. */
       readonly inputs: readonly string[];
+      readonly imports?: readonly string[];
     }
-  | { readonly ok: false; readonly problems: readonly CodeProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly CodeProblem[];
+      /** Packages and Node's modules that the code and its files name, sorted; left out where it was not read. */
+      readonly imports?: readonly string[];
+    };
+
+/** The problem of code without a default export: a file that others import has none. */
+export const NO_DEFAULT =
+  'There is no default export: export a component or a function (export default …, or module.exports = …)';
 
 /**
  * Bundles one step. `packagesDir` is the folder of packages; null: there is none. `outside`: folders whose packages stay
@@ -71,10 +81,11 @@ export async function bundleStep(
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
     plugins: [importable(roots)],
   };
-  const read = await readResult(await bundleWith(options), { file, roots, base, options });
+  const result = await readResult(await bundleWith(options), { file, roots, base, options });
+  const read = { ...result, imports: [...roots.imports].sort() };
   if (read.ok || isFile) return read;
   const inCode = printed?.toOriginal ?? ((problem: CodeProblem) => atItsEnd(problem, source.code));
-  return { ok: false, problems: read.problems.map((problem) => (problem.file === file ? inCode(problem) : problem)) };
+  return { ...read, problems: read.problems.map((problem) => (problem.file === file ? inCode(problem) : problem)) };
 }
 
 /**
@@ -108,6 +119,7 @@ function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Ro
     componentsDir: 'path' in source ? source.dir : null,
     outside: new Outside(isTrusted ? NONE_OUTSIDE : outside),
     code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
+    imports: new Set(),
     advice: (name) => {
       if (isTrusted)
         return `run "npm install ${name}" in ${dir[0]}, or in the folder above it that has your package.json`;
@@ -155,18 +167,19 @@ function inPackages(path: string): string {
 }
 
 function noDefault(file: string): CodeProblem {
-  const text = 'There is no default export: export a component or a function (export default …, or module.exports = …)';
-  return { file, line: 1, column: 1, text };
+  return { file, line: 1, column: 1, text: NO_DEFAULT };
 }
 
 function explained(message: Message, file: string, { advice }: Roots): CodeProblem {
   const problem = problemOf(message, file);
-  const placed = { ...problem, file: inPackages(problem.file) };
-  const specifier = unresolvedIn(message);
-  if (specifier === null) return placed;
-  const name = readSpecifier(specifier)?.name;
-  if (name === undefined) return { ...placed, text: `there is no file ${JSON.stringify(specifier)} here` };
-  return { ...placed, text: `the package ${JSON.stringify(name)} is not there: ${advice(name)}` };
+  const detail: MissingPackage | undefined = message.detail;
+  const placed = { ...problem, file: inPackages(problem.file), ...detail };
+  const unresolved = unresolvedIn(message);
+  if (unresolved === null) return placed;
+  const specifier = readSpecifier(unresolved);
+  if (specifier === null) return { ...placed, text: `there is no file ${JSON.stringify(unresolved)} here` };
+  const text = `the package ${JSON.stringify(specifier.name)} is not there: ${advice(specifier.name)}`;
+  return { ...placed, text, ...missingOf(specifier) };
 }
 
 /** Returns the source text as its author wrote it. */

@@ -8,11 +8,11 @@ import { readFile, realpath } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
-import { addProvided, isComponentApi, isSdk, provided } from '../provided.ts';
+import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
 import { addBinaries, missingBinary } from './binaries.ts';
 import { escapingGlob } from './globs.ts';
 import { addOutside, type Outside } from './outside.ts';
-import { readSpecifier, type Specifier, satisfies } from './specifier.ts';
+import { installable, readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
   /** Real paths: nothing outside of these is read. Null: everything may be read, for the operator's own code. */
@@ -27,6 +27,13 @@ export interface Roots {
   readonly code: string | null;
   /** Returns what to do about a missing package. */
   readonly advice: (name: string) => string;
+  /** Collects what the code names that is no file of its own: packages and Node's modules. */
+  readonly imports: Set<string>;
+}
+
+/** The `detail` of an error about a package that is not there. */
+export interface MissingPackage {
+  readonly missing: string;
 }
 
 /**
@@ -59,12 +66,18 @@ export function importable(roots: Roots): Plugin {
       build.onResolve({ filter: /.*/ }, (asked) => {
         if (asked.kind === 'entry-point') return isSdk(asked.path) ? provided(asked.path) : undefined;
         if (asked.pluginData === RESOLVING) return undefined;
+        if (isOwnCode(asked) && !/^\.{0,2}(?:\/|$)/.test(asked.path)) roots.imports.add(asked.path);
         if (isBuiltin(asked.path)) return { path: asked.path, external: true };
         return resolve(build, roots, asked);
       });
       build.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => load(roots, path));
     },
   };
+}
+
+/** Neither a package nor a module of the platform's. */
+function isOwnCode({ namespace, importer }: OnResolveArgs): boolean {
+  return namespace !== NAMESPACE && !importer.includes(`${sep}node_modules${sep}`);
 }
 
 async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): Promise<OnResolveResult | undefined> {
@@ -87,7 +100,13 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   // Left to the process, such a module is missing as well.
   if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
-  return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`);
+  return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`, missingOf(specifier));
+}
+
+/** Returns the `detail` that names the package; undefined when npm has none of that name. */
+export function missingOf(specifier: Specifier): MissingPackage | undefined {
+  const missing = isSdk(specifier.name + specifier.sub) ? null : installable(specifier);
+  return missing === null ? undefined : { missing };
 }
 
 /** Public components name files of other apps by the package of that app, which is the app's folder among components. */
@@ -180,6 +199,10 @@ async function load(roots: Roots, path: string): Promise<OnLoadResult | undefine
   return { contents: loader === 'json' ? contents : contents + NO_INPUT_MAP, loader, resolveDir: dirname(path) };
 }
 
-function refuse(specifier: string, why: string): { errors: { text: string }[] } {
-  return { errors: [{ text: `${JSON.stringify(specifier)} ${why}` }] };
+function refuse(
+  specifier: string,
+  why: string,
+  detail?: MissingPackage,
+): { errors: { text: string; detail: MissingPackage | undefined }[] } {
+  return { errors: [{ text: `${JSON.stringify(specifier)} ${why}`, detail }] };
 }

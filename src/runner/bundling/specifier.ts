@@ -12,6 +12,10 @@ export interface Specifier {
   readonly sub: string;
 }
 
+/** npm takes no other names. What looks like an option of a command line is none. */
+const INSTALLABLE = /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i;
+/** Ranges and tags; an address is neither. */
+const VERSION = /^[\w.^~<>=*|+ -]+$/;
 const OPTIONS = { loose: true, includePrerelease: true };
 const PARTS = /^((?:@[^/@\s]+\/)?[^/@\s.#:][^/@\s:]*)(?:@([^/]*))?(\/.*)?$/;
 
@@ -30,4 +34,10 @@ export function readSpecifier(text: string): Specifier | null {
 export function satisfies(version: string, pin: string): boolean {
   const range = validRange(pin, OPTIONS);
   return range === null || valid(version, OPTIONS) === null || isWithin(version, range, OPTIONS);
+}
+
+/** Returns what `npm install` takes for a package, with its pin; null when npm has no package of that name. */
+export function installable({ name, pin }: Specifier): string | null {
+  if (!INSTALLABLE.test(name)) return null;
+  return pin !== null && VERSION.test(pin) ? `${name}@${pin}` : name;
 }

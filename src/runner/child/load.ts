@@ -1,6 +1,7 @@
 // Imports the steps' bundles, in order.
 
 import { pathToFileURL } from 'node:url';
+import { NO_COMPONENT } from '../component-api.ts';
 import type { LoadedStep } from './active-run.ts';
 import type { InitMessage, StepFile } from './protocol.ts';
 
@@ -46,7 +47,7 @@ function defaultOf(exported: unknown): unknown {
 function checkComponent(component: unknown, mode: InitMessage['mode']): void {
   const isFunction = typeof component === 'function';
   if (!isFunction && (typeof component !== 'object' || component === null)) {
-    throw new TypeError(`The default export is neither a component nor a function: ${typeof component}`);
+    throw new TypeError(`${NO_COMPONENT}: ${typeof component}`);
   }
   if (isFunction && mode === 'source')
     throw new TypeError('The default export of a source is a component, not a function');

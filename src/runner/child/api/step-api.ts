@@ -1,5 +1,6 @@
 // Builds `$`: what a step may do.
 
+import { HOSTED_SENDS } from '../../component-api.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { StepRun } from '../step-run.ts';
 import { flowApi } from './flow.ts';
@@ -16,7 +17,7 @@ export function stepApi(step: StepRun): Record<string, unknown> {
       return context;
     },
     send: {
-      ...HOSTED_SENDS,
+      ...MISSING_SENDS,
       emit: (event: unknown, channel?: unknown) => {
         if (!run.isTooLate('$.send.emit')) run.outbox.emit(event, channel);
       },
@@ -35,8 +36,8 @@ export function stepApi(step: StepRun): Record<string, unknown> {
 }
 
 /** Members of the hosted original that are missing here: code that calls one gets an error that says so. */
-const HOSTED_SENDS = Object.fromEntries(
-  ['s3', 'sse', 'snowflake', 'sms'].map((name) => [
+const MISSING_SENDS = Object.fromEntries(
+  HOSTED_SENDS.map((name) => [
     name,
     () => {
       throw new ConfigurationError(
