@@ -122,7 +122,7 @@ function newKeyOf(text: string): string {
   try {
     return readSecretKey(text.trim());
   } catch (error) {
-    throw new CliError(`the new key: what was read is not ${(error as Error).message}`);
+    throw new CliError(`the new key is not ${(error as Error).message}`);
   }
 }
 
@@ -145,7 +145,8 @@ async function checkDatabase(url: string, keys: readonly SecretKey[]) {
 }
 
 function targetOf(to: string | null, databaseUrl: string | null): string {
-  if (to === null && databaseUrl === null) throw new CliError('where to? Give --to, or set ERRAND_DATABASE_URL');
+  if (to === null && databaseUrl === null)
+    throw new CliError('the target is missing: give --to, or set ERRAND_DATABASE_URL');
   try {
     return readDatabaseUrl(to ?? (databaseUrl as string));
   } catch (error) {

@@ -93,7 +93,7 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
 /** Throws `Refusal`: a misspelt name would never match, without an error. */
 export function checkEventName(eventName: string, parameter = 'event_name'): void {
   if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
-  const message = `nothing is heard as ${JSON.stringify(eventName)}: of the names that begin with $ there is ${ERRORS}`;
+  const message = `a subscription cannot name ${JSON.stringify(eventName)}: the channel of errors is ${ERRORS}`;
   throw new Refusal('impossible', message, { errors: [{ parameter, message }] });
 }
 

@@ -63,7 +63,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
   tags: ['runs'],
   summary: 'Resume or cancel a waiting run',
   description:
-    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A caller who asks for `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
+    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
   security: [],
   parameters: [
     {

@@ -147,7 +147,7 @@ test('a key is not replaced without the old one', async () => {
   const cases = [
     [onSqlite(folder.path), OTHER, /^errand: the key for the secrets of this store is missing/],
     [onSqlite(folder.path, { ERRAND_SECRET_KEY: OTHER }), OTHER, /another key than the one in ERRAND_SECRET_KEY/],
-    [onSqlite(folder.path, WITH), 'too short', /^errand: the new key: what was read is not a key of at least 32/],
+    [onSqlite(folder.path, WITH), 'too short', /^errand: the new key is not a key of at least 32/],
     [onSqlite(join(folder.path, 'nowhere')), OTHER, /^errand: there is no store at/],
   ] as const;
   for (const [env, input, why] of cases) {
