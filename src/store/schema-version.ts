@@ -1,12 +1,12 @@
-// The number of a store's schema, on both backends: what the first release makes is FIRST_SCHEMA, and each migration behind
-// it adds one. A released migration is never changed.
+// The number of a store's schema, for both backends: the first release makes FIRST_SCHEMA, and each later migration adds one.
+// A released migration is never changed.
 
 import { StoreUnavailable } from './contract/store.ts';
 
 /** Lower numbers are those of versions before the first release. */
 const FIRST_SCHEMA = 100;
 
-/** The schema that these migrations make, all together. */
+/** Returns the schema that all of these migrations make together. */
 export function schemaOf(migrations: readonly string[]): number {
   return FIRST_SCHEMA + migrations.length - 1;
 }
@@ -24,7 +24,7 @@ export function migrationsAfter(
   return migrations.map((sql, i) => ({ sql, schema: FIRST_SCHEMA + i })).filter(({ schema }) => schema > at);
 }
 
-/** `store`: where it is, for people. Throws `StoreUnavailable`. */
+/** Throws `StoreUnavailable` for a schema that this program cannot open. `store`: its place, for people. */
 export function refuseUnknownSchema(at: number, migrations: readonly string[], store: string): void {
   const known = schemaOf(migrations);
   if (at > known) {

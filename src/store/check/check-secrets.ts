@@ -1,5 +1,4 @@
-// Whether what is sealed in a store can be opened with the operator's present key: for `errand store check`, on both
-// backends.
+// Checks that the operator's key opens what is sealed in a store: for `errand store check`, on both backends.
 
 import { HTTP } from '../../domain/emission.ts';
 import { recordId } from '../../domain/ids.ts';
@@ -42,7 +41,7 @@ async function findUnreadable(ask: Ask, seal: Seal): Promise<Finding[]> {
       after = String(rows.at(-1)?.id);
     }
     if (unreadable.length === 0) continue;
-    const detail = `${column} in ${table} that are not what was sealed there, as of ${unreadable[0]}`;
+    const detail = `${column} in ${table} that cannot be opened, e.g. of ${unreadable[0]}`;
     findings.push({ check: 'secret_unreadable', detail, count: unreadable.length });
   }
   return findings;
@@ -64,7 +63,7 @@ async function findUnreadableRequests(ask: Ask, seal: Seal): Promise<Finding[]> 
   }
   const [first] = unreadable;
   if (first === undefined) return [];
-  const detail = `requests of steps that are not what was sealed there, as of ${recordId(first)}`;
+  const detail = `requests of steps that cannot be opened, e.g. ${recordId(first)}`;
   return [{ check: 'secret_unreadable', detail, count: unreadable.length }];
 }
 

@@ -1,8 +1,8 @@
-// What must hold of the rows of a store, whichever backend keeps it: `errand store check` asks for all of it, over one
-// snapshot. The statements are the same for both; `all_runs` and `all_deliveries` are views there.
+// What `errand store check` checks of the rows of a store, on both backends, over one snapshot. The statements are the same;
+// `all_runs` and `all_deliveries` are views.
 //
-// Retention deletes an event with its runs and deliveries, and the ledger counts on: so what is over may be more in the
-// ledger than in the rows, never less. An error is an event of its own and may go before the run that it tells of does.
+// Retention deletes events with their runs and deliveries, but the ledger keeps their counts. So the ledger may have more that
+// is over than the rows, never less. An error is an event of its own, and may be deleted before its run.
 
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../domain/emission.ts';
@@ -11,16 +11,16 @@ import { RUN_STATES } from '../../domain/run/run.ts';
 import { number, text } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 
-/** Something that does not hold. */
+/** A check that failed. */
 export interface Finding {
   readonly check: string;
-  /** In words, with an example. */
+  /** The failure in words, with an example. */
   readonly detail: string;
-  /** How many rows, or by how much. */
+  /** The number of rows, or the difference. */
   readonly count: number;
 }
 
-/** By fact of the ledger (`emissions`, `runs.failed`, …), of all owners together. */
+/** Sums over all owners, by fact of the ledger (`emissions`, `runs.failed`, …). */
 export type Figures = Readonly<Record<string, number>>;
 
 export interface Report {
@@ -30,25 +30,24 @@ export interface Report {
   readonly figures: {
     readonly owners: number;
     readonly attempts: number;
-    /** As the ledger has it. */
+    /** By the ledger. */
     readonly accepted: Figures;
-    /** As the rows are. */
+    /** By the rows. */
     readonly kept: Figures;
   } | null;
   readonly findings: readonly Finding[];
 }
 
-/** Asks the snapshot. */
+/** Reads rows from the snapshot. */
 export type Ask = (sql: string) => Promise<Row[]>;
 
 /**
- * Fact of the ledger, beside those that are shown: errors that tell of no failed run and of no delivery that is exhausted.
- * They are those of deliveries that were exhausted and sent again since, the notices of webhooks' health, and those of
- * first attempts of runs that were tried again.
+ * A fact of the ledger that no list shows: errors without a failed run or exhausted delivery. They come from deliveries that
+ * were exhausted and resent, notices of webhooks' health, and first attempts of runs that were retried.
  */
 export const FURTHER_ERRORS = 'errors.further';
 
-/** Facts of the ledger that fall again. */
+/** Facts of the ledger that can fall. */
 export const OPEN_FACTS: ReadonlySet<string> = new Set([
   'runs.queued',
   'runs.running',
@@ -76,8 +75,8 @@ const ROWS = [
 ];
 
 /**
- * The oldest event that retention would have taken, had it ever come so far: it goes by age, and nothing protects this
- * one. Whatever is younger and is not there was lost otherwise. No such event: nothing can be said.
+ * The oldest event that nothing protects from retention. Retention deletes by age, so it has not deleted anything younger: a
+ * younger event that is missing was lost. Without such an event, nothing can be said.
  */
 const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE substr(e.emitter_id, 1, 2) NOT IN ('p_', 'dc', 'wh')
   AND NOT EXISTS (SELECT 1 FROM all_runs AS r WHERE r.entry = e.entry AND r.state IN ('queued', 'running', 'waiting'))
@@ -89,9 +88,9 @@ const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE su
 export interface Rule {
   readonly check: string;
   readonly detail: string;
-  /** The rows that break it, from FROM on. */
+  /** The rows that break the rule, from FROM on. */
   readonly broken: string;
-  /** Their number, or another name to show an example by. */
+  /** The column of their number, or of another name for an example. */
   readonly example: string;
   readonly show?: (example: never) => string;
 }
@@ -116,7 +115,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'withheld_without_event',
-    detail: 'notes of who was passed over, of events that are not in the log',
+    detail: 'withheld listeners whose event is not in the log',
     broken: 'withheld AS w WHERE NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = w.entry)',
     example: 'w.entry',
     show: recordId,
@@ -131,7 +130,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'failed_run_with_foreign_error',
-    detail: `failed runs that name an event which is not their ${ERRORS}`,
+    detail: `failed runs whose error entry is not their ${ERRORS}`,
     broken: `all_runs AS r JOIN emissions AS e ON e.entry = r.error_entry
       WHERE r.state = 'failed' AND (e.name <> '${ERRORS}' OR e.cause_run IS DISTINCT FROM r.run)`,
     example: 'r.run',
@@ -140,7 +139,7 @@ const RULES: readonly Rule[] = [
   {
     check: 'several_errors_of_one_run',
     detail: `runs with more than one ${ERRORS}`,
-    // Beside the last attempt's, that of the first, which was tried again.
+    // A retried run may also have the error of its first attempt.
     broken: `(SELECT cause_run, count(*) AS errors FROM emissions WHERE name = '${ERRORS}' AND cause_run IS NOT NULL
       GROUP BY cause_run HAVING count(*) > 1) AS e LEFT JOIN all_runs AS r ON r.run = e.cause_run
       WHERE e.errors > 2 OR r.attempt = 1`,
@@ -149,7 +148,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'error_of_run_that_did_not_fail',
-    detail: `${ERRORS} of runs that have not failed, and were not tried again`,
+    detail: `${ERRORS} of runs that neither failed nor were retried`,
     broken: `emissions AS e JOIN all_runs AS r ON r.run = e.cause_run
       WHERE e.name = '${ERRORS}' AND r.state <> 'failed' AND r.attempt = 1`,
     example: 'r.run',
@@ -157,7 +156,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'attempt_without_delivery',
-    detail: 'attempts of deliveries that are not there',
+    detail: 'attempts without their delivery',
     broken: `(SELECT delivery FROM attempts GROUP BY delivery) AS a
       WHERE NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.delivery = a.delivery)`,
     example: 'a.delivery',
@@ -165,7 +164,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'attempts_with_gaps',
-    detail: 'deliveries whose attempts are not those from the first to the last that they know of',
+    detail: 'deliveries whose attempts are not numbered from 1 to their number of requests',
     broken: `(SELECT delivery, count(*) AS made, min(n) AS lowest, max(n) AS highest FROM attempts GROUP BY delivery) AS a
       JOIN all_deliveries AS d ON d.delivery = a.delivery
       WHERE a.lowest <> 1 OR a.highest <> a.made OR d.requests_made <> a.made`,
@@ -174,7 +173,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'attempts_missing',
-    detail: 'deliveries that were attempted, with no attempt on record',
+    detail: 'deliveries with requests made, but no attempt',
     broken: `all_deliveries AS d WHERE d.requests_made > 0
       AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.delivery = d.delivery)`,
     example: 'd.delivery',
@@ -182,28 +181,28 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'attempts_miscounted',
-    detail: 'deliveries with more attempts that count than were made, or further on in their schedule than that',
+    detail: 'deliveries with more counted attempts than requests, or more tries than counted attempts',
     broken: 'all_deliveries AS d WHERE d.attempts_made > d.requests_made OR d.tries > d.attempts_made',
     example: 'd.delivery',
     show: showDelivery,
   },
   {
     check: 'runnable_without_deployment',
-    detail: 'workflows and sources whose active deployment is not there',
+    detail: 'workflows and sources without their active deployment',
     broken: `runnables AS r
       WHERE NOT EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = r.deployment_id AND d.runnable_id = r.id)`,
     example: 'r.id',
   },
   {
     check: 'deployment_without_code',
-    detail: 'deployments with code that is not there',
+    detail: 'deployments without some of their code',
     broken: `deployment_codes AS u
       WHERE NOT EXISTS (SELECT 1 FROM codes AS c WHERE c.owner_id = u.owner_id AND c.hash = u.hash)`,
     example: 'u.deployment_id',
   },
   {
     check: 'code_without_deployment',
-    detail: 'code that no deployment has, and that nothing will delete',
+    detail: 'code that belongs to no deployment, and that is never deleted',
     broken: `(SELECT c.hash FROM codes AS c
         WHERE NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE u.owner_id = c.owner_id AND u.hash = c.hash)
       UNION ALL SELECT u.hash FROM deployment_codes AS u
@@ -212,7 +211,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'record_without_data_store',
-    detail: 'records of data stores that are gone, and that nothing will delete',
+    detail: 'records without a data store, which are never deleted',
     broken: `data_records AS r
       WHERE NOT EXISTS (SELECT 1 FROM data_stores AS s WHERE s.id = r.store_id AND s.generation = r.generation)
         AND NOT EXISTS (SELECT 1 FROM data_gone AS g WHERE g.store_id = r.store_id AND g.generation = r.generation)`,
@@ -220,7 +219,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'data_store_miscounted',
-    detail: 'data stores that count other records than they have',
+    detail: 'data stores whose counts differ from their records',
     broken: `data_stores AS s LEFT JOIN (SELECT store_id, generation, count(*) AS n, CAST(sum(bytes) AS bigint) AS bytes
         FROM data_records GROUP BY store_id, generation) AS r ON r.store_id = s.id AND r.generation = s.generation
       WHERE s.records <> coalesce(r.n, 0) OR s.bytes <> coalesce(r.bytes, 0)`,
@@ -228,27 +227,27 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'later_without_source',
-    detail: 'emissions that wait for their time, of sources that are gone',
+    detail: 'later emissions of sources that were deleted',
     broken: `later_emissions AS l WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = l.emitter_id)`,
     example: 'l.entry',
     show: recordId,
   },
   {
     check: 'change_without_source',
-    detail: 'changes that go on, of sources that are gone',
+    detail: 'changes of sources that were deleted',
     broken: `source_changes AS c WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = c.source_id)`,
     example: 'c.source_id',
   },
   {
     check: 'operation_without_webhook',
-    detail: 'operations that go on, of webhooks that are gone',
+    detail: 'open operations of webhooks that were deleted',
     broken: `operations AS o WHERE o.state IN ('running', 'paused')
       AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = o.webhook_id)`,
     example: 'o.id',
   },
 ];
 
-/** What both backends check. `more`: what only one does. */
+/** Runs the checks of both backends. `more`: the checks of one. */
 export async function checkRows(ask: Ask, of: { schema: number; more?: () => Promise<Finding[]> }): Promise<Report> {
   const ledger = await factsOf(ask, [LEDGER]);
   const rows = await factsOf(ask, ROWS);
@@ -262,7 +261,7 @@ export async function checkRows(ask: Ask, of: { schema: number; more?: () => Pro
   return { ok: findings.length === 0, schema: of.schema, figures, findings };
 }
 
-/** How many rows there are, by fact. */
+/** Returns the numbers of rows by fact. */
 export async function countRows(ask: Ask): Promise<Figures> {
   return totals(await factsOf(ask, ROWS));
 }
@@ -273,7 +272,7 @@ export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Find
     const rows = await ask(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
     const count = countIn(rows);
     if (count === 0) continue;
-    findings.push({ check, detail: `${detail}, as ${show(rows[0]?.example as never)}`, count });
+    findings.push({ check, detail: `${detail}, e.g. ${show(rows[0]?.example as never)}`, count });
   }
   return findings;
 }
@@ -293,7 +292,7 @@ async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> 
   return owners;
 }
 
-/** The ledger against the rows, owner by owner. */
+/** Compares the ledger with the rows, owner by owner. */
 export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
   const findings: Finding[] = [];
   for (const ownerId of new Set([...ledger.keys(), ...rows.keys()])) {
@@ -307,13 +306,13 @@ export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
     }
     const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
     if (errors === failures) continue;
-    const detail = `${ownerId}: ${errors} errors in the ledger, for ${failures} failed runs, exhausted deliveries and further ones`;
+    const detail = `${ownerId}: ${errors} errors in the ledger, but ${failures} failed runs, exhausted deliveries and further errors`;
     findings.push({ check: 'ledger_errors', detail, count: Math.abs(errors - failures) });
   }
   return findings;
 }
 
-/** Each of them has emitted one error. */
+/** Returns the number of failures; each has emitted one error. */
 function failuresOf(told: ReadonlyMap<string, number> | undefined): number {
   const facts = ['runs.failed', 'deliveries.exhausted', FURTHER_ERRORS];
   return facts.reduce((sum, fact) => sum + (told?.get(fact) ?? 0), 0);

@@ -11,19 +11,19 @@ import type { Seal } from '../seal/seal.ts';
 import type { Sql } from './sql.ts';
 import type { Steps } from './steps.ts';
 
-/** What a verb sees of its transaction beside its own statements. */
+/** What a verb's transaction offers it beside its own statements. */
 export interface Writing {
   /** The time of this transaction. */
   readonly nowMs: number;
-  /** The same, on Postgres as exact as the database's own clock. */
+  /** The time of this transaction as SQL; on Postgres as exact as the database's own clock. */
   readonly now: Sql;
-  /** Of an operation: behind all that are running. */
+  /** Returns, as SQL, the place of an operation behind all that are running (column `turn`). */
   nextTurn(): Sql;
-  /** The settings of a workflow or source have changed. */
+  /** Called when the settings of a workflow or source have changed. */
   throttleChanged(of: Listener, hasThrottle: boolean): void;
-  /** Cancels the runs that wait for a workflow or source, which is gone. */
+  /** Cancels the runs that wait for a workflow or source that was deleted. */
   cancelRuns(of: Listener): void | Promise<void>;
-  /** A webhook has been made, changed or deleted: routing reads it again. */
+  /** Called when a webhook was made, changed or deleted: routing reads it again. */
   webhookWritten(id: string): void;
   /** Locks the deliveries to a listener: none is claimed or queued until the transaction is over. Undefined: there is no queue. */
   lockDeliveries(of: Listener): MaybeLater<LockedDeliveries | undefined>;
@@ -33,19 +33,19 @@ type MaybeLater<T> = T | Promise<T>;
 
 /** What a verb does to the open deliveries of one listener. Those under way end by themselves. */
 export interface LockedDeliveries {
-  /** Makes those of the deliveries due at once that are in one of the states. Returns how many. */
+  /** Makes the deliveries that are in one of the states due at once. Returns how many. */
   sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): MaybeLater<number>;
-  /** What waits is held until the webhook is enabled. */
+  /** Holds the deliveries that wait until the webhook is enabled. */
   hold(): MaybeLater<void>;
-  /** What is held is due. */
+  /** Makes held deliveries due. */
   release(): MaybeLater<void>;
-  /** The webhook is gone: so is its health, and what waits or is held is cancelled. */
+  /** Deletes the health of a deleted webhook, and cancels its deliveries that wait or are held. */
   cancel(): MaybeLater<void>;
-  /** The webhook's health begins again. */
+  /** Resets the webhook's health. */
   forgetHealth(): void;
-  /** What was put off because its receiver asked for it is due. */
+  /** Ends the pause that the receiver asked for. */
   endPause(): void;
-  /** Applies the webhook's new settings to what waits. Called last. */
+  /** Applies the webhook's new settings to deliveries that wait. Called last. */
   settingsChanged(before: Webhook, after: Webhook): void;
 }
 
@@ -55,20 +55,20 @@ export interface Listener {
   readonly id: string;
 }
 
-/** Which runs are open, as SQL from FROM on. */
+/** Open runs, as SQL from FROM on. */
 export interface OpenRuns {
-  /** Those that began with a deployment `d` and go on with it. */
+  /** Runs that go on with deployment `d`. */
   readonly thatGoOn: Sql;
-  /** Those of the workflow or source of a deployment `d`. */
+  /** Runs of the workflow or source of deployment `d`. */
   readonly ofRunnable: Sql;
 }
 
-/** How a mark in `source_changes` says which process has made it. */
+/** How a mark in `source_changes` names the process that made it. */
 export interface ChangeMarks {
   readonly column: Sql;
-  /** This process. */
+  /** Returns the value of `column` for this process. */
   self(): number;
-  /** A condition on a mark `c`: its process is gone. */
+  /** Returns a condition on mark `c`: its process is gone. */
   isAbandoned(): Sql;
 }
 
@@ -78,33 +78,33 @@ export interface ConfigDatabase {
   /** Reads what is committed. */
   all(statement: Sql): Promise<readonly Row[]>;
   get(statement: Sql): Promise<Row | undefined>;
-  /** As `all`; Postgres makes a plan for these very values (see Pool.planned). */
+  /** As `all`; Postgres plans the statement for these values (see Pool.planned). */
   planned(statement: Sql): Promise<readonly Row[]>;
   /**
-   * Runs a verb in one transaction. On Postgres the verb may run again, when its transaction met another one: it keeps no
-   * state between tries. What it throws is passed on with nothing written.
+   * Runs a verb in one transaction. On Postgres the verb may run again after a conflict, so it keeps no state between tries.
+   * An error that the verb throws is passed on with nothing written.
    */
   write<T>(verb: Verb<T>): Promise<T>;
-  /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by it. */
+  /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by the new state. */
   writeRouting<T>(ownerId: string, verb: Verb<T>): Promise<T>;
   /**
-   * As `writeRouting`, where the verb also touches what waits for a listener: on Postgres its queue is locked first.
-   * `hasOperations`: and before that, its operations, in the order of their steps.
+   * As `writeRouting`, where the verb also changes work that waits for a listener: Postgres locks the listener's queue first.
+   * `hasOperations`: Postgres locks the listener's operations before the queue, as their steps do.
    */
   writeListener<T>(of: Listener & { readonly hasOperations?: boolean }, verb: Verb<T>): Promise<T>;
   /** As `write`, while no other transaction writes this owner's configuration. */
   writeLocked<T>(ownerId: string, verb: Verb<T>): Promise<T>;
-  /** Writes one statement that changes nothing when it runs twice: it waits for no other write. */
+  /** Writes one idempotent statement, which waits for no other write. */
   put(statement: Sql): Promise<void>;
-  /** As `write`, for data stores: on Postgres over a connection of their own. */
+  /** As `write`, for data stores: Postgres has a separate connection for them. */
   writeData<T>(verb: Verb<T>): Promise<T>;
   readonly marks: ChangeMarks;
   readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;
-  /** Tables in which only this database keeps what counts as stored. */
+  /** Tables of this database alone whose content counts as stored. */
   readonly moreMeasured: readonly MeasuredPart[];
   readonly openRuns: OpenRuns;
   webhookHealth: WebhookStore['webhookHealth'];
-  /** Until when requests to a place wait, where no row says it; null: a row does, or they do not wait. */
+  /** Returns until when requests to a place wait, if no row says so; null: a row does, or they do not wait. */
   pauseInMemory(listenerId: string): number | null;
   hideEvents: SourceStore['deleteSourceEvents'];
   hookRuns: SourceChangeStore['hookRuns'];

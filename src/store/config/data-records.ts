@@ -1,6 +1,6 @@
-// The records of data stores. How many there are, and how large they are together, is counted with their store; what has
-// expired is counted until it is deleted. What is cleared gets another generation, and is deleted in steps. A write locks
-// the store's row before anything else, so the counts are exact.
+// The records of data stores. A store's row counts its records and their bytes; expired records count until they are
+// deleted. Clearing a store gives it another generation; the old records are deleted in steps. A write locks the store's row
+// first, so the counts are exact.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -28,7 +28,7 @@ interface RecordPlace extends DataPlace {
 
 const isAlive = (nowMs: number): Sql => sql`(r.expires_at_ms IS NULL OR r.expires_at_ms > ${nowMs})`;
 
-/** The store with its record; without a record, a row of nulls. */
+/** Selects the store with its record; without a record, a row of nulls. */
 const one = ({ ownerId, storeId, key, nowMs }: RecordPlace): Sql =>
   sql`SELECT r.key, r.value, r.updated_at_ms, r.expires_at_ms
     FROM data_stores AS s LEFT JOIN data_records AS r ON r.store_id = s.id AND r.generation = s.generation
@@ -40,7 +40,7 @@ const lock = ({ ownerId, storeId }: DataPlace): Sql =>
 
 const generationOf = (storeId: string): Sql => sql`(SELECT generation FROM data_stores WHERE id = ${storeId})`;
 
-/** The row of the record, expired or not, as it is once the store is locked. */
+/** Selects the size of the record, expired or not, as it is once the store is locked. */
 const bytesOf = ({ storeId }: DataPlace, key: string): Sql =>
   sql`SELECT bytes FROM data_records
     WHERE store_id = ${storeId} AND key = ${key} AND generation = ${generationOf(storeId)}`;
@@ -177,7 +177,7 @@ function* count({ storeId }: Counted, { records, bytes }: Change): Steps<void> {
     bytes = bytes + CAST (${bytes} AS BIGINT) WHERE id = ${storeId}`);
 }
 
-/** Deletes what has expired and is still counted, but not the record of this key, which is about to be replaced. */
+/** Deletes expired records that still count, except the record of this key, which is about to be replaced. */
 function* makeRoom(of: Counted, { nowMs, key }: { nowMs: number; key: string }): Steps<Counted> {
   const gone = yield* deleteExpired(of, { nowMs, most: LIMITS.sweptRecords, except: key });
   yield* count(of, { records: -gone.records, bytes: -gone.bytes });
@@ -187,11 +187,11 @@ function* makeRoom(of: Counted, { nowMs, key }: { nowMs: number; key: string }):
 interface Expired {
   readonly nowMs: number;
   readonly most: number;
-  /** A key. */
+  /** A key that is not deleted. */
   readonly except?: string;
 }
 
-/** Deletes the records that expired first. The store is locked, and counted by the caller. */
+/** Deletes the records that expired first. The caller has locked the store, and changes its counts. */
 export function* deleteExpired(
   { storeId, generation }: Pick<Counted, 'storeId' | 'generation'>,
   { nowMs, most, except }: Expired,
@@ -204,7 +204,7 @@ export function* deleteExpired(
   return { records: gone.length, bytes: gone.reduce((sum, row) => sum + number(row, 'bytes'), 0) };
 }
 
-/** First how large they are, then those that fit: a page of the largest ones would be a hundred megabytes. */
+/** Selects the sizes first, then the records that fit: a page of the largest records would be a hundred megabytes. */
 function pageOf({ ownerId, storeId }: DataPlace, { after, before, limit }: PageQuery, nowMs: number): Sql {
   const direction = raw(before !== undefined && after === undefined ? 'DESC' : 'ASC');
   const cursors = [

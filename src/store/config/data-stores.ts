@@ -1,4 +1,4 @@
-// Data stores: their records, and what is left of those that are gone.
+// Data stores, and the deletion of records that were deleted, cleared or have expired.
 
 import type { DataStore } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -12,13 +12,13 @@ import { readPage } from './pages.ts';
 import { differs, FOR_UPDATE, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send } from './steps.ts';
 
-/** Deleted in one step, about: SQLite reads each page of a large value to free it. */
+/** About what one step deletes: SQLite reads each page of a large value to free it. */
 const SWEPT_BYTES = 4 * 1024 * 1024;
 
-/** Another node sweeps another one. */
+/** Nodes sweep different stores. */
 const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
 
-/** Of a store, with its records that have not expired. */
+/** Columns of a store; `size` counts its records that have not expired. */
 const columns = (nowMs: number): Sql =>
   sql`id, owner_id, name, created_at_ms, updated_at_ms, records - (SELECT count(*) FROM data_records AS r
     WHERE r.store_id = s.id AND r.generation = s.generation AND r.expires_at_ms <= ${nowMs}) AS size`;
@@ -78,7 +78,7 @@ export function dataStoreVerbs(core: ConfigCore): DataStoreStore {
 
 function* deleteStore(which: Which): Steps<DataStore | undefined> {
   const { ownerId, id } = which;
-  // A record that is being set is written before: its writer has locked this row.
+  // A record that is being set is written first: its writer has locked this row.
   yield* send(sql`SELECT 1 AS one FROM data_stores WHERE id = ${id} AND owner_id = ${ownerId} ${FOR_UPDATE}`);
   const row = yield* get(one(which));
   if (!row) return undefined;
@@ -89,7 +89,7 @@ function* deleteStore(which: Which): Steps<DataStore | undefined> {
   return toDataStore(row);
 }
 
-/** Deletes a few records of one store that is gone or was cleared. Returns whether there was one. */
+/** Deletes a few records of one store that was deleted or cleared. Returns whether there was such a store. */
 function* sweepGone(): Steps<boolean> {
   const gone = yield* get(sql`SELECT store_id, generation FROM data_gone LIMIT 1 ${SKIP_LOCKED}`);
   if (!gone) return false;
@@ -104,7 +104,7 @@ function* sweepGone(): Steps<boolean> {
   return true;
 }
 
-/** Deletes a few records that have expired. Returns whether it found any. */
+/** Deletes a few expired records. Returns whether there were any. */
 function* sweepExpired(nowMs: number): Steps<boolean> {
   const expired = yield* all(sql`SELECT store_id, generation, bytes FROM data_records WHERE expires_at_ms <= ${nowMs}
     ORDER BY expires_at_ms LIMIT ${LIMITS.sweptRecords}`);
@@ -114,7 +114,7 @@ function* sweepExpired(nowMs: number): Steps<boolean> {
     yield* send(sql`SELECT 1 AS one FROM data_stores WHERE id = ${storeId} ${FOR_UPDATE}`);
     for (const [generation, { length: most }] of Map.groupBy(ofStore, (row) => number(row, 'generation'))) {
       const { records, bytes } = yield* deleteExpired({ storeId, generation }, { nowMs, most });
-      // Of a generation that was cleared, nothing is counted.
+      // A cleared generation is not counted.
       yield* send(sql`UPDATE data_stores SET records = records - CAST (${records} AS BIGINT),
           bytes = bytes - CAST (${bytes} AS BIGINT)
         WHERE id = ${storeId} AND generation = ${generation}`);

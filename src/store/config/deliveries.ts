@@ -1,5 +1,5 @@
-// Deliveries as they are read, and one that is sent again. Postgres keeps those that are over in a table of their own:
-// where a state is asked for, only one of its tables is read.
+// Reads deliveries, and sends one again. Postgres keeps deliveries that are over in a separate table: a list of one state
+// reads only one of its tables.
 
 import { type Attempt, type DeliveryKind, type DeliveryState, isWebhook } from '../../domain/delivery/delivery.ts';
 import { type NotResendable, reasonAgainstResending } from '../../domain/delivery/progress.ts';
@@ -18,7 +18,7 @@ import { get, type Steps, together, work } from './steps.ts';
 
 type DeliveryVerbs = Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'>;
 
-/** Deliveries in whatever state. */
+/** Deliveries in all states. */
 export const DELIVERIES = differs({ sqlite: 'deliveries', postgres: 'all_deliveries' });
 
 const LISTED = 'delivery, owner_id, kind, listener_id, subscription_id, entry, state, attempts_made, due_by';
@@ -41,7 +41,7 @@ const TABLES = {
   cancelled: OVER,
 } as const satisfies Record<DeliveryState, unknown>;
 
-/** Of a delivery `d` and its emission `e`. */
+/** Columns of a delivery `d` and its emission `e`. */
 const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,
   d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms`);
 
@@ -85,19 +85,19 @@ export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
   };
 }
 
-/** In words: only so does an index of one kind alone apply. */
+/** Conditions as text, not parameters: only then does a partial index of one kind apply. */
 const KINDS: Readonly<Record<DeliveryKind, string>> = {
   webhook: "d.kind = 'webhook'",
   mail: "d.kind = 'mail'",
   http: "d.kind = 'http'",
 };
 
-/** Retention may be about to delete the event of a delivery that is over: it is locked first, and before the queue. */
+/** Retention may be about to delete the event of a delivery that is over, so the event is locked first, before the queue. */
 const OF_EVENT = differs({ sqlite: '', postgres: 'FOR KEY SHARE OF e' });
 
 const BY_HAND: readonly DeliveryState[] = [...RESENDABLE, 'pending'];
 
-/** Returns why it was not sent again; null: it was, undefined: there is no such delivery. */
+/** Sends a delivery again. Returns the reason why it was not sent; null: it was, undefined: there is no such delivery. */
 function* resend(w: Writing, ownerId: string, delivery: number): Steps<NotResendable | null | undefined> {
   const found = yield* get(sql`SELECT d.listener_id FROM emissions AS e JOIN ${DELIVERIES} AS d ON d.entry = e.entry
     WHERE d.delivery = ${delivery} AND d.owner_id = ${ownerId} ${OF_EVENT}`);
@@ -115,7 +115,7 @@ function* resend(w: Writing, ownerId: string, delivery: number): Steps<NotResend
   return reason;
 }
 
-/** Of the listener of `d`, no further than it matters. */
+/** Counts deliveries to the listener of `d`, up to LIMITS.countedRecords. */
 const countOf = (condition: Sql): Sql => sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS o
   WHERE ${OF_LISTENER} AND ${condition} LIMIT ${LIMITS.countedRecords}) AS counted)`;
 
@@ -124,15 +124,15 @@ const OF_LISTENER = differs({
   sqlite: 'o.listener_id = d.listener_id',
   postgres: 'o.owner_id = d.owner_id AND o.listener_id = d.listener_id',
 });
-/** The condition of SQLite's index of what is open, word for word. */
+/** The condition of SQLite's partial index of open deliveries, word for word. */
 const IS_OPEN = "o.state IN ('pending', 'retrying', 'sending', 'held')";
 const IN_STATE = (state: DeliveryState): Sql =>
   sql`${differs({ sqlite: `o.state = '${state}' AND ${IS_OPEN}`, postgres: `o.state = '${state}'` })}`;
 const IS_BEFORE = raw('(o.due_at_ms, o.delivery) < (d.due_at_ms, d.delivery)');
 
 /**
- * Deliveries that are claimed before `d`: of an ordered webhook those with a lower number, of others first attempts, which
- * are due whatever the clock says, and before a retry also those retries that are due.
+ * Counts deliveries that are claimed before `d`: for an ordered webhook those with a lower number; for others first attempts,
+ * which are due whatever the clock says, and before a retry also the retries that are due.
  */
 const aheadAt = (nowMs: number): Sql => sql`CASE WHEN d.state NOT IN ('pending', 'retrying') THEN 0
     WHEN w.is_ordered THEN ${countOf(raw("o.delivery < d.delivery AND o.state IN ('pending', 'retrying')"))}
@@ -151,7 +151,7 @@ const FIRST = differs({
       AND o.state IN ('pending', 'retrying', 'sending') ORDER BY o.owner_id, o.listener_id, o.delivery LIMIT 1)`,
 });
 
-/** What the queue of the listener of `d` says: how many are on their way, and until when it is paused. */
+/** Selects, of the queue of the listener of `d`, how many deliveries are under way, and until when it is paused. */
 const QUEUE = differs({
   sqlite: `SELECT h.paused_until_ms, (SELECT count(*) FROM deliveries AS o WHERE o.listener_id = d.listener_id
       AND o.state = 'sending' AND ${IS_OPEN}) AS sending
@@ -160,7 +160,7 @@ const QUEUE = differs({
     FROM d LEFT JOIN listener_queues AS l ON l.owner_id = d.owner_id AND l.listener_id = d.listener_id`,
 });
 
-/** One statement: an attempt that is just being recorded shows in all of it, or nowhere. One row for each attempt. */
+/** Selects a delivery with one row for each attempt. One statement, so an attempt that is being recorded shows whole or not at all. */
 const whole = (ownerId: string, delivery: number, nowMs: number): Sql => sql`WITH
   d AS MATERIALIZED (${one(delivery)} AND d.owner_id = ${ownerId}),
   queue AS MATERIALIZED (${QUEUE}),

@@ -1,8 +1,7 @@
-// Deployments of workflows and sources, their code, and which of them may go.
+// Deployments of workflows and sources, their code, and their pruning.
 //
-// A transaction that writes or deletes one, or makes one the active one, has the owner's configuration locked. So one that
-// is deployed while another one with the same code is pruned comes before that or behind it, and finds its code or writes
-// it; and none is pruned that is just being activated.
+// A transaction that writes, deletes or activates a deployment has the owner's configuration locked. So deploying and pruning
+// the same code never overlap, and no deployment is pruned while it is being activated.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -16,12 +15,12 @@ import { readPage } from './pages.ts';
 import { isAmong, raw, type Sql, sql, tableOf } from './sql.ts';
 import { all, type Steps, send } from './steps.ts';
 
-/** Looked at in one step. */
+/** Deployments that one step looks at. */
 const PRUNED_AT_ONCE = 100;
 
 const FROM = raw('deployments AS d');
 
-/** With its code, as the text of a JSON object by hash, in one question: neither is there without the other. */
+/** A deployment with its code, as the text of a JSON object by hash, in one statement: it is never read without its code. */
 const COLUMNS = raw(`d.id, d.owner_id, d.runnable_id, d.created_at_ms, d.steps, d.step_props,
   (SELECT '{' || string_agg('"' || c.hash || '":' || c.text, ',') || '}'
     FROM deployment_codes AS u JOIN codes AS c ON c.owner_id = u.owner_id AND c.hash = u.hash
@@ -51,7 +50,7 @@ export function deploymentVerbs({ database, seal }: ConfigCore): DeploymentStore
   };
 }
 
-/** In the transaction that makes it the active one. */
+/** Inserts a deployment with its code, in the transaction that activates it. */
 export function* insertDeployment(deployment: Deployment, seal: Seal): Steps<void> {
   const { id, ownerId, runnableId, createdAtMs } = deployment;
   const { steps, props, codes } = deploymentCells(deployment, seal);
@@ -65,7 +64,7 @@ export function* insertDeployment(deployment: Deployment, seal: Seal): Steps<voi
     SELECT * FROM ${tableOf({ deployment_id: 'text', owner_id: 'text', hash: 'text' }, named)}`);
 }
 
-/** A condition on a deployment `d`: it is not needed any more (see DeploymentStore). */
+/** Returns a condition on deployment `d`: it is no longer needed (see DeploymentStore). */
 function isSpare({ thatGoOn, ofRunnable }: OpenRuns, settledMs: number): Sql {
   const kept = LIMITS.deploymentsKept;
   return sql`(NOT EXISTS (SELECT 1 FROM ${thatGoOn})
@@ -96,7 +95,7 @@ async function pruneSome(database: ConfigDatabase, settledMs: number, after: Dep
   return { deleted, next: last ? { runnableId: text(last, 'runnable_id'), id: text(last, 'id') } : null };
 }
 
-/** Deletes those that are still not needed: with the lock, none of them is activated meanwhile. Returns how many. */
+/** Deletes the deployments that are still not needed; the lock keeps them from being activated meanwhile. Returns how many. */
 function* deleteSpare(ownerId: string, ids: readonly string[], isNotNeeded: Sql): Steps<number> {
   const gone = yield* all(sql`DELETE FROM deployments AS d WHERE d.id ${isAmong(ids)} AND ${isNotNeeded} RETURNING id`);
   const named = yield* all(sql`DELETE FROM deployment_codes

@@ -1,8 +1,8 @@
-// Operations, step by step: sending again what a webhook was sent. A step is one transaction: it locks one operation that no
-// other process steps, looks at the next deliveries behind the last one that was looked at, and writes with what it did to
-// them how far it has come. Processes share the work, and none of it is done twice or lost when one of them is killed.
+// The steps of operations, which resend a webhook's deliveries. A step is one transaction: it locks one operation that no
+// other process steps, reads the next deliveries behind its cursor, and writes their changes together with the new cursor.
+// So processes share the work, and none of it is done twice or lost when a process is killed.
 //
-// Locks are taken in this order: the operation, the events of what is sent again, the webhook's queue.
+// Locks are taken in this order: the operation, the events of the deliveries, the webhook's queue.
 
 import type { DeliveryState } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -24,12 +24,12 @@ const MORE: Stepped = { isResent: false, isMore: true };
 const OPEN_ROWS = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
 const OF_OWNER = differs({ sqlite: '', postgres: 'd.owner_id = o.owner_id AND' });
 
-/** What waits because it was sent again, counted as far as it matters. Of `operations AS o`. */
+/** Counts resent deliveries that wait, of `operations AS o`, up to LIMITS.resendsWaiting. */
 const WAITING = sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS d
     WHERE ${OF_OWNER} d.listener_id = o.webhook_id AND d.state = 'retrying' AND d.due_by = 'resend'
     LIMIT ${raw(String(LIMITS.resendsWaiting))}) AS waiting)`;
 
-/** The one that waited longest for its turn, of those that need not wait for something else. */
+/** Selects the operation that was stepped longest ago, among those that can go on now. */
 const NEXT = sql`SELECT o.*, w.id IS NOT NULL AS has_webhook
   FROM operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id
   WHERE o.state = 'running' AND (NOT o.is_counted OR w.id IS NULL
@@ -47,7 +47,7 @@ export function* stepOperation(w: Writing): Steps<Stepped> {
   return yield* flag(row, 'is_counted') ? sendStep(w, row) : countStep(w, row);
 }
 
-/** The webhook of these operations was deleted. */
+/** Cancels the operations of a webhook that was deleted. */
 export function* cancelOperations(webhookId: string, nowMs: number): Steps<void> {
   yield* send(sql`UPDATE operations SET state = 'cancelled', reason = ${GONE}, updated_at_ms = ${nowMs}, ended_at_ms = ${nowMs}
     WHERE webhook_id = ${webhookId} AND state IN ('running', 'paused')`);
@@ -59,7 +59,7 @@ interface Looked {
   readonly state: DeliveryState;
 }
 
-/** Returns the next deliveries of the webhook, whatever their state. */
+/** Returns the next deliveries of the webhook, in any state. */
 function* look(row: Row): Steps<Looked[]> {
   const rows = yield* all(sql`SELECT delivery, entry, state FROM ${DELIVERIES}
     WHERE owner_id = ${text(row, 'owner_id')} AND listener_id = ${text(row, 'webhook_id')}
@@ -87,7 +87,7 @@ function* sendStep(w: Writing, row: Row): Steps<Stepped> {
   const queue = yield* work(() => w.lockDeliveries({ ownerId: text(row, 'owner_id'), id: text(row, 'webhook_id') }));
   const [[webhook]] = (yield* together(sql`SELECT ${WAITING} AS waiting
     FROM operations AS o JOIN webhooks AS w ON w.id = o.webhook_id WHERE o.id = ${id} AND w.active`)) as [[Row?]];
-  // Disabled or deleted since it was looked at: the next look tells which.
+  // The webhook was disabled or deleted since then: the next step finds out which.
   if (!queue || !webhook) return MORE;
   const kept = new Set(events.map((event) => number(event, 'entry')));
   const room = LIMITS.resendsWaiting - number(webhook, 'waiting');
@@ -100,7 +100,7 @@ function* sendStep(w: Writing, row: Row): Steps<Stepped> {
   return { isResent: resent > 0, isMore: true };
 }
 
-/** Those of the events that retention does not delete at this moment; from now on it deletes none of them. */
+/** Locks the events of deliveries against retention, and selects those that it is not deleting at this moment. */
 function lockedOf(deliveries: readonly Looked[]): Sql {
   const rows = deliveries.map(({ entry }) => ({ entry }));
   return sql`SELECT e.entry FROM ${tableOf({ entry: 'bigint' }, rows)} JOIN emissions AS e ON e.entry = given.entry

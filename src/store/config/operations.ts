@@ -1,4 +1,4 @@
-// Operations: their records, and what their owners order.
+// Operations: their records, and the orders of their owners.
 
 import { LIMITS } from '../../domain/limits.ts';
 import { cursorAt, ordered } from '../../domain/operation.ts';
@@ -13,7 +13,7 @@ import { get, send } from './steps.ts';
 const FROM = raw('operations AS o');
 const COLUMNS = raw('o.*, (SELECT w.active FROM webhooks AS w WHERE w.id = o.webhook_id) AS is_active');
 
-/** The webhook is not deleted meanwhile: its deletion finds this operation, and cancels it. */
+/** Keeps the webhook from being deleted meanwhile: its deletion finds this operation, and cancels it. */
 const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 
 const one = (ownerId: string, id: string): Sql =>

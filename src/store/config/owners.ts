@@ -9,7 +9,7 @@ import { insertRunnable } from './runnables.ts';
 import { differs, type Sql, sql } from './sql.ts';
 import { get, type Steps, send } from './steps.ts';
 
-/** Until the transaction is over, no other node makes an owner. */
+/** Keeps other nodes from making an owner until the transaction is over. */
 const LOCK_OWNERS = sql`${differs({ sqlite: 'SELECT 1 AS one', postgres: 'LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE' })}`;
 
 const ANY_OWNER = sql`SELECT 1 AS one FROM owners LIMIT 1`;

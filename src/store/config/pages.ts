@@ -8,17 +8,16 @@ import { joined, raw, type Sql, sql } from './sql.ts';
 
 export interface Listing<T, Cursor extends string | number = string> {
   readonly from: Sql;
-  /** A smaller `from` for counting: without joins. */
+  /** A `from` without joins, for counting. */
   readonly countFrom?: Sql;
   readonly columns: Sql;
-  /** The column that cursors compare and the list is ordered by: `id`, when it is not given. */
+  /** The column that cursors compare and the list is ordered by. Default: `id`. */
   readonly key?: Sql;
   /** Joined by AND. */
   readonly where: readonly Sql[];
   /**
-   * A column that has one value throughout the list and stands before the key in an index. Asked for as a range and named
-   * in the order, it leaves Postgres no other way than that index: an equal sign would let it read the whole table
-   * backwards instead, in the hope of meeting the list's records soon.
+   * A column that has one value throughout the list and stands before the key in an index. Written as a range and named in
+   * the order, it makes Postgres use that index. With an equal sign, Postgres may read the whole table backwards instead.
    */
   readonly within?: { readonly column: Sql; readonly value: string };
   /** Counts no further than this. */
@@ -27,14 +26,14 @@ export interface Listing<T, Cursor extends string | number = string> {
   readonly map: (row: Row) => T;
 }
 
-/** Reads a page in the order of keys, and how many there are, both as of one moment. */
+/** Reads a page in the order of keys together with the total count, both as of one moment. */
 export async function readPage<T, Cursor extends string | number>(
   database: Pick<ConfigDatabase, 'planned'>,
   listing: Listing<T, Cursor>,
 ): Promise<Page<T>> {
   const { from, countFrom = from, columns, key = ID, countUpTo, page, map, within } = listing;
   const { after, before } = page;
-  // Before a cursor, the page is the records next to it, so it is read towards newer ones.
+  // A page before a cursor has the records next to it, so it is read towards newer ones.
   const direction = raw(before !== undefined && after === undefined ? 'ASC' : 'DESC');
   const order = within ? sql`${within.column} ${direction}, ${key} ${direction}` : sql`${key} ${direction}`;
   const matching = joined([...listing.where, ...rangeOf(listing, {})], ' AND ');
@@ -55,7 +54,7 @@ const ID = raw('id');
 
 type Range<Cursor> = Omit<PageQuery<Cursor>, 'limit'>;
 
-/** The cursors as bounds in the index: no page costs more than the first. */
+/** Returns the cursors as bounds in the index, so that no page costs more than the first. */
 function rangeOf<Cursor extends string | number>(
   { key = ID, within }: Listing<unknown, Cursor>,
   { after, before }: Range<Cursor>,

@@ -1,4 +1,4 @@
-// What workflows and sources have in common: their row, deployments, triggers, and the subscriptions that stand for them.
+// What workflows and sources have in common: their row, deployments, triggers, and the subscriptions of triggers.
 
 import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
 import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
@@ -27,7 +27,7 @@ interface Cells {
   readonly additional: string | null;
 }
 
-/** Returns the columns that are not the record's fields as they are. */
+/** Returns the columns that differ from the record's fields. */
 function cellsOf({ record, seal }: RunnableWrite): Cells {
   const { componentCode = null, dedupe = null, secretProps } = record;
   const secret = secretProps === undefined ? null : JSON.stringify(secretProps);
@@ -45,7 +45,7 @@ export function* insertRunnable(write: RunnableWrite): Steps<void> {
   yield* writeParts(write);
 }
 
-/** Returns false when it is gone, or the deployment that it names. Its queue is locked by now. */
+/** Updates the row. Returns false when the row, or the deployment that it names, is gone. The caller has locked its queue. */
 export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean> {
   const { record, deployment, triggers, subscriptions } = write;
   const cells = cellsOf(write);
@@ -79,7 +79,7 @@ function* writeParts({ record, deployment, triggers, subscriptions, seal }: Runn
 }
 
 /**
- * Removes the row with triggers and subscriptions, and cancels what was queued. Returns false when it is not there.
+ * Deletes the row with triggers and subscriptions, and cancels its queued runs. Returns false when there is no such row.
  * `only`: a condition on the row.
  */
 export function* deleteRunnable(w: Writing, which: Listener, only: Sql = sql`true`): Steps<boolean> {

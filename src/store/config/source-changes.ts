@@ -1,7 +1,7 @@
-// Marks of sources that are being changed, each of the process that does.
+// Marks of sources that are being changed, each with the process that changes it.
 //
-// Locks: a write of a source locks its queue, the owner's version, the mark, and then its row; beginning a change locks the
-// row (so that it is not deleted meanwhile) and then the mark. A deletion therefore takes the row before the mark.
+// Locks: a write of a source locks its queue, the owner's version, the mark, and then its row. Beginning a change locks the
+// row (so that it is not deleted meanwhile) and then the mark. A deletion therefore locks the row before the mark.
 
 import { type SourceChange, type SourceChangeStore, toSourceChange } from '../contract/source-changes.ts';
 import type { ChangeMarks, ConfigCore, Writing } from './config-database.ts';
@@ -10,7 +10,7 @@ import { all, get, type Steps } from './steps.ts';
 
 const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 
-/** A condition on a mark: it is this process's. */
+/** Returns a condition on a mark: this process made it. */
 export const isOurs = ({ column, self }: ChangeMarks): Sql => sql`${column} = ${self()}`;
 
 export function sourceChangeVerbs({ database }: ConfigCore): SourceChangeStore {
@@ -43,7 +43,7 @@ function* beginChange(w: Writing, marks: ChangeMarks, change: SourceChange): Ste
   return (yield* insertChange(w, marks, change)) ? 'begun' : 'busy';
 }
 
-/** Returns false when there is one already. */
+/** Inserts a mark. Returns false when the source has one already. */
 export function* insertChange(
   w: Writing,
   { column, self }: ChangeMarks,
@@ -56,14 +56,14 @@ export function* insertChange(
 
 type Which = Omit<SourceChange, 'kind'>;
 
-/** Lets runs of hooks count from now on. Returns false when the change is not this process's. */
+/** Counts runs of hooks from now on. Returns false when the change is not this process's. */
 export function* goOnChanging(w: Writing, marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
   const held = yield* get(sql`UPDATE source_changes SET since_ms = ${w.now}
     WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
   return held !== undefined;
 }
 
-/** Returns false when the change is not this process's. */
+/** Deletes the mark. Returns false when the change is not this process's. */
 export function* endChange(marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
   const ended = yield* get(sql`DELETE FROM source_changes
     WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);

@@ -1,4 +1,4 @@
-// Event sources: their records, their db, and the events that they emitted.
+// Sources: their records, their db, and the events that they emitted.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { SourceStore } from '../contract/resources.ts';

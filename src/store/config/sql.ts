@@ -2,20 +2,20 @@
 //
 //   sql`UPDATE accounts SET name = ${name} WHERE id = ${id}`
 //
-// A value becomes a parameter; SQL in SQL becomes part of it. Where the databases differ, the statement says so by name
-// (`FOR_UPDATE`, `isAmong`, `differs`), and all else is standard SQL: `CAST (… AS BIGINT)`, `ON CONFLICT … DO UPDATE`,
+// A value becomes a parameter; nested SQL becomes part of the statement. Differences between the databases have names
+// (`FOR_UPDATE`, `isAmong`, `differs`); all else is standard SQL: `CAST (… AS BIGINT)`, `ON CONFLICT … DO UPDATE`,
 // `RETURNING`, booleans as values.
 //
 // A query builder was tried on accounts (Kysely 0.29, which compiles for both databases): a statement costs it 3 to 7 µs,
-// and this 0.2 µs. Neither matters here. It was rejected because its queries run asynchronously only, which SQLite's
-// transactions cannot (steps.ts), because its row types describe one database (a boolean is 0 or 1 in the other one), and
-// because a third of these statements (locks, lists as parameters, window functions) would be raw SQL in it all the same.
+// and this module 0.2 µs. Neither matters here. It was rejected because its queries are asynchronous, which SQLite's
+// transactions cannot be (steps.ts), because its row types describe one database (a boolean is 0 or 1 in the other), and
+// because a third of these statements (locks, lists as parameters, window functions) would be raw SQL in it.
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export type Cell = string | number | boolean | null | Uint8Array;
 
-/** What stands between two texts: a value, several values, or a text for each database. */
+/** What comes between two texts: a value, several values, or a text for each database. */
 type Part = Cell | List | RowList | Differing;
 
 interface List {
@@ -51,7 +51,7 @@ export function sql(texts: readonly string[], ...parts: readonly (Part | Sql)[])
   return concat(texts, parts);
 }
 
-/** Returns SQL without values. Never for what a user wrote. */
+/** Returns SQL without values. Never pass text that a user wrote. */
 export function raw(text: string): Sql {
   return { kind: 'sql', texts: [text], parts: [] };
 }
@@ -61,7 +61,7 @@ export function joined(pieces: readonly Sql[], separator: string): Sql {
   return concat(['', ...pieces.slice(1).map(() => separator), ''], pieces);
 }
 
-/** Returns a text for each database. */
+/** Returns SQL with a text for each database. */
 export function differs(texts: Readonly<Record<DatabaseKind, string>>): Differing {
   return { kind: 'differs', ...texts };
 }
@@ -85,7 +85,7 @@ export function isNotAmong(texts: readonly string[]): Sql {
   return sql`${open}${list(texts)}${differs({ sqlite: '))', postgres: '::text[])' })}`;
 }
 
-/** `column ${isAmongRows(select)}`. As an array, Postgres reads these rows once, in their order, before anything else. */
+/** `column ${isAmongRows(select)}`. Postgres reads the rows as an array: once, in their order, before anything else. */
 export function isAmongRows(select: Sql): Sql {
   const open = differs({ sqlite: 'IN (', postgres: '= ANY (ARRAY(' });
   return sql`${open}${select}${differs({ sqlite: ')', postgres: '))' })}`;
@@ -93,7 +93,7 @@ export function isAmongRows(select: Sql): Sql {
 
 /**
  * `SELECT … FROM ${tableOf(columns, rows)} WHERE true`. The rows are one parameter in SQLite and one for each column in
- * Postgres: their number does not change the statement. (SQLite takes an ON CONFLICT for a join without the WHERE.)
+ * Postgres: their number does not change the statement. (Without the WHERE, SQLite parses ON CONFLICT as part of a join.)
  */
 export function tableOf(
   columns: Readonly<Record<string, ColumnType>>,
@@ -134,14 +134,14 @@ function concat(texts: readonly string[], pieces: readonly (Part | Sql)[]): Sql 
   return { kind: 'sql', texts: allTexts, parts: allParts };
 }
 
-/** How a database writes what SQL leaves open. `Value`: what its driver takes. */
+/** How a database writes parameters, lists and rows. `Value`: what its driver takes. */
 export interface Dialect<Value> {
   readonly kind: DatabaseKind;
   /** `n`: from 1. */
   placeholder(n: number): string;
   value(cell: Cell): Value;
   list(items: readonly (string | number)[]): Value;
-  /** As SQL; `put` answers the placeholder of a value. */
+  /** Returns the rows as SQL; `put` returns the placeholder of a value. */
   rows(list: RowList, put: (value: Value) => string): string;
 }
 

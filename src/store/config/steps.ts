@@ -1,14 +1,14 @@
-// A verb of the configuration, written once for a database that answers at once (SQLite runs all of a verb between two
-// others, in the transaction that they share) and for one that answers later (Postgres). It is a generator: it yields
-// what it asks, and goes on with the answer. What is not waited for is sent ahead, so on Postgres a verb costs as many
-// round trips as it has questions.
+// A verb of the configuration, written once for a synchronous database (SQLite runs a whole verb between two others, in the
+// transaction that they share) and an asynchronous one (Postgres). It is a generator that yields statements and continues
+// with their rows. Statements whose result is not needed are sent ahead, so on Postgres a verb costs as many round trips as it
+// reads results.
 //
 // An asynchronous interface for both was rejected: other verbs of the batch would run between the steps of this one.
 
 import type { Row } from '../rows/rows.ts';
 import type { Sql } from './sql.ts';
 
-/** What a verb yields: statements whose rows are answered together, one that is not waited for, or work of a backend. */
+/** What a verb yields: statements whose rows it reads together, a statement without a result, or work of a backend. */
 export type Ask =
   | { readonly kind: 'rows'; readonly statements: readonly Sql[] }
   | { readonly kind: 'send'; readonly statement: Sql }
@@ -16,7 +16,7 @@ export type Ask =
 
 export type Steps<T> = Generator<Ask, T, unknown>;
 
-/** Answers the rows of each statement, in one round trip. */
+/** Returns the rows of each statement, in one round trip. */
 export function* together(...statements: readonly Sql[]): Steps<readonly (readonly Row[])[]> {
   return (yield { kind: 'rows', statements }) as readonly (readonly Row[])[];
 }
@@ -35,7 +35,7 @@ export function* send(statement: Sql): Steps<void> {
   yield { kind: 'send', statement };
 }
 
-/** Does what each backend does in its own way, inside the transaction. */
+/** Runs work of the backend inside the transaction. */
 export function* work<T>(of: () => T | Promise<T>): Steps<T> {
   return (yield { kind: 'work', work: of }) as T;
 }

@@ -77,7 +77,7 @@ const TABLES: Readonly<Record<string, string>> = {
   ti_: 'triggers',
 };
 
-/** Returns the query for what has this id; undefined when nothing can have it. */
+/** Returns the statement that finds an id; undefined when nothing can have it. */
 function lookUp(ownerId: string, id: string): Sql | undefined {
   const table = TABLES[id.slice(0, id.indexOf('_') + 1)];
   return table === undefined
@@ -85,7 +85,7 @@ function lookUp(ownerId: string, id: string): Sql | undefined {
     : sql`SELECT 1 AS one FROM ${raw(table)} WHERE id = ${id} AND owner_id = ${ownerId}`;
 }
 
-/** Returns whether something exists and is the owner's, with what this transaction has written. */
+/** Returns whether the owner has something with this id, including what this transaction has written. */
 function* exists(ownerId: string, id: string): Steps<boolean> {
   if (id === ownerId) return true;
   const row = lookUp(ownerId, id);
@@ -140,7 +140,7 @@ export function* removeTriggerSubscriptions({ ownerId, id }: Listener, kept: rea
     WHERE owner_id = ${ownerId} AND listener_id = ${id} AND via = 'trigger' AND id ${isNotAmong(kept)}`);
 }
 
-/** Removes all subscriptions of a listener, and all to it as an emitter. */
+/** Deletes all subscriptions of a listener, and all to it as an emitter. */
 export function* removeSubscriptions({ ownerId, id }: Listener): Steps<void> {
   yield* send(sql`DELETE FROM subscriptions WHERE owner_id = ${ownerId} AND listener_id = ${id}`);
   yield* send(sql`DELETE FROM subscriptions WHERE owner_id = ${ownerId} AND emitter_id = ${id}`);

@@ -34,8 +34,8 @@ const COLUMNS = {
 } as const;
 
 /**
- * Of a trigger that stands, what may change is changed. Its next tick goes back only with a new schedule: the one that the
- * caller has read may have fired meanwhile, and would fire again.
+ * Inserts triggers, and updates those that exist. The next tick moves back only with a new schedule: the tick that the caller
+ * has read may have fired meanwhile, and would fire again.
  */
 export function* putTriggers(triggers: readonly Trigger[]): Steps<void> {
   if (triggers.length === 0) return;
@@ -63,7 +63,7 @@ export function* putTriggers(triggers: readonly Trigger[]): Steps<void> {
   if (written.length < triggers.length) throw new Error('a trigger of this id belongs to another workflow or source');
 }
 
-/** Removes those that are not kept, with the subscriptions to them and the idempotency keys of their callers. */
+/** Deletes triggers that are not kept, with the subscriptions to them and the idempotency keys of their callers. */
 export function* removeTriggers({ ownerId, id }: Listener, kept: readonly string[]): Steps<void> {
   const gone = yield* all(sql`DELETE FROM triggers
     WHERE runnable_id = ${id} AND owner_id = ${ownerId} AND id ${isNotAmong(kept)} RETURNING id`);

@@ -1,4 +1,4 @@
-// Webhooks, and what becomes of their open deliveries when they are disabled, enabled or deleted.
+// Webhooks, and what happens to their open deliveries when they are disabled, enabled or deleted.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
@@ -77,14 +77,14 @@ function* changed(w: Writing, before: Webhook, after: Webhook): Steps<void> {
   const isEnabled = after.active && !before.active;
   const isElsewhere = after.url !== before.url;
   if (isEnabled || isElsewhere) deliveries.forgetHealth();
-  // The address that asked for a pause is gone.
+  // The pause belongs to the old address.
   if (isElsewhere) deliveries.endPause();
   if (isEnabled) yield* work(() => deliveries.release());
   if (before.active && !after.active) yield* work(() => deliveries.hold());
   yield* work(() => deliveries.settingsChanged(before, after));
 }
 
-/** `is_ordered` stands in a column too, since claims read it from there. */
+/** `is_ordered` has its own column, which claims read. */
 function insert(webhook: Webhook, seal: Seal): Sql {
   const { settings, secrets } = sealedCells(webhook, seal);
   return sql`INSERT INTO webhooks

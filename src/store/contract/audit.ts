@@ -8,11 +8,11 @@ import type { Page, PageQuery } from './records.ts';
 
 export interface AuditStore {
   /**
-   * Writes records, each with an id of its own, and deletes those with the ids in `dropped`. Of a record that is there
-   * already, status, target and count are replaced: writing the same again changes nothing.
+   * Writes records, each with its own id, and deletes those with the ids in `dropped`. Writing an existing record again replaces
+   * its status, target and count.
    */
   writeAudit(records: readonly AuditRecord[], dropped?: readonly string[]): Promise<void>;
-  /** `prune` deletes what is older than retention. */
+  /** Lists records. `prune` deletes those older than retention. */
   listAudit(of: AuditQuery, page: PageQuery): Promise<Page<AuditRecord>>;
 }
 
@@ -35,7 +35,7 @@ export function toAuditRecord(row: Row): AuditRecord {
   };
 }
 
-/** Conditions by column; an id is of the time of its record. */
+/** Returns conditions on columns, each with its value. An id holds the time of its record. */
 export function auditFilters(of: AuditQuery): readonly (readonly [condition: string, value: string])[] {
   const filters: [string, string | undefined][] = [
     ['owner_id =', of.ownerId],

@@ -6,9 +6,9 @@ import type { Page, PageQuery } from './records.ts';
 export interface AccountStore {
   createAccount(account: Account): Promise<void>;
   /**
-   * Changes what stands when it is the turn of this change: none is lost, however many come at once. `change` keeps id,
-   * owner and time of creation; it may be called again, and what it throws is passed on with nothing written. Undefined
-   * when it is gone.
+   * Applies `change` to the current account: concurrent changes are applied one after the other, and none is lost. Id, owner
+   * and time of creation stay. `change` may be called again; an error that it throws is passed on with nothing written.
+   * Undefined: no such account.
    */
   updateAccount(ownerId: string, id: string, change: (before: Account) => Account): Promise<Account | undefined>;
   getAccount(ownerId: string, id: string): Promise<Account | undefined>;
@@ -16,13 +16,13 @@ export interface AccountStore {
   deleteAccount(ownerId: string, id: string): Promise<Account | undefined>;
 }
 
-/** Which data store, and whose it must be. */
+/** A data store, and the owner that must have it. */
 export interface DataPlace {
   readonly ownerId: string;
   readonly storeId: string;
 }
 
-/** `record`: null when there is none of that key. */
+/** `record`: null when the store has none with that key. */
 export interface FoundRecord {
   readonly record: DataRecord | null;
 }
@@ -36,28 +36,28 @@ export interface RecordPage {
 }
 
 /**
- * The records of data stores. What has expired by the store's clock is not there any more. All verbs answer undefined
+ * The records of data stores. A record that has expired by the store's clock counts as deleted. All verbs return undefined
  * when there is no such data store. Keys sort by their UTF-8 bytes.
  */
 export interface RecordStore {
   getRecord(place: DataPlace, key: string): Promise<FoundRecord | undefined>;
   hasRecord(place: DataPlace, key: string): Promise<boolean | undefined>;
-  /** `value`: JSON text. `ttlMs`: null for one that does not expire, also when the record that it replaces would have. */
+  /** `value`: JSON text. `ttlMs`: null for a record that does not expire, also when it replaces one that would have. */
   setRecord(
     place: DataPlace,
     record: { key: string; value: string; ttlMs: number | null },
   ): Promise<SetRecord | undefined>;
-  /** The record as it is from now on. */
+  /** Returns the record with its new expiry. */
   expireRecord(place: DataPlace, key: string, ttlMs: number | null): Promise<FoundRecord | undefined>;
-  /** The record as it was. */
+  /** Returns the deleted record. */
   deleteRecord(place: DataPlace, key: string): Promise<FoundRecord | undefined>;
-  /** Its records are gone at once, and deleted by `sweepData`. */
+  /** Hides all records at once; `sweepData` deletes them. */
   clearRecords(place: DataPlace): Promise<true | undefined>;
-  /** In order, at most LIMITS.keysPerPage; `after`: behind this one. */
+  /** Returns keys in order, those behind `after`, at most LIMITS.keysPerPage. */
   listRecordKeys(place: DataPlace, after: string | null): Promise<readonly string[] | undefined>;
   /**
-   * In order of their keys, which are the cursors. A page ends when its values have LIMITS.recordPageBytes together: it
-   * is the last one only when it is empty.
+   * Lists records by key; keys are the cursors. A page ends when its values have LIMITS.recordPageBytes together, so only an
+   * empty page is the last one.
    */
   listRecords(place: DataPlace, page: PageQuery): Promise<RecordPage | undefined>;
 }
@@ -67,8 +67,8 @@ export interface DataStoreStore extends RecordStore {
   renameDataStore(ownerId: string, id: string, to: { name: string; atMs: number }): Promise<DataStore | undefined>;
   getDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
   listDataStores(ownerId: string, page: PageQuery): Promise<Page<DataStore>>;
-  /** Its records are gone at once, and deleted by `sweepData`. */
+  /** Deletes the store and hides its records at once; `sweepData` deletes them. */
   deleteDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
-  /** One step: deletes a few records that are gone or have expired. Whether there may be more. */
+  /** Deletes, in one step, a few records that were deleted, cleared or have expired. Returns whether there may be more. */
   sweepData(): Promise<boolean>;
 }

@@ -1,31 +1,31 @@
-// A store that is read from end to end, to be written into another one. It is locked meanwhile: no other process opens it.
+// A store that is read whole, to be written into another one. It is locked meanwhile: no other process opens it.
 
 export type Cell = string | number | boolean | null | Uint8Array;
 export type Cells = Readonly<Record<string, Cell>>;
 
 export interface Reading {
   readonly table: string;
-  /** Which of its rows, as SQL; none: all. */
+  /** A condition on its rows, as SQL; none: all. */
   readonly where?: string;
-  /** Columns. */
+  /** The columns to sort by. */
   readonly order: readonly string[];
-  /** Only rows behind this one: what it has in the columns of `order`. Null: from the first on. */
+  /** Only rows behind the one with these values in the columns of `order`. Null: all rows. */
   readonly after: readonly Cell[] | null;
 }
 
 export interface ExportedStore {
-  /** Where it is, for people. */
+  /** The place of the store, for people. */
   readonly label: string;
   readonly tag: string;
-  /** Changes whenever the store is opened to be written. */
+  /** Changes whenever the store is opened for writing. */
   readonly version: string;
-  /** As its `meta` has it; null: it has none yet. */
+  /** As `meta` has it; null: the store has no key yet. */
   readonly sealKey: string | null;
-  /** The highest number that was ever given in it, if it had to keep that. */
+  /** The highest number that the store has given, if it keeps that. */
   readonly lastNumber: string | null;
-  /** Read as they are asked for: never more than a few in memory. */
+  /** Yields rows, few of them in memory at a time. */
   rows(reading: Reading): Iterable<Cells>;
-  /** From now on it is opened no more. `to`: where it is from now on; no secret. */
+  /** Marks the store as moved: it can no longer be opened. `to`: its new place, without secrets. */
   markMoved(to: string): void;
   close(): void;
 }

@@ -1,17 +1,17 @@
-// What nodes that share a store tell each other. Same promises as store.ts.
+// Messages between nodes that share a store. Same promises as store.ts.
 
 import type { Fault, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { Wait } from '../../domain/run/wait.ts';
 import type { Wake } from '../../ports.ts';
 
-/** What became of a run that a caller waits for. */
+/** The state of a run that a caller waits for. */
 export interface Awaited {
   readonly run: number;
-  /** What it has answered so far. */
+  /** Its answer so far. */
   readonly answer: HttpAnswer | null;
   /** Null while it is not over. */
   readonly ended: { readonly state: RunState; readonly fault: Fault | null } | null;
-  /** Set while its state is `waiting`, and only then: the caller may have to be answered before its end. */
+  /** Set only while its state is `waiting`: the caller may have to be answered before the run's end. */
   readonly waiting: Wait | null;
 }
 
@@ -23,12 +23,12 @@ export interface Beat {
 }
 
 export interface NodeStore {
-  /** Says that this node is alive; to be called every LIMITS.beatMs. A node that does not is gone for the others. */
+  /** Reports that this node is alive. Called every LIMITS.beatMs; a node that stops beating loses its leases. */
   beat(): Promise<Beat>;
-  /** Hands an answer that a run gives before its end to the node whose caller waits for it. */
+  /** Stores an answer that a run gives before its end, for the node whose caller waits for it. */
   answerRun(lease: RunLease, answer: HttpAnswer): Promise<void>;
-  /** Of those runs, what another node has told: an answer, an end, or both. */
+  /** Returns those of the runs with an answer, an end or a wait that another node has written. */
   awaited(runs: readonly number[]): Promise<readonly Awaited[]>;
-  /** Calls back when another node has made work, and when anybody has emitted. A hint: it may be lost. */
+  /** Calls `wake` when another node has made work, and when any node has emitted. A hint may be lost. */
   listen(wake: Wake): void;
 }

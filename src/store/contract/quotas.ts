@@ -3,11 +3,11 @@
 import type { Quotas } from '../../domain/quota.ts';
 import { number, numberOrNull, text } from '../rows/cells.ts';
 
-/** Where measuring goes on. */
+/** Where the next step of measuring begins. */
 export interface MeasuringPlace {
-  /** Of the parts that are measured, from 0. */
+  /** The index of the measured part, from 0. */
   readonly part: number;
-  /** The last row that was counted; null: none yet of this part. */
+  /** The key of the last row that was counted; null: none yet of this part. */
   readonly after: readonly (string | number)[] | null;
 }
 
@@ -22,30 +22,30 @@ export interface StoredBytes {
 }
 
 export interface QuotaStore {
-  /** Replaces all of them; false when there is no such owner. */
+  /** Replaces all quotas of an owner. Returns false when there is no such owner. */
   setQuotas(ownerId: string, quotas: Quotas): Promise<boolean>;
-  /** Of all owners that have any. */
+  /** Returns the quotas of all owners that have any. */
   listQuotas(): Promise<ReadonlyMap<string, Quotas>>;
   /**
-   * One step over what is stored: events, what runs returned and printed, code, records of data stores. `next`: null when
-   * that was the last step. What is written or deleted meanwhile may or may not count.
+   * Measures, in one step, stored bytes: events, results and output of runs, code, records of data stores. `next`: null after
+   * the last step. Rows that are written or deleted meanwhile may or may not count.
    */
   measureBytes(
     from: MeasuringPlace,
   ): Promise<{ readonly measured: readonly Measured[]; readonly next: MeasuringPlace | null }>;
-  /** Replaces what was measured before. */
+  /** Replaces the bytes that were measured before. */
   keepMeasured(measured: readonly Measured[], atMs: number): Promise<void>;
-  /** By owner; none before it was measured once. */
+  /** Returns the measured bytes by owner; an owner that was never measured has none. */
   storedBytes(): Promise<ReadonlyMap<string, StoredBytes>>;
 }
 
 export const MEASURING_BEGINS: MeasuringPlace = { part: 0, after: null };
 
-/** What is measured: in a table, by its key. `bytes`: as SQL, whose value is known without reading the content. */
+/** A table that is measured, in the order of its key. `bytes`: SQL that Postgres and SQLite evaluate without reading the content. */
 export interface MeasuredPart {
   readonly table: string;
   readonly key: readonly string[];
-  /** Before every key. */
+  /** A key lower than all others. */
   readonly before: readonly (string | number)[];
   readonly bytes: string;
 }
@@ -57,7 +57,7 @@ const bodiesOf = (table: string): MeasuredPart => ({
   bytes: 'octet_length(body)',
 });
 
-/** Those that both stores have. */
+/** The parts of both backends. */
 export const MEASURED_PARTS: readonly MeasuredPart[] = [
   bodiesOf('emissions'),
   bodiesOf('later_emissions'),
@@ -67,10 +67,10 @@ export const MEASURED_PARTS: readonly MeasuredPart[] = [
   { table: 'data_stores', key: ['id'], before: [''], bytes: 'bytes' },
 ];
 
-/** A row of this many costs a few milliseconds. */
+/** Rows of one step, which takes a few milliseconds. */
 export const MEASURED_AT_ONCE = 500;
 
-/** By owner, and where to go on behind these rows. */
+/** Returns the bytes of these rows by owner, and where the next step begins. */
 export function measuredIn(
   rows: readonly Readonly<Record<string, unknown>>[],
   { part, key, parts }: { part: number; key: readonly string[]; parts: number },
@@ -88,7 +88,7 @@ export function measuredIn(
   return { measured, next: part + 1 < parts ? { part: part + 1, after: null } : null };
 }
 
-/** As a row has them, which is null for what is unbounded. */
+/** Returns the quotas of a row; null: unlimited. */
 export function toQuotas(row: Readonly<Record<string, unknown>>): Quotas {
   return {
     processes: numberOrNull(row, 'processes'),

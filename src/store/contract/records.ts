@@ -1,11 +1,11 @@
-// What the store tells of the log: emissions, runs, deliveries, who was told, and counts.
+// What the store returns of the log: emissions, runs, deliveries, receipts and counts.
 
 import type { Attempt, DeliveryKind, DeliveryState, DueBy } from '../../domain/delivery/delivery.ts';
 import type { Via, Webhook } from '../../domain/resource.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { Wait } from '../../domain/run/wait.ts';
 
-/** Newest first; cursors are exclusive. `before` gives the records next to the cursor on its newer side. */
+/** Newest first; cursors are exclusive. `before`: the records next to the cursor on its newer side. */
 export interface PageQuery<Cursor = string> {
   readonly limit: number;
   readonly after?: Cursor;
@@ -13,7 +13,7 @@ export interface PageQuery<Cursor = string> {
 }
 
 export interface Page<T> {
-  /** Of all that match, whatever the cursor; counted up to LIMITS.countedRecords for runs and deliveries. */
+  /** All records that match, regardless of the cursor; counted up to LIMITS.countedRecords for runs and deliveries. */
   readonly totalCount: number;
   readonly items: readonly T[];
 }
@@ -27,7 +27,7 @@ export interface EmissionRecord {
   readonly itemId: string | null;
   readonly itemTs: number | null;
   readonly code: string | null;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   readonly body: Uint8Array | null;
 }
 
@@ -48,27 +48,27 @@ export interface RunRecord {
   /** Entry of its `$errors` emission. */
   readonly errorEntry: number | null;
   readonly errorCode: string | null;
-  /** Set while its state is `waiting`, and only then. */
+  /** Set only while its state is `waiting`. */
   readonly waiting: Wait | null;
 }
 
 export interface RunWhole extends RunRecord {
   readonly event: Uint8Array;
-  /** JSON text of RunEnd.detail; of a run that waits or goes on: of its last wait. */
+  /** JSON text of RunEnd.detail; for a run that waits or goes on, of its last wait. */
   readonly detail: string | null;
   /** JSON text of the `error` object, cut out of its `$errors` emission. */
   readonly errorBody: Uint8Array | null;
-  /** The run whose end emitted the event, if any. */
+  /** The run that emitted the event, if any. */
   readonly causedByRun: number | null;
-  /** What the emission of the event says of itself, such as which error it replays. */
+  /** The summary of the event's emission, e.g. which error it replays. */
   readonly causeSummary: string | null;
   readonly causes: readonly Receipt[];
 }
 
-/** Who was told of an emission, and what became of it. */
+/** A run, delivery or withheld listener of an emission, with its state. */
 export interface Receipt {
   readonly kind: 'run' | 'delivery' | 'mail' | 'withheld';
-  /** Number of the run or delivery; null for what was withheld. */
+  /** Number of the run or delivery; null: withheld. */
   readonly number: number | null;
   readonly listenerId: string;
   readonly subscriptionId: string | null;
@@ -80,7 +80,7 @@ export interface Receipt {
 export interface DeliveryRecord {
   readonly delivery: number;
   readonly kind: DeliveryKind;
-  /** `wh_…`, `mail`, or that of a request (domain/delivery/http-request.ts). */
+  /** `wh_…`, `mail`, or the listener id of a request (domain/delivery/http-request.ts). */
   readonly listenerId: string;
   readonly subscriptionId: string | null;
   readonly entry: number;
@@ -88,43 +88,43 @@ export interface DeliveryRecord {
   readonly emitterId: string;
   readonly eventName: string;
   readonly state: DeliveryState;
-  /** Those that count. */
+  /** Attempts that count. */
   readonly attemptsMade: number;
   readonly nextAttemptAtMs: number | null;
   readonly dueBy: DueBy;
   readonly endedAtMs: number | null;
 }
 
-/** What an open delivery to a webhook waits for. */
+/** What an open delivery to a webhook waits behind. */
 export interface Standing {
   readonly webhook: Webhook;
-  /** Nothing goes to the webhook before then; null: it may. */
+  /** The webhook is paused until then; null: it is not. */
   readonly pausedUntilMs: number | null;
-  /** Deliveries on their way to the webhook. */
+  /** Deliveries under way to the webhook. */
   readonly sending: number;
-  /** Deliveries that are due and come before it; counted up to LIMITS.countedRecords. */
+  /** Due deliveries that are claimed first; counted up to LIMITS.countedRecords. */
   readonly ahead: number;
-  /** Of an ordered webhook: the delivery at the head, when that is another one. */
+  /** For an ordered webhook: the delivery at the head of its queue, if that is another one. */
   readonly head: number | null;
 }
 
 export interface DeliveryWhole {
   readonly record: DeliveryRecord;
-  /** All requests that were made, also those that did not count. */
+  /** All attempts, also those that do not count. */
   readonly attempts: readonly AttemptRecord[];
-  /** Null when it is over, for a mail or a request, and when its webhook is gone. */
+  /** Null: the delivery is over, is a mail or a request, or its webhook is gone. */
   readonly standing: Standing | null;
-  /** Of a request that waits: nothing goes to that place before then. */
+  /** For a request that waits: requests to its place are paused until then. */
   readonly pausedUntilMs?: number | null;
 }
 
 export interface AttemptRecord extends Attempt {
-  /** Of the requests made, from 1. */
+  /** The number of the request, from 1. */
   readonly n: number;
   readonly trigger: string;
 }
 
-/** Counters that are changed in the transactions that change states: they outlive retention. */
+/** Counters that transactions change together with states. Retention does not change them. */
 export interface Ledger {
   readonly emissions: number;
   readonly runs: Readonly<Record<RunState, number>>;

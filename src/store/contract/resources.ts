@@ -1,4 +1,4 @@
-// The configuration's half of the store: what owners make. Same promises as store.ts.
+// The store's verbs of the configuration. Same promises as store.ts.
 
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { ApiKey } from '../../domain/keys.ts';
@@ -13,39 +13,38 @@ export interface OwnerWrite {
   readonly owner: Owner;
   readonly key: ApiKey;
   readonly keyHash: string;
-  /** Its global error workflow. */
+  /** The owner's global error workflow. */
   readonly workflow: WorkflowWrite;
 }
 
 export interface OwnerStore {
   /**
-   * The owner, its global error workflow and its first key, together or not at all. `max`: only while the store has
-   * fewer owners; answers whether it was made. Of several that come at once, at any nodes, no more are made than fit.
+   * Creates an owner with its global error workflow and first key. With `max`, only while the store has fewer owners, also when
+   * several nodes create owners at the same time. Returns whether the owner was created.
    */
   createOwner(write: OwnerWrite, max?: number | null): Promise<boolean>;
   /**
-   * The same, only when the store has no owner yet; answers whether it was made. Of several that come at once, at
-   * whatever nodes, one is made.
+   * The same, only while the store has no owner. Of several calls at the same time, at any nodes, one creates its owner.
    */
   createFirstOwner(write: OwnerWrite): Promise<boolean>;
   updateOwner(owner: Owner): Promise<void>;
   getOwner(ownerId: string): Promise<Owner | undefined>;
   listOwners(): Promise<readonly Owner[]>;
   createKey(key: ApiKey, keyHash: string): Promise<void>;
-  /** By SHA-256 (hex) of the key; undefined when unknown or revoked. One that has expired is found. */
+  /** Finds a key by its SHA-256 (hex); undefined: unknown or revoked. Expired keys are found. */
   keyByHash(keyHash: string): Promise<ApiKey | undefined>;
   listKeys(ownerId: string): Promise<readonly ApiKey[]>;
-  /** False when there is no such key. */
+  /** Returns false when there is no such key. */
   revokeKey(ownerId: string, keyId: string, atMs: number): Promise<boolean>;
-  /** Never to an earlier time. Keys that are gone are passed over. */
+  /** Sets when a key was last used, never to an earlier time. A key that is gone is no error. */
   touchKey(keyId: string, usedAtMs: number): Promise<void>;
 }
 
-/** A workflow or source as it shall be from now on: the record, its triggers, and a new deployment if its code changed. */
+/** The new state of a workflow: the record, its triggers, and a new deployment if its code changed. */
 export interface WorkflowWrite {
   readonly workflow: Workflow;
   readonly deployment: Deployment | null;
-  /** All of them; what is not in here is removed, with the subscriptions that stand for them. */
+  /** All triggers; others are removed, with their subscriptions. */
   readonly triggers: readonly Trigger[];
   /** One per trigger (`via: 'trigger'`), in their order, and for `source` and `emitter` triggers the subscription itself. */
   readonly subscriptions: readonly Subscription[];
@@ -54,15 +53,15 @@ export interface WorkflowWrite {
 export interface WorkflowStore {
   createWorkflow(write: WorkflowWrite): Promise<void>;
   /**
-   * Replaces; false when it is gone, or the deployment that it names. Runs in flight keep the deployment that they began
-   * with.
+   * Replaces a workflow. Returns false when the workflow, or the deployment that it names, is gone. Open runs keep the
+   * deployment that they began with.
    */
   updateWorkflow(write: WorkflowWrite): Promise<boolean>;
   getWorkflow(ownerId: string, id: string): Promise<Workflow | undefined>;
   listWorkflows(of: { ownerId: string; active?: boolean; name?: string }, page: PageQuery): Promise<Page<Workflow>>;
   /**
-   * Removes the workflow with its triggers and every subscription from or to it; its queued runs are cancelled.
-   * Its errors and runs stay until retention takes them, but are no longer reachable through it.
+   * Deletes the workflow with its triggers and all subscriptions from or to it, and cancels its queued runs. Its errors and
+   * runs stay until retention deletes them, but can no longer be reached through it.
    */
   deleteWorkflow(ownerId: string, id: string): Promise<boolean>;
 }
@@ -72,26 +71,26 @@ export interface SourceWrite {
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
-  /** The change that it belongs to (SourceChangeStore) is not over with it. */
+  /** The change that the write belongs to (SourceChangeStore) goes on after it. */
   readonly goesOn?: boolean;
 }
 
 export interface SourceStore {
-  /** One that goes on is a change of kind `create` from then on. */
+  /** Creates a source. With `goesOn`, begins a change of kind `create`. */
   createSource(write: SourceWrite): Promise<void>;
-  /** Only while this node changes it. False: it does not (any more), or it is gone. */
+  /** Replaces a source that this node is changing. Returns false when the node is not changing it, or it is gone. */
   updateSource(write: SourceWrite): Promise<boolean>;
   getSource(ownerId: string, id: string): Promise<Source | undefined>;
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
-  /** Only while this node changes it, and that is over with it. False as above. */
+  /** Deletes a source that this node is changing, and ends the change. Returns false as `updateSource`. */
   deleteSource(ownerId: string, id: string): Promise<boolean>;
-  /** Its `$.service.db`: name → JSON text. The caller has checked whose it is. */
+  /** Reads its `$.service.db`: name → JSON text. The caller has checked the owner. */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
-  /** Forgets what the source emitted (not its errors; see LaterStore for what is yet to come). Returns how many. */
+  /** Hides what the source emitted, but not its errors; LaterStore has what it will emit. Returns how many. */
   deleteSourceEvents(ownerId: string, sourceId: string, which?: EventsOf): Promise<number>;
 }
 
-/** Entries from one to another, both included. */
+/** A range of entries, both ends included. */
 export interface EventsOf {
   readonly from: number;
   readonly to: number;
@@ -101,42 +100,42 @@ export interface EventsOf {
 
 export const ALL_EVENTS: EventsOf = { from: 0, to: Number.MAX_SAFE_INTEGER, name: null };
 
-/** An emission that waits: `name` is the channel on which it will be emitted. */
+/** An emission that waits until it is due; `name` is the channel on which it will be emitted. */
 export interface LaterRecord extends EmissionRecord {
   readonly dueAtMs: number;
 }
 
 /**
- * What sources have emitted for a later time. It is in the log, and in the ledger, when its time has come (see TimeStore);
- * so the log's order is that of what has happened. Until then retention leaves it alone, and it goes with its source.
+ * Emissions of sources for a later time. They enter the log and the ledger when they are due (see TimeStore), so the log keeps
+ * the order of events. Retention does not delete them before; deleting their source does.
  */
 export interface LaterStore {
   listLater(ownerId: string, sourceId: string, page: PageQuery<number>, withBody: boolean): Promise<Page<LaterRecord>>;
-  /** Returns how many. */
+  /** Deletes a range of entries. Returns how many. */
   deleteLater(which: { ownerId: string; sourceId: string; from: number; to: number }): Promise<number>;
 }
 
 export interface TriggerStore {
-  /** Of a workflow or source, oldest first. */
+  /** Lists the triggers of a workflow or source, oldest first. */
   listTriggers(ownerId: string, runnableId: string): Promise<readonly Trigger[]>;
-  /** By the secret part of its address; undefined when unknown, or when its workflow or source is not active. */
+  /** Finds a trigger by the secret part of its address; undefined: unknown, or its workflow or source is inactive. */
   triggerByKey(key: string): Promise<Trigger | undefined>;
 }
 
 export interface WebhookStore {
   createWebhook(webhook: Webhook): Promise<void>;
   /**
-   * Changes what stands when it is the turn of this change: none is lost, however many come at once. `change` keeps id,
-   * owner and time of creation; it may be called again, and what it throws is passed on with nothing written. Deliveries
-   * are held when it became inactive, and due again when it became active. A webhook that became active, or got another
-   * address, begins with a fresh health state. Undefined when it is gone.
+   * Applies `change` to the current webhook: concurrent changes are applied one after the other, and none is lost. Id, owner
+   * and time of creation stay. `change` may be called again; an error that it throws is passed on with nothing written.
+   * Deliveries are held when the webhook became inactive, and due again when it became active. Activation, or another address,
+   * resets its health. Undefined: no such webhook.
    */
   updateWebhook(ownerId: string, id: string, change: (before: Webhook) => Webhook): Promise<Webhook | undefined>;
   getWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;
-  /** Of those that are the owner's. */
+  /** Returns the health of those of the webhooks that the owner has. */
   webhookHealth(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, WebhookHealth>>;
   listWebhooks(ownerId: string, page: PageQuery): Promise<Page<Webhook>>;
-  /** With its subscriptions; its open deliveries are cancelled. */
+  /** Deletes a webhook with its subscriptions, and cancels its open deliveries. */
   deleteWebhook(ownerId: string, id: string): Promise<Webhook | undefined>;
 }
 
@@ -145,14 +144,14 @@ export interface SubscriptionQuery {
   readonly emitterId?: string;
   readonly listenerId?: string;
   readonly eventName?: string;
-  /** Which to list; both when not given. */
+  /** Default: both. */
   readonly via?: 'trigger' | 'subscription';
 }
 
 export interface SubscriptionStore {
   /**
-   * Idempotent by (emitter, listener, event name, via): answers the record that stands. Heard by every emission that is
-   * accepted after the answer. `missing`: the emitter or listener does not exist (any more), nothing was written.
+   * Creates a subscription. Idempotent by (emitter, listener, event name, via): returns the existing record. Every emission that
+   * is accepted later is routed by it. `missing`: the emitter or listener does not exist, and nothing was written.
    */
   createSubscription(
     subscription: Subscription,
@@ -178,6 +177,6 @@ export interface ResourceStore
     SubscriptionStore,
     AccountStore,
     DataStoreStore {
-  /** Whether `p_ dc_ wh_ hi_ ti_` (or the owner itself) exists and is the owner's. */
+  /** Returns whether the owner has a workflow, source, webhook or trigger with this id, or is itself meant. */
   exists(ownerId: string, id: string): Promise<boolean>;
 }

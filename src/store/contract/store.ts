@@ -3,13 +3,13 @@
 // and waits, streams, operations and nodes in files of their own.
 //
 // Promises of all verbs:
-// - A promise that resolves means committed and on disk. One that rejects with `StoreUnavailable` means that nothing
-//   was written; other rejections are bugs. Verbs called at the same time may share one transaction and one fsync,
-//   but never each other's failures.
-// - Everything is bound to its owner: what belongs to another is as if it did not exist.
+// - A promise that resolves means committed and on disk. One that rejects with `StoreUnavailable` means that nothing was
+//   written (but see `mayBeWritten`); other rejections are bugs. Verbs called at the same time may share one transaction and
+//   one fsync, but never each other's failures.
+// - Everything is bound to its owner: a record of another owner is as if it did not exist.
 // - Numbers (entries, runs, deliveries) come from one clock that never runs backwards; see domain/ids.ts.
-// - Leases: a finishing write holds only if the lease is still ours; otherwise it writes nothing and says `held: false`.
-// - When several nodes share one store, limits per workflow, source and webhook hold for all of them together.
+// - Leases: a finishing write needs a lease that is still ours; otherwise it writes nothing and returns `held: false`.
+// - When several nodes share one store, limits per workflow, source and webhook apply to all nodes together.
 
 import type {
   Attempt,
@@ -45,12 +45,12 @@ import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
 
 /**
- * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. It also comes
- * when it cannot be known whether a commit holds: the connection to a database broke in the middle of it, or its sync failed.
+ * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. Also thrown when
+ * the result of a commit is unknown: the connection to the database broke during it, or its sync failed.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  /** Whether the write happened is not known. */
+  /** True: it is unknown whether the write is committed. */
   readonly mayBeWritten: boolean = false;
 }
 
@@ -60,15 +60,15 @@ export class StoreUnavailable extends Error {
  * (when the transaction did not commit).
  */
 export interface Admission {
-  /** `besideHooks`: it begins although its source's hooks are under way. */
+  /** Takes a slot; returns false when none is free. `besideHooks`: the run begins although its source's hooks are under way. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
   dropRun(runnableId: string): void;
-  /** `webhook` is null for the owner's mail, and for requests that code asked for. */
+  /** The same for a delivery. `webhook` is null for the owner's mail and for requests of code. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;
 }
 
-/** Rows that this node holds from now on, and whether rows were left for a tick to claim. */
+/** Rows that were leased to this node, and whether rows are left for a tick to claim. */
 export interface Claims {
   readonly runs: readonly ClaimedRun[];
   readonly deliveries: readonly ClaimedDelivery[];
@@ -80,113 +80,112 @@ export interface Appended {
   readonly entry: number;
   readonly emitId: string;
   readonly claims: Claims;
-  /** The first run that this emission caused, or null; an HTTP trigger's answer comes from it. */
+  /** The first run that this emission caused, or null; it answers an HTTP trigger. */
   readonly firstRun: number | null;
-  /** That run is over already: its queue was full. */
+  /** The first run has failed already: its queue was full. */
   readonly firstRunRefused: boolean;
-  /** Set when the idempotency key was seen before: nothing was written, this is what the first call made. */
+  /** Set when the idempotency key was used before: nothing was written, and this is the result of the first call. */
   readonly repeated: Repeated | null;
 }
 
 export interface Repeated {
   readonly answer: HttpAnswer | null;
-  /** False: the key came with another request then. */
+  /** False: the key was first used with another request. */
   readonly isSameRequest: boolean;
 }
 
 export interface Idempotency {
   readonly triggerId: string;
   readonly key: string;
-  /** Of all that makes it another request. */
+  /** A hash of everything that distinguishes requests. */
   readonly requestHash: string;
 }
 
 export interface AppendOptions {
   readonly idempotency?: Idempotency;
-  /** A caller at this node waits for the first run's answer or end, also when another node executes it. */
+  /** A caller at this node waits for the first run's answer or end, even if another node executes it. */
   readonly isAwaited?: boolean;
   /**
-   * The run that it causes goes on where another one failed: its `checkpoint` as JSON text, and its attempt. It keeps
-   * the deployment that is the active one now, and its next wait has the number behind `checkpoint.waits`.
+   * The caused run goes on where another one failed: its `checkpoint` as JSON text, and its attempt. It has the deployment that
+   * is active now, and numbers its waits from `checkpoint.waits` on.
    */
   readonly continuation?: { readonly checkpoint: string; readonly attempt: number };
 }
 
 export interface Finished {
-  /** False: the lease was lost, nothing was written. */
+  /** False: the lease has expired, and nothing was written. */
   readonly held: boolean;
-  /** It should have begun to wait, or to be queued again, and is over instead: its owner had ordered it, or its workflow is gone. */
+  /** It was to wait or be queued again, and is cancelled instead: by its owner's order, or because its workflow is gone. */
   readonly isCancelled?: boolean;
   readonly claims: Claims;
-  /** Entry of the `$errors` emission, when one was written. */
+  /** Entry of the `$errors` emission, if one was written. */
   readonly errorEntry: number | null;
 }
 
 export interface Attempted extends Finished {
-  /** The webhook was disabled by this attempt: what is claimed for it and not sent yet must go back. */
+  /** The attempt disabled the webhook: deliveries that are claimed for it and not yet sent must be released. */
   readonly isDisabled: boolean;
 }
 
 export interface AttemptEnd {
   readonly delivery: ClaimedDelivery;
   readonly made: Attempt;
-  /** The decision of domain/delivery/delivery.ts, with the due time made absolute. */
+  /** The decision of domain/delivery/delivery.ts, with an absolute due time. */
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly nextAttemptAtMs: number | null;
-  /** Retry-After: nothing goes to this listener before then, and the attempt does not count. Only with `retrying`. */
+  /** Retry-After: the listener is paused until then, and the attempt does not count. Only with `retrying`. */
   readonly pauseUntilMs: number | null;
   /** The `$errors` emission of an exhausted delivery. */
   readonly error: NewEmission | null;
-  /** The receiver answered 410: no more deliveries to it. */
+  /** The receiver answered 410: its webhook is disabled. */
   readonly disableWebhook: boolean;
 }
 
 export interface LogStore {
   /**
    * Accepts an emission: writes it with every run and delivery that it causes. A run beyond its workflow's queue limit
-   * is written as failed with `QueueFull` or `RateLimited`, and so is its `$errors`. With `idempotency`, at most one emission per
-   * trigger and key within LIMITS.idempotencyMs; when several come at once, one wins and the others are `repeated`.
+   * is written as failed with `QueueFull` or `RateLimited`, with its `$errors`. With `idempotency`, at most one emission per
+   * trigger and key within LIMITS.idempotencyMs; of several calls at the same time one writes, and the others are `repeated`.
    */
   append(emission: NewEmission, admission: Admission, options?: AppendOptions): Promise<Appended>;
-  /** Emissions of a workflow, source or webhook on one channel: never more than the newest LIMITS.listedPerEmitterAndName. */
+  /** Lists emissions of an emitter on one channel: at most the newest LIMITS.listedPerEmitterAndName. */
   listEmissions(
     channel: { ownerId: string; emitterId: string; name: string },
     page: PageQuery<number>,
     withBody: boolean,
   ): Promise<Page<EmissionRecord>>;
-  /** Whole, with body; undefined when it is not the owner's. */
+  /** Returns an emission with its body; undefined: the owner has no such emission. */
   getEmission(ownerId: string, entry: number): Promise<Emission | undefined>;
-  /** Every run, delivery and withheld listener of an emission, and then the mails that its runs sent, in the log's order. */
+  /** Returns every run, delivery and withheld listener of an emission and of what its runs sent, in the log's order. */
   receipts(ownerId: string, entry: number): Promise<readonly Receipt[]>;
   ledger(ownerId: string): Promise<Ledger>;
 }
 
 export interface RunStore {
   /**
-   * Ends a run: its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With state
-   * `waiting` it is not over: what it emitted takes effect, it holds no hand, and it keeps its deployment and the time when
-   * it was started first. An order that came before (resumeRun) is carried out at once; one for a wait that is a retry is
-   * forgotten. A `$errors` among what it emitted is told beside that of its end, if it fails.
+   * Ends a run: writes its state, detail, emissions, their runs and deliveries, `$errors`, source db and dedupe memory. With
+   * state `waiting` the run goes on later: its emissions are written, its slot is free, and it keeps its deployment and first
+   * start time. An early order (resumeRun) is executed at once; an early order for a retry is dropped. A `$errors` among its
+   * emissions counts beside that of its failure.
    */
   finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
   /**
-   * Claims queued runs, in turn over workflows and sources, oldest first within each, and of a throttled workflow no more
-   * than domain/run/throttle.ts lets begin: every claim of its runs counts, whichever verb makes it, and a changed setting holds
-   * from then on. `nextDueAtMs`: when the next of those may that wait for that alone; they are not `runsWaiting`.
+   * Claims queued runs, round robin over owners and their workflows and sources, oldest first within each. A throttled workflow
+   * begins no more runs than domain/run/throttle.ts allows; claims of all verbs count, and a changed setting applies at once.
+   * `nextDueAtMs`: when the next run may begin that only waits for its throttle; such runs are not `runsWaiting`.
    */
   claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
-  /** Hands back what did not run: queued again, the attempt not counted. Lost leases are passed over. */
+  /** Queues runs again that did not run, without counting the attempt. Expired leases are skipped. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
-   * Takes what nodes that are gone still hold: runs are queued again as their next attempt, but one that is lost for
-   * the LIMITS.rescues-th time fails with `WorkerLost`; deliveries are due at once. Called before this node claims
-   * anything, and when `beat` asks for it.
+   * Rescues what is leased to nodes that are gone: runs are queued again as their next attempt, but fail with `WorkerLost`
+   * at the LIMITS.rescues-th time; deliveries are due at once. Called before this node claims anything, and when `beat`
+   * reports that it is due.
    */
   rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /**
-   * Cancels a queued or waiting run. `running`: it is for the node that runs it to end it; when that is another one, it
-   * hears of it with its next `beat`. Should it begin to wait before, or be queued again, it is over then. Undefined: no such
-   * run.
+   * Cancels a queued or waiting run, and returns its state. `running`: its node has to end it; another node is notified by its
+   * next `beat`. If the run begins to wait or is queued again before that, it is cancelled then. Undefined: no such run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
   listRuns(
@@ -198,18 +197,18 @@ export interface RunStore {
 
 export interface DeliveryStore {
   /**
-   * Claims deliveries that are due, in turn over webhooks, first attempts before retries; but of several that one webhook
-   * gets, one in LIMITS.inFlightPerWebhook may be a retry that is due, so that a busy webhook's retries are not starved.
-   * Of an ordered webhook only the open delivery with the lowest number, and only when it is due. Nothing of a webhook
-   * that is paused. `nextDueAtMs`: when something that waits now will be due.
+   * Claims deliveries that are due, round robin over listeners, first attempts before retries; but one in
+   * LIMITS.inFlightPerWebhook may be a retry that is due, so that a busy webhook's retries are not starved. An ordered webhook
+   * gives only its open delivery with the lowest number, once that is due; a paused webhook gives none.
+   * `nextDueAtMs`: when a delivery that waits now will be due.
    */
   claimDeliveries(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /**
-   * Ends an attempt: the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and what
-   * domain/delivery/health.ts says of the webhook: its health, its notice, and that it is disabled (what waits is then held).
+   * Ends an attempt: writes the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and the
+   * decisions of domain/delivery/health.ts: the webhook's health, a notice, or its disabling, which holds what waits.
    */
   recordAttempt(end: AttemptEnd, admission: Admission): Promise<Attempted>;
-  /** Hands back what was not sent; the attempt is not counted. */
+  /** Makes deliveries due again that were not sent, without counting the attempt. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
     of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState },
@@ -217,13 +216,13 @@ export interface DeliveryStore {
   ): Promise<Page<DeliveryRecord>>;
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;
   /**
-   * Makes a delivery due at once (`retrying`, due by `resend`), in place of an attempt that was to come. One that was over
-   * begins the schedule of retries again, and is no longer over. Undefined: no such delivery.
+   * Makes a delivery due at once (`retrying`, due by `resend`), in place of its next attempt. A delivery that was over begins
+   * the schedule of retries again. Undefined: no such delivery.
    */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord | NotResendable | undefined>;
 }
 
-/** One due time of a schedule trigger, and the one behind it. */
+/** One due time of a schedule trigger, and the next one. */
 export interface Tick {
   readonly triggerId: string;
   readonly expectedAtMs: number;
@@ -231,28 +230,27 @@ export interface Tick {
 }
 
 export interface TimeStore {
-  /** Schedule triggers whose tick is due, oldest first. */
+  /** Returns schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**
-   * One tick: the emission and the next due time, only if `expectedAtMs` is still the trigger's next tick
-   * (null otherwise: another node fired it, or it was changed). Each due time of a trigger is emitted once, also when it
-   * becomes the next one again; then only the next due time is written (null). Throws when the next tick is not behind it.
+   * Fires a tick: writes the emission and the next due time, if `expectedAtMs` is still the trigger's next tick (else null:
+   * another node fired it, or it was changed). Each due time of a trigger is emitted once; if it becomes the next one again,
+   * only the next due time is written (null). Throws when the next tick is not later.
    */
   fireTrigger(tick: Tick, emission: NewEmission, admission: Admission): Promise<Appended | null>;
-  /** When the next schedule tick, digest, emission that waits or end of a run's wait is due; null when none is. */
+  /** Returns when the next schedule tick, digest, later emission or end of a run's wait is due; null: none. */
   nextDueAtMs(): Promise<number | null>;
-  /** Closes digest windows that are over: sends what was counted as one mail and opens the next, or forgets an empty one. */
+  /** Closes digest windows that are over: sends one mail of the repeats and opens the next window, or deletes an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
   /**
-   * Emits what has waited for its time (`delivery_ts`), in that order: each once, to who is subscribed now. At most
-   * LIMITS.laterStep of them; `isMore`: there may be more.
+   * Emits later emissions that are due (`delivery_ts`), in that order, each once and to the subscriptions of that moment. At
+   * most LIMITS.laterStep; `isMore`: there may be more.
    */
   releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
-   * Deletes emissions (with their runs, deliveries and attempts) of before `beforeMs`, but none that still has work
-   * open and none of the newest LIMITS.listedPerEmitterAndName that a list shows. The ledger stays as it is. Works in bounded steps:
-   * call again with `next` until it is null. Forgets idempotency keys that are over, operations that ended before then, and audit
-   * records of before then.
+   * Deletes emissions before `beforeMs` with their runs, deliveries and attempts, but none with open work and none of the newest
+   * LIMITS.listedPerEmitterAndName that a list shows. The ledger does not change. Works in bounded steps: call again with `next`
+   * until it is null. Also deletes expired idempotency keys, and older audit records and ended operations.
    */
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
 }
@@ -270,12 +268,12 @@ export interface Store
     NodeStore,
     ResourceStore,
     AuditStore {
-  /** What judges due times here: this machine's clock, or the database's as this node last heard it. */
+  /** The clock that judges due times: this machine's, or the database's as this node last read it. */
   readonly clock: StoreClock;
-  /** 32 bytes that are this store's own for ever, for that purpose and no other. */
+  /** Returns 32 bytes for one purpose, the same for the life of the store. */
   deriveKey(purpose: string): Uint8Array;
-  /** Whether storage answers and takes writes. */
+  /** Returns whether storage answers and takes writes. */
   check(): Promise<boolean>;
-  /** Waits for verbs under way, then closes. May be called twice. */
+  /** Waits for verbs under way, then closes the store. May be called twice. */
   close(): Promise<void>;
 }

@@ -1,16 +1,16 @@
-// The log read forwards, as it grows. Same promises as store.ts.
+// Reads of the log forwards, as it grows. Same promises as store.ts.
 
 import type { EmissionRecord } from './records.ts';
 
-/** What one emitter emits, as its lists show it. */
+/** The emissions of one emitter that lists show. */
 export interface Channel {
   readonly ownerId: string;
   readonly emitterId: string;
-  /** As a subscription has it: empty for the default one, `*` for all names that do not begin with `$`. */
+  /** As in a subscription: empty for the default channel, `*` for all names that do not begin with `$`. */
   readonly name: string;
 }
 
-/** Entries behind `after`, up to `upTo` and with it. */
+/** Entries behind `after`, up to and including `upTo`. */
 export interface Stretch {
   readonly after: number;
   readonly upTo: number;
@@ -18,16 +18,16 @@ export interface Stretch {
 
 export interface StreamStore {
   /**
-   * The end of the log, as of this call: all that was committed before it has a lower entry or this one, but for what is
-   * of this very millisecond; whatever is committed later has a higher one. So a reader that reads up to here misses nothing,
-   * wherever it is written. Waits until those who write at this moment are done.
+   * Returns the end of the log as of this call: every emission that is committed later, by any node, has a higher entry, so a
+   * reader that stops here misses nothing. Emissions of this very millisecond may lie behind it. Waits until the transactions
+   * that write at this moment are over.
    */
   logEnd(): Promise<number>;
   /**
-   * Emissions that lists show, oldest first: the next ones, as many as a step takes (LIMITS.streamRecords, and no further
-   * one beyond LIMITS.streamBytes of bodies). None: there is nothing in the whole stretch.
+   * Returns the next emissions that lists show, oldest first: at most LIMITS.streamRecords, and none after
+   * LIMITS.streamBytes of bodies. None: the whole stretch has none.
    */
   emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly EmissionRecord[]>;
-  /** Who has emitted what lists show. */
+  /** Returns the emitters of the emissions that lists show. */
   emittersAfter(stretch: Stretch): Promise<ReadonlySet<string>>;
 }

@@ -1,4 +1,4 @@
-// Accepting an emission, once for each idempotency key.
+// Accepts emissions, once for each idempotency key.
 
 import type { NewEmission } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';

@@ -1,5 +1,4 @@
-// What becomes of deliveries that were leased: one algorithm for both backends. An attempt ends; or nothing is known of
-// one, since it was handed back or the process that made it is gone.
+// What follows for leased deliveries, for both backends: an attempt has ended, or its delivery was released or rescued.
 
 import { type DeliveryLease, isWebhook } from '../../domain/delivery/delivery.ts';
 import { judgeWebhook, type Notice, noticeText, pauseAfterRequest } from '../../domain/delivery/health.ts';
@@ -12,13 +11,13 @@ import type { DeliveryPort, LeasedDelivery } from './delivery-port.ts';
 import { HANDED_OVER } from './round-robin.ts';
 import { writeEmission } from './write-emission.ts';
 
-/** Writes the end of an attempt: what it came to, what it says of the webhook, and what both cause. */
+/** Writes the end of an attempt: its result, the webhook's health, and what both cause. */
 export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attempted {
   const leased = port.leasedDelivery(end.delivery);
   if (!leased) return { held: false, claims: port.log.claims, errorEntry: null, isDisabled: false };
   const { delivery, queue, listenerId, ownerId } = leased;
   const { notice, isDisabled } = judge(port, leased, end);
-  // Only what has to wait asks whether it may.
+  // Only a delivery that has to wait reads whether its listener is closed.
   const closed = end.state === 'retrying' ? closedStateOf(listenerId, port.webhook(queue)) : null;
   const move = afterAttempt(leased.progress, end, closed);
   port.moveDelivery(leased, move);
@@ -26,7 +25,7 @@ export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attemp
   port.insertAttempt(delivery, { n: move.progress.requestsMade, trigger, made: JSON.stringify(end.made) });
   const errorEntry = end.error ? writeEmission(port.log, end.error).emission.entry : null;
   if (notice) {
-    // An error that no delivery ended with.
+    // An error beside those of exhausted deliveries.
     const failed = { code: notice.code, msg: noticeText(notice, end.made.detail) };
     writeEmission(port.log, failureOfDelivery(end.delivery, end.made, failed));
     port.log.count(ownerId, FURTHER_ERRORS, 1);
@@ -35,18 +34,18 @@ export function recordAttempt<Q>(port: DeliveryPort<Q>, end: AttemptEnd): Attemp
   return { held: true, claims: port.log.claims, errorEntry, isDisabled };
 }
 
-/** Gives the slots that an attempt's end has freed to what is due next for the same listener, without a tick between. */
+/** Claims with the slots that an attempt's end has freed what is due next for the same listener, without a tick. */
 function handOver<Q>(port: DeliveryPort<Q>, queue: Q): void {
   for (let claimed = 0; claimed < HANDED_OVER; claimed++) {
     const next = port.claimNext(queue);
     if (next === 'claimed') continue;
-    // Beside a delivery that was claimed, that delivery's end goes on with the rest.
+    // The end of a delivery that was claimed here claims the rest.
     if (next === 'refused' && claimed === 0) port.log.claims.deliveriesWaiting = true;
     return;
   }
 }
 
-/** Hands deliveries back that were not sent; leases that are ours no longer are passed over. */
+/** Releases deliveries that were not sent; leases that are no longer ours are skipped. */
 export function releaseDeliveries<Q>(port: DeliveryPort<Q>, leases: readonly DeliveryLease[]): void {
   for (const lease of leases) {
     const leased = port.leasedDelivery(lease);
@@ -54,7 +53,7 @@ export function releaseDeliveries<Q>(port: DeliveryPort<Q>, leases: readonly Del
   }
 }
 
-/** Takes back what processes that are gone were sending; its end under their lease is refused. Returns how many there were. */
+/** Makes deliveries of expired leases due again; an end under such a lease is refused. Returns how many there were. */
 export function rescueDeliveries<Q>(port: DeliveryPort<Q>): number {
   const expired = port.expiredDeliveries();
   for (const leased of expired) giveBack(port, { ...leased, fence: leased.fence + 1 });
@@ -74,7 +73,7 @@ interface Signs {
 
 const NO_SIGNS: Signs = { notice: null, isDisabled: false };
 
-/** What an attempt says of its listener's health. Of the owner's mail: nothing. */
+/** Writes what an attempt changes in its listener's health. The owner's mail has no health. */
 function judge<Q>(port: DeliveryPort<Q>, { queue, listenerId }: LeasedDelivery<Q>, end: AttemptEnd): Signs {
   const { pauseUntilMs } = end;
   if (isRequestListener(listenerId)) {

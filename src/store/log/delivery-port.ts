@@ -1,5 +1,5 @@
-// What a backend gives the rules of deliveries (deliveries.ts), beside its LogWriter (port.ts): the rows of deliveries and
-// the queues of their listeners, in the transaction that a verb is part of, as the verbs before it have left them.
+// What a backend offers deliveries.ts beside its LogWriter (port.ts): the rows of deliveries and the queues of their
+// listeners, in the verb's transaction, as the verbs before it have left them.
 
 import type { AttemptTrigger, DeliveryLease } from '../../domain/delivery/delivery.ts';
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
@@ -17,23 +17,23 @@ export interface LeasedDelivery<Q> extends DeliveryLease {
 
 export interface DeliveryPort<Q> {
   readonly log: LogWriter;
-  /** Undefined: the lease is no longer ours. */
+  /** Returns the leased delivery; undefined: the lease is no longer ours. */
   leasedDelivery(lease: DeliveryLease): LeasedDelivery<Q> | undefined;
-  /** Deliveries whose lease has expired, or whose process is gone. */
+  /** Returns deliveries whose lease has expired, or whose process is gone. */
   expiredDeliveries(): readonly LeasedDelivery<Q>[];
-  /** The webhook that is the listener, as it is now; undefined: it is gone, or the listener is none. */
+  /** Returns the webhook that is the listener; undefined: it is gone, or the listener is no webhook. */
   webhook(queue: Q): Webhook | undefined;
   health(queue: Q): WebhookHealth;
-  /** Nothing of the queue goes out while its health says that it is paused. */
+  /** Sets the health. No delivery of the queue is claimed while its health says that it is paused. */
   setHealth(queue: Q, health: WebhookHealth): void;
-  /** Nothing goes to the webhook from now on, and what waits for it is held. */
+  /** Disables the webhook, and holds the deliveries that wait for it. */
   disableWebhook(queue: Q): void;
-  /** Writes what became of a delivery, with its fence, and counts it in the ledger and in the queue of its listener. */
+  /** Writes a delivery's new state and fence, and counts it in the ledger and in the queue of its listener. */
   moveDelivery(leased: LeasedDelivery<Q>, move: DeliveryMove): void;
   insertAttempt(delivery: number, attempt: { n: number; trigger: AttemptTrigger; made: string }): void;
   /** Claims the delivery of the queue that is due next, with a slot of this process. */
   claimNext(queue: Q): NextClaim;
 }
 
-/** `refused`: no slot was free, or what is due is known only once the transaction is written. `none`: none may go now. */
+/** `refused`: no slot was free, or what is due is known only once the transaction is written. `none`: none may be sent now. */
 export type NextClaim = 'claimed' | 'refused' | 'none';

@@ -1,4 +1,4 @@
-// Windows in which repeats of a notice were counted (write-emission.ts): when one closes, one mail tells of them.
+// Closes the windows in which repeats of a notice were counted (write-emission.ts); one mail reports them.
 
 import { digestBody } from '../../domain/delivery/digest.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -6,7 +6,7 @@ import type { Claims } from '../contract/store.ts';
 import type { ClosedDigest, LogWriter } from './port.ts';
 import { writeEmission } from './write-emission.ts';
 
-/** Closes the windows that are over. One that counted repeats tells of them, and is followed by a new one. */
+/** Closes the windows that are over. A window with repeats sends its mail, and opens the next one. */
 export function closeDigests(log: LogWriter): Claims {
   for (const digest of log.closedDigests()) closeDigest(log, digest);
   return log.claims;
@@ -18,7 +18,7 @@ function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest }: Clo
     return;
   }
   const { entry: _entry, emitId: _emitId, ...mail } = newest;
-  // Caused by no single run: it tells of all of them.
+  // The mail reports several runs, so it has no cause.
   const made = { ...mail, body: digestBody(window, mail.body), digestKey: null, causeRun: null };
   const { emission } = writeEmission(log, made);
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;

@@ -1,17 +1,17 @@
-// What waits for the next commit: a fair queue of flows (a trigger's events, a workflow's ends), served in turn. A workflow
-// that ends a thousand runs at once delays other flows by a commit at most. Within a flow, order is kept.
+// Verbs that wait for the next commit: a fair queue of flows (a trigger's events, a workflow's ends), served round robin. A
+// workflow that ends a thousand runs at once delays other flows by one commit at most. Within a flow, order is kept.
 //
-// A large write has a batch of its own, and others come first: five events of a megabyte, in one batch with all that came in
-// the same turn, would delay it by the 20 to 40 ms that they take. Behind each large write the others have a batch again.
+// A large write has a batch of its own, behind the batch of the others: in one batch, five events of a megabyte would delay
+// all of it by 20 to 40 ms. Large writes and batches of the others alternate.
 
-/** A flow with so many verbs or fewer is small, when another one dominates. */
+/** A flow with at most so many verbs is small, when another one dominates. */
 const SMALL_FLOW_VERBS = 2;
-/** How many batches stay small behind that of a small flow: its run has begun, and more verbs will follow from it. */
+/** How many batches stay small after that of a small flow: its run has begun, and more verbs will follow. */
 const BATCHES_BEHIND = 8;
 
-/** A verb that writes more has a batch to itself. */
+/** A verb that writes more has a batch of its own. */
 const LARGE_BYTES = 256 * 1024;
-/** What a batch writes, about: beyond it, the next verb is the next batch's. */
+/** A batch ends at about so many bytes. */
 const BATCH_BYTES = 1024 * 1024;
 
 interface Queued<T> {
@@ -23,19 +23,19 @@ type Flows<T> = Map<string, Queued<T>[]>;
 
 export class FairQueue<T> {
   readonly #besideSmallFlows: number;
-  /** By flow; the first one is next. */
+  /** By flow; the first flow is served next. */
   readonly #flows: Flows<T> = new Map();
   /** The flows whose next verb is a large one. */
   readonly #largeNext: Flows<T> = new Map();
   #size = 0;
-  /** The last batch had no large verb, although one waited. */
+  /** The last batch had no large verb although one waited. */
   #isLargesTurn = false;
-  /** Batches that are still to be small. */
+  /** How many of the next batches are small. */
   #small = 0;
 
   /**
-   * `besideSmallFlows`: how large a batch is at most while one flow dominates and another is small. The small flow waits for
-   * the batch before its own, for its own, and for one with each message of its run. Always so small, batches would cost more.
+   * `besideSmallFlows`: the largest batch while one flow dominates and another is small. The small flow waits for the batch
+   * before its own, for its own, and for one with each message of its run. If batches were always so small, they would cost more.
    */
   constructor(besideSmallFlows: number) {
     this.#besideSmallFlows = besideSmallFlows;
@@ -45,7 +45,7 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  /** `flow`: empty for the service's own verbs. `bytes`: what it writes, when that may be much. */
+  /** Appends an item. `flow`: empty for the service's own verbs. `bytes`: about what it writes, if that may be much. */
   push(item: T, flow: string, bytes = 0): void {
     const queued = { item, bytes };
     const queue = this.#flows.get(flow) ?? this.#largeNext.get(flow);
@@ -54,7 +54,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Takes the next batch, of `most` or fewer, as far as it is read. */
+  /** Takes the next batch, at most `most` items; each is taken when it is read. */
   *next(most: number): Generator<T, void> {
     if (this.#largeNext.size > 0 && (this.#isLargesTurn || this.#flows.size === 0)) {
       this.#isLargesTurn = false;
@@ -73,7 +73,7 @@ export class FairQueue<T> {
     }
   }
 
-  /** Whether one flow has more than half of what waits, and another one is small. */
+  /** Returns whether one flow has more than half of the waiting verbs while another one is small. */
   #hasSmallFlow(): boolean {
     if (this.#size <= this.#besideSmallFlows) return false;
     let [hasDominant, hasSmall] = [false, false];
@@ -95,7 +95,7 @@ export class FairQueue<T> {
     return first;
   }
 
-  /** Puts a flow behind all others. */
+  /** Moves a flow behind all others. */
   #putLast(flow: string, queue: Queued<T>[]): void {
     const [{ bytes } = { bytes: 0 }] = queue;
     (bytes > LARGE_BYTES ? this.#largeNext : this.#flows).set(flow, queue);

@@ -1,4 +1,4 @@
-// What the end of a run, or of its segment, comes to: it is over, waits, or is queued again.
+// The end of a run, or of one of its segments: the run is over, waits, or is queued again.
 
 import { ERRORS } from '../../domain/emission.ts';
 import type { RunLease } from '../../domain/run/run.ts';
@@ -14,7 +14,7 @@ import { applySource } from './source-memory.ts';
 /** Runs that take the slots of one that has ended: two, so that a queue shrinks also while new slots are free. */
 const HANDED_OVER = 2;
 
-/** Has no slots: for verbs that only give back. */
+/** Offers no slots: for verbs that only release. */
 export const NO_SLOTS: Admission = {
   takeRun: () => false,
   dropRun: () => undefined,
@@ -56,7 +56,10 @@ function takeEffect(log: LogWriter, run: LeasedRun, end: RunEnd): { entries: rea
   return { entries, suppressed };
 }
 
-/** What the run has sent so far takes effect. It waits; or it goes on at once, or is over, when that was ordered before. */
+/**
+ * Writes what the run has emitted so far, and begins its wait. If an order for this wait came early, the run is queued or
+ * cancelled at once.
+ */
 function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   const { wait } = end;
   if (!wait) throw new Error(`run ${run.run} is to wait, and its end does not say for what`);
@@ -96,7 +99,7 @@ function queueAgain(log: LogWriter, run: LeasedRun, isAlone: boolean): 'queued' 
   return 'queued';
 }
 
-/** Cancels a run whose last segment came to nothing. */
+/** Cancels a run whose last segment has no result. */
 export function cancelUnfinished(log: LogWriter, run: LeasedRun): void {
   log.runQueue(run.ownerId, run.runnableId).moved('running', 'cancelled');
   const { attempt, startedAtMs } = run;
@@ -104,13 +107,13 @@ export function cancelUnfinished(log: LogWriter, run: LeasedRun): void {
   run.end({ state: 'cancelled', attempt, endedAtMs, error: null, reported: null });
 }
 
-/** Tells the ticks, here and at other processes, that a run waits to be claimed. */
+/** Wakes the claims of runs, here and in other processes. */
 export function announce(log: LogWriter): void {
   log.claims.runsWaiting = true;
   log.wakeOthers('runs');
 }
 
-/** Queues runs again, the attempt not counted; leases that have expired are passed over. */
+/** Queues runs again without counting the attempt; expired leases are skipped. */
 export function releaseRuns(log: LogWriter, leases: readonly RunLease[]): void {
   for (const lease of leases) {
     const run = log.leasedRun(lease);
@@ -118,14 +121,14 @@ export function releaseRuns(log: LogWriter, leases: readonly RunLease[]): void {
   }
 }
 
-/** The slots that a run's end has freed take the next runs of the same workflow or source with them, without a tick between. */
+/** Claims with the slots that a run's end has freed the next runs of the same workflow or source, without a tick. */
 function handOver(log: LogWriter, queue: RunQueue, { ownerId, runnableId }: LeasedRun): void {
   if (queue.waiting === 0) return;
   const runnable = log.runnable(ownerId, runnableId);
   if (!runnable) return;
   for (let taken = 0; taken < HANDED_OVER && queue.waiting > 0; taken++) {
     if (queue.room(runnable) <= 0) {
-      // The next claim tells when its throttle has room.
+      // The next claim returns when its throttle has room.
       log.claims.runsWaiting = true;
       return;
     }

@@ -1,4 +1,4 @@
-// What is read of the log, for either database: its lists, the ledger, who was told of an emission, and what time brings.
+// Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
 import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -16,7 +16,7 @@ import type { Row } from '../rows/rows.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, WHOLE_EMISSION } from './log-tables.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts';
-/** Emissions of the future that one statement deletes: a source may have any number of them. */
+/** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
 
 type LogReads = Omit<LogStore, 'append'> & LaterStore & Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;
@@ -26,7 +26,7 @@ export function logReads(log: LogReader): LogReads {
   return {
     listEmissions: ({ ownerId, emitterId, name }, page, withBody) => {
       const channel = sql`emitter_id = ${emitterId} AND ${LISTED}`;
-      // Only the newest hundred are there to be walked: what is older is kept by luck, not by promise.
+      // Lists show the newest hundred only; retention has not deleted older ones yet.
       const oldest = sql`SELECT entry FROM emissions WHERE ${channel} AND name >= ${name} AND name <= ${name}
         ORDER BY name DESC, entry DESC LIMIT 1 OFFSET ${raw(String(LIMITS.listedPerEmitterAndName - 1))}`;
       return readPage(database, {
@@ -79,7 +79,7 @@ export function logReads(log: LogReader): LogReads {
       }),
 
     dueTriggers: async (limit) => {
-      // The database says itself what is due: no tick comes before its time, whatever this node takes for the time.
+      // The database's clock decides what is due: no tick comes early because this node's clock is fast.
       const rows = await database.all(sql`SELECT * FROM triggers WHERE next_at_ms <= (SELECT ${log.now()})
         ORDER BY next_at_ms LIMIT ${limit}`);
       return rows.map(toTrigger);
@@ -103,10 +103,10 @@ const NEXT_DUE = sql`SELECT min(at) AS at FROM (
   UNION ALL SELECT min(due_at_ms) FROM later_emissions
   UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;
 
-/** What runs send, and nothing is subscribed to. */
+/** Emissions of runs that nothing subscribes to: mails and requests. */
 const SENT = raw(`('${EMAIL}', '${HTTP}')`);
 
-/** Returns what the emissions of one run caused, of the first `limit` of them. */
+/** Returns the receipts of the first `limit` emissions of one run. */
 export function causesOf(log: LogReader, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {
   return receiptsOf(
     log,
@@ -116,9 +116,9 @@ export function causesOf(log: LogReader, of: { ownerId: string; run: number }, l
 }
 
 /**
- * Returns every run, delivery and withheld listener of emissions; what their runs sent counts as theirs. `heard` selects
- * entries. A mail or a request among them has a `via`: a run sent it, so it reached its receiver the way that the run was
- * reached. One statement, so that it sees one moment: on Postgres, a run that is just ending moves between two tables.
+ * Returns every run, delivery and withheld listener of emissions, including the mails and requests that their runs sent.
+ * `heard` selects entries; a mail or request that a run sent has the `via` of that run. One statement, so that it sees one
+ * moment: on Postgres, a run that is just ending moves between two tables.
  */
 async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[]> {
   const rows = await database.all(sql`WITH heard AS (${heard}),
@@ -153,7 +153,7 @@ function toReceipt(row: Row): Receipt {
   };
 }
 
-/** Of several processes, each counts in rows of its own; the sum is the figure. */
+/** Returns the sums of the ledger's rows: each process counts in rows of its own. */
 async function readLedger({ database, suspectCounters }: LogReader, ownerId: string): Promise<Ledger> {
   const rows = await database.all(
     sql`SELECT fact, CAST(sum(n) AS BIGINT) AS n FROM ledger WHERE owner_id = ${ownerId} GROUP BY fact`,

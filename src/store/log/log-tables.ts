@@ -1,12 +1,12 @@
-// Where the databases keep the log: Postgres has tables of their own for runs and deliveries that are open, united with the
-// others by a view; SQLite keeps an emission's flags as bits of one number.
+// Tables of the log in both databases. Postgres has separate tables for open runs and deliveries, and views of open and ended
+// ones together; SQLite keeps an emission's flags as bits of one number.
 
 import type { RunState } from '../../domain/run/run.ts';
 import type { ConfigDatabase } from '../config/config-database.ts';
 import { differs, type Sql, sql } from '../config/sql.ts';
 import type { EmissionReader } from '../rows/log-rows.ts';
 
-/** What reading the log takes. */
+/** What reads of the log need. */
 export interface LogReader extends EmissionReader {
   readonly database: Pick<ConfigDatabase, 'all' | 'get' | 'planned' | 'write'>;
   /** The time, as SQL: on Postgres the database's own. */
@@ -18,16 +18,16 @@ export interface LogReader extends EmissionReader {
 export const ALL_RUNS = sql`${differs({ sqlite: 'runs', postgres: 'all_runs' })}`;
 export const ALL_DELIVERIES = sql`${differs({ sqlite: 'deliveries', postgres: 'all_deliveries' })}`;
 
-/** Of emissions that have a list. */
+/** A condition on emissions: lists show them. */
 export const LISTED = differs({ sqlite: 'flags & 8', postgres: 'listed' });
 export const REPLAY = differs({ sqlite: '(emissions.flags & 2) <> 0 AS replay', postgres: 'emissions.replay' });
-/** All columns of `emissions`, the flags as columns. */
+/** All columns of `emissions`, each flag as a column. */
 export const WHOLE_EMISSION = differs({
   sqlite: '*, (flags & 1) <> 0 AS verified, (flags & 2) <> 0 AS replay, (flags & 4) <> 0 AS test',
   postgres: '*',
 });
 
-/** The table of runs that are open, among others. */
+/** The table that has the open runs; in SQLite also the ended ones. */
 export const OPEN_RUNS = differs({ sqlite: 'runs', postgres: 'open_runs' });
 
 const OPEN_RECORDS = differs({
@@ -40,7 +40,7 @@ const ENDED_RECORDS = differs({
   postgres: '(SELECT *, NULL::text AS wait_kind, NULL::bigint AS due_at_ms FROM runs) AS runs',
 });
 
-/** Runs in a state: the one table that can have them, and the condition, spelled out so that partial indexes serve. */
+/** Runs in a state: the table that has them, and the condition as text, so that partial indexes apply. */
 export const RUNS_IN: Readonly<Record<RunState, { readonly from: Sql; readonly is: Sql }>> = {
   queued: { from: sql`${OPEN_RECORDS}`, is: sql`runs.state = 'queued'` },
   running: { from: sql`${OPEN_RECORDS}`, is: sql`runs.state = 'running'` },

@@ -1,17 +1,17 @@
-// Whose queued run is claimed next: one owner after the other, and of each owner one workflow or source after the other. By
-// workflow alone, an owner with a thousand of them had a thousand parts.
+// The round robin of run claims: over owners, and within each owner over its workflows and sources. A round robin over
+// workflows alone would give an owner with a thousand workflows a thousand shares.
 
 interface Owned {
   readonly ownerId: string;
 }
 
 export class OwnerRoundRobin {
-  /** The owners that were there last time; the one that was served last comes last. */
+  /** The owners of the last round; the owner served last comes last. */
   #order: readonly string[] = [];
 
   /**
-   * Offers each of the items a turn, again and again in their order, and one item of each owner at a time. `takes`: false, and
-   * it gets no more turns.
+   * Offers the items a slot each, round after round, one item of each owner at a time. An item for which `takes` returns
+   * false is offered no more.
    */
   goRound<T extends Owned>(items: readonly T[], takes: (item: T) => boolean): void {
     const queues = this.#queues(items);
@@ -41,7 +41,7 @@ export class OwnerRoundRobin {
   }
 }
 
-/** One owner's. */
+/** The items of one owner. */
 class Queue<T> {
   #round: readonly T[];
   #at = 0;
@@ -51,7 +51,7 @@ class Queue<T> {
     this.#round = items;
   }
 
-  /** The next one that takes its turn; false: there is none. */
+  /** Offers the items in order until one takes. Returns false when none does. */
   serve(takes: (item: T) => boolean): boolean {
     for (;;) {
       if (this.#at === this.#round.length) {

@@ -1,10 +1,10 @@
-// What one verb reads and writes of the log within its transaction. The decisions (who runs, what the end of a run leads
-// to, what is rescued) are written once, beside this file, on top of these interfaces; a backend only reads and writes.
+// What one verb reads and writes of the log within its transaction. The decisions (what runs, what the end of a run causes,
+// what is rescued) are written once, beside this file, over these interfaces; a backend only reads and writes.
 //
-// Everything here is synchronous. SQLite executes each statement where it is called. Postgres cannot read in the middle: it
-// reads and locks first what its verbs declare (`needs`), plans all of them in memory, and sends the planned rows with one
-// statement per table; a plan that misses something is thrown away, and made again when that was read. A decision must
-// therefore be repeatable: it changes nothing but what it reaches through its LogWriter.
+// Everything here is synchronous. SQLite executes each statement where it is called. Postgres first reads and locks what its
+// verbs declare (`needs`), plans all verbs in memory, and sends the planned rows with one statement per table. A plan that
+// misses a row is dropped, and made again once the row is read. So a decision must be repeatable: it changes only what it
+// reaches through its LogWriter.
 
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
@@ -16,7 +16,7 @@ import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
 import type { AppendOptions, Claims, Idempotency, Tick } from '../contract/store.ts';
 
-/** What a verb has claimed for this process. Filled until the transaction is committed. */
+/** What a verb has claimed for this process; filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
   readonly runs: ClaimedRun[];
   readonly deliveries: ClaimedDelivery[];
@@ -28,7 +28,7 @@ export function noClaims(): ClaimsSoFar {
   return { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
 }
 
-/** One verb's view of its transaction. What it writes, it and the verbs behind it in the same transaction see. */
+/** One verb's view of its transaction. This verb and the later ones of the transaction see what it writes. */
 export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory {
   readonly nowMs: number;
   /** Begins every emit id of this store. */
@@ -53,29 +53,29 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
   runQueue(ownerId: string, runnableId: string): RunQueue;
   deliveryQueue(ownerId: string, listenerId: string): DeliveryQueue;
 
-  /** Returns the run while it runs under this lease. A verb that gets a run moves it out of its state, once. */
+  /** Returns the run that runs under this lease; undefined: none. A verb that gets a run moves it out of its state, once. */
   leasedRun(lease: RunLease): LeasedRun | undefined;
   /** Returns runs whose lease has expired, or whose process is gone. */
   expiredRuns(): readonly LeasedRun[];
 
   /**
-   * Sets a trigger to its next tick. Returns whether this one is to be emitted: it is the trigger's next one, and none was
-   * emitted for that time before. A source's tick is counted as skipped instead while the run of the one before is not over.
+   * Sets a trigger to its next tick. Returns whether this tick is to be emitted: it is the trigger's next one, and no tick was
+   * emitted for its time. A source's tick is counted as skipped while the run of the tick before is not over.
    */
   takeTick(tick: Tick): boolean;
 
-  /** Takes a slot of this process for a run. It is given back if the transaction does not commit. */
+  /** Takes a slot of this process for a run; returns false when none is free. Without a commit the slot is given back. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
-  /** The same for a delivery. `webhook` is null for the owner's mail, and for requests that code asked for. */
+  /** The same for a delivery. `webhook` is null for the owner's mail and for requests of code. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
 
-  /** Wakes the other processes that share the store, once the transaction is committed. */
+  /** Wakes the other processes that share the store, after the commit. */
   wakeOthers(topic: 'runs' | 'deliveries' | 'answers'): void;
 }
 
 /** Idempotency keys. */
 export interface KeyStore {
-  /** Returns what the first request with this key came to; undefined: this one is the first. */
+  /** Returns the result of the first request with this key; undefined: this request is the first. */
   findKey(key: Idempotency): KeptKey | undefined;
   keepKey(key: Idempotency, first: { readonly entry: number; readonly run: number | null }): void;
 }
@@ -89,11 +89,11 @@ export interface KeptKey {
 
 /** Windows in which repeats of a notice are counted. */
 export interface DigestStore {
-  /** Returns the window that is open; null: none is. */
+  /** Returns the open window, or null. */
   digestWindow(ownerId: string, digestKey: string): DigestWindow | null;
   openDigest(digest: OpenedDigest): void;
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void;
-  /** Returns windows that are over, some at a time. */
+  /** Returns some of the windows that are over. */
   closedDigests(): readonly ClosedDigest[];
   endDigest(ownerId: string, digestKey: string): void;
 }
@@ -103,7 +103,7 @@ export interface OpenedDigest {
   readonly digestKey: string;
   readonly openedAtMs: number;
   readonly closesAtMs: number;
-  /** The newest mail: the digest is made of it. */
+  /** The newest mail: the digest is made from it. */
   readonly newestEntry: number;
 }
 
@@ -111,23 +111,23 @@ export interface ClosedDigest {
   readonly ownerId: string;
   readonly digestKey: string;
   readonly window: DigestWindow;
-  /** Null: it was pruned. */
+  /** Null: retention has deleted it. */
   readonly newest: Emission | null;
 }
 
-/** Emissions that wait for their time. */
+/** Emissions that wait until they are due. */
 export interface LaterStore {
   insertLater(made: NewEmission, dueAtMs: number): void;
-  /** Takes out those that are due, the longest due first: at most `LIMITS.laterStep`. */
+  /** Deletes and returns those that are due, the longest due first: at most `LIMITS.laterStep`. */
   takeDueLater(): readonly Emission[];
 }
 
 export interface SourceMemory {
-  /** Returns how a source's emissions are deduplicated; null: they are not, undefined: it is gone. */
+  /** Returns how a source's emissions are deduplicated; null: they are not, undefined: the source is gone. */
   dedupeOf(sourceId: string): Dedupe | null | undefined;
   /** `value`: JSON text; null clears it. */
   setSourceValue(sourceId: string, name: string, value: string | null): void;
-  /** Returns the ids of items, the newest last. */
+  /** Returns the remembered ids of items, the newest last. */
   rememberedIds(sourceId: string): readonly string[];
   rememberIds(sourceId: string, removed: readonly string[], added: readonly string[]): void;
 }
@@ -143,7 +143,7 @@ export interface NewRun {
   readonly attempt: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** A caller at this process waits for it. */
+  /** A caller at this process waits for the run. */
   readonly isAwaited: boolean;
   readonly continuation: AppendOptions['continuation'];
   readonly error: RunError | null;
@@ -155,53 +155,53 @@ export interface RunError {
   readonly code: string;
 }
 
-/** A run that is running: under a lease of this process, or under one that has expired. It leaves that state once. */
+/** A running run, under a lease of this process or an expired one. It leaves that state once. */
 export interface LeasedRun {
   readonly run: number;
   readonly ownerId: string;
   readonly runnableId: string;
   readonly attempt: number;
-  /** Waits that it has had. */
+  /** How many waits it has had. */
   readonly waits: number;
   /** How often its lease has expired. */
   readonly rescues: number;
   readonly startedAtMs: number | null;
-  /** Its owner has cancelled it while it was running. */
+  /** Its owner cancelled it while it was running. */
   readonly isStopped: boolean;
-  /** The order that came for its next wait before that began. */
+  /** An order for its next wait that came before the wait began. */
   readonly early: EarlyOrder | null;
-  /** Of an expired one: it is a hook of a source change that another process finishes. */
+  /** Set for an expired run that is a hook of a source change which another process finishes. */
   readonly isAbandonedHook: boolean;
-  /** Returns what it was started for. */
+  /** Returns the emission that it runs for. */
   readEmission(): Emission;
-  /** The run is over. */
+  /** Ends the run. */
   end(ending: RunEnding): void;
   queueAgain(again: RunAgain): void;
   beginWait(begun: BegunWait): void;
-  /** Keeps the answer for repeats of the request, and for a caller who waits at another process. */
+  /** Keeps the answer for repeats of the request, and for a caller that waits at another process. */
   keepAnswer(answer: HttpAnswer): void;
 }
 
-/** However it ended, a run keeps when it began. */
+/** How a run ends. Its start time is kept. */
 export interface RunEnding {
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   readonly attempt: number;
   readonly endedAtMs: number;
   readonly error: RunError | null;
-  /** Null: its last segment has reported nothing; what it reported before is kept. */
+  /** Null: the last segment has reported nothing; earlier reports are kept. */
   readonly reported: Pick<RunEnd, 'summary' | 'detail'> | null;
 }
 
 export interface RunAgain {
   readonly attempt: number;
   readonly startedAtMs: number | null;
-  /** In a process to itself from now on. */
+  /** The run has a process of its own from now on. */
   readonly isAlone: boolean;
-  /** Its lease had expired: that is counted, and a result under that lease is refused. */
+  /** The lease had expired: the rescue is counted, and a result under that lease is refused. */
   readonly isRescued: boolean;
 }
 
-/** A wait begins; `queued`: it was ended before by an order that came early. */
+/** A wait that begins; `queued`: an early order has ended it already. */
 export interface BegunWait {
   readonly state: 'waiting' | 'queued';
   readonly attempt: number;
@@ -224,28 +224,28 @@ export interface NewDelivery {
 
 /** The runs of one workflow or source. */
 export interface RunQueue {
-  /** Runs that wait to be claimed, without those that this transaction has claimed. */
+  /** Runs that wait to be claimed, less those that this transaction has claimed. */
   readonly waiting: number;
-  /** How many may begin now, as far as its throttle goes; Infinity: it has none. */
+  /** Returns how many runs the throttle lets begin now; Infinity: there is no throttle. */
   room(runnable: Runnable): number;
-  /** Whether one more may run, as far as its concurrency over all processes goes. Slots of this process are `takeRun`'s. */
+  /** Returns whether the concurrency over all processes allows one more run. `takeRun` judges the slots of this process. */
   hasSlot(runnable: Runnable, besideHooks: boolean): boolean;
-  /** Counts a run that leaves one state for another, here and in the ledger; null: the run is new. */
+  /** Counts a change of a run's state, here and in the ledger; `from` null: the run is new. */
   moved(from: RunState | null, to: RunState): void;
   /** Counts a start against the throttle. */
   began(runnable: Runnable, startedAtMs: number): void;
-  /** Claims the oldest run that waits; its slot is taken. */
+  /** Claims the oldest run that waits. Its slot is already taken. */
   claimOldest(runnable: Runnable): void;
 }
 
 /** The deliveries of one webhook, of the owner's mail, or of the requests to one place. */
 export interface DeliveryQueue {
-  /** Whether deliveries to this webhook are held. */
+  /** Returns whether deliveries to this webhook are held. */
   isHeld(webhook: Webhook): boolean;
-  /** Whether a new delivery may go before it has waited: nothing is overtaken, and the listener is not paused. */
+  /** Returns whether a new delivery may be sent at once: it overtakes none, and the listener is not paused. */
   mayGoAtOnce(isOrdered: boolean): boolean;
-  /** Counts a delivery that leaves one state for another, here and in the ledger; null: the delivery is new. */
+  /** Counts a change of a delivery's state, here and in the ledger; `from` null: the delivery is new. */
   moved(from: DeliveryState | null, to: DeliveryState): void;
-  /** Tells the ticks that a delivery waits, where there is something for them to do. */
+  /** Wakes the claims of deliveries, if a delivery that waits may be claimed. */
   announceWaiting(isOrdered: boolean): void;
 }

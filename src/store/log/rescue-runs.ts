@@ -1,4 +1,5 @@
-// Runs whose lease has expired: their process is gone, or the code is stuck. Each runs again, but not for ever.
+// Runs with an expired lease: their process is gone, or their code is stuck. Each is queued again, and fails when
+// its lease expires for the LIMITS.rescues-th time.
 
 import { workerLost } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -17,7 +18,7 @@ export function rescue<Q>(port: DeliveryPort<Q>): { runs: number; deliveries: nu
   return { runs, deliveries: rescueDeliveries(port), claims: log.claims };
 }
 
-/** Returns how many there were. */
+/** Rescues expired runs. Returns how many there were. */
 function rescueRuns(log: LogWriter): number {
   const expired = log.expiredRuns();
   for (const run of expired) rescueRun(log, run);

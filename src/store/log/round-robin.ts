@@ -1,15 +1,14 @@
-// Who gets the slots of one claim of deliveries: one each in turn over the listeners that have something due, until none may
-// take more or the limit is reached. First attempts of all come before retries of any, so that failures do not starve new
-// events; but one slot in LIMITS.inFlightPerWebhook goes to a retry that is due, of those that one listener gets and of
-// those that claims give in all. So new events do not starve the retries of their webhook, and those for hundreds of dead
-// webhooks not the retries of one that is well again.
+// The round robin of delivery claims: one slot each over the listeners with due deliveries, until none may take more or the limit
+// is reached. First attempts come before retries, so that failures do not starve new events; but one slot in
+// LIMITS.inFlightPerWebhook goes to a due retry, of the slots of each listener and of the slots of all claims. So new events do not
+// starve the retries of their webhook, and events for hundreds of dead webhooks do not starve the retries of a recovered one.
 
 import type { WaitingState } from '../../domain/delivery/progress.ts';
 import { LIMITS } from '../../domain/limits.ts';
 
 const FIRST_ATTEMPTS = LIMITS.inFlightPerWebhook - 1;
 
-/** Deliveries that the end of an attempt hands over to: two, so that a queue shrinks also while new slots are free. */
+/** Deliveries that the end of an attempt claims: two, so that a queue shrinks also while slots are free. */
 export const HANDED_OVER = 2;
 
 export interface Served {
@@ -17,19 +16,19 @@ export interface Served {
   readonly retrying: number;
 }
 
-/** `firsts`: first attempts of one listener since its last retry, as far as they matter. Returns what they are then. */
+/** Returns the first attempts of a listener since its last retry, up to the number that matters. `firsts`: before these were served. */
 export function firstsAfter(firsts: number, { pending, retrying }: Served): number {
   return Math.max(0, Math.min(FIRST_ATTEMPTS, firsts + pending - retrying * FIRST_ATTEMPTS));
 }
 
-/** How many of the next slots of one listener are for retries, were all its deliveries due. */
+/** Returns how many of the next slots of a listener are for retries, if all its deliveries are due. */
 export function retriesOf(firsts: number, slots: number): number {
   return Math.floor((firsts + slots) / LIMITS.inFlightPerWebhook);
 }
 
-/** Whose turn it is between first attempts and retries, over all listeners and from claim to claim. */
+/** Shares slots between first attempts and retries, over all listeners and from claim to claim. */
 export class RetryShare {
-  /** First attempts that claims gave, one after the other, while some retry may have been due. */
+  /** Consecutive first attempts while some retry may have been due. */
   #firstsInRow: number;
   #isOwed: boolean;
 
@@ -42,12 +41,12 @@ export class RetryShare {
     return new RetryShare({ firstsInRow: this.#firstsInRow, isOwed: this.#isOwed });
   }
 
-  /** So many first attempts went that a retry may go before the next one. */
+  /** Whether a retry may be claimed before the next first attempt. */
   get isDue(): boolean {
     return this.#firstsInRow >= FIRST_ATTEMPTS;
   }
 
-  /** It was a retry's turn, and none could go: the next claim begins with it. */
+  /** Whether the next claim begins with a retry, since none could be claimed when one was due. */
   get isOwed(): boolean {
     return this.#isOwed;
   }
@@ -61,31 +60,31 @@ export class RetryShare {
     this.#isOwed = false;
   }
 
-  /** It was a retry's turn, and none could go. */
+  /** Called when a retry was to be claimed, and none could be. */
   noneWent(hasRetries: boolean): void {
     this.#firstsInRow = 0;
     this.#isOwed = hasRetries;
   }
 }
 
-/** What one claim may take from. */
+/** The listeners of one claim. */
 export interface ClaimSource<L> {
-  /** Listeners that may have something due in that state, in turn. */
+  /** Returns listeners that may have a due delivery in that state, in the order of the round robin. */
   ready(state: WaitingState): Iterable<L>;
-  /** Some listener may have a retry due. */
+  /** Whether some listener may have a retry due. */
   readonly hasRetries: boolean;
-  /** Takes one delivery; in the phase of first attempts, a retry where that is its listener's turn. Returns which; null: none. */
+  /** Takes one delivery; in the phase of first attempts, a retry if the listener's share has one. Returns which; null: none. */
   take(listener: L, phase: WaitingState): WaitingState | null;
   /** Takes a retry of the first listener that may have one. */
   takeRetry(): boolean;
-  /** Enough listeners were looked at in vain: the rest is for the next claim. */
+  /** Whether enough listeners were looked at in vain: the next claim goes on. */
   readonly isTired: boolean;
 }
 
 export interface GrantedInTurn<L> {
-  /** Those whose turn it was, in turn. */
+  /** The listeners served, in order. */
   readonly served: ReadonlySet<L>;
-  /** Some were not looked at, and not because of the limit. */
+  /** Some listeners were not looked at, although the limit was not reached. */
   readonly isCut: boolean;
 }
 

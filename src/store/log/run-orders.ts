@@ -1,8 +1,7 @@
-// Runs that no process executes: what ends their waits, and what cancels them. Decided once, over statements of which
-// those that differ are each backend's own (`<backend>/runs/run-orders.ts`).
+// Ends of waits and cancellations of runs, for both backends; statements that differ are in `<backend>/runs/run-orders.ts`.
 //
-// A run that waits is a row and nothing else; when its wait ends it is queued as every other one. On Postgres a run may
-// change between the statement that finds it and the one that changes it, so the second one repeats what was found.
+// A run that waits is only a row; when its wait ends, it is queued like every other run. On Postgres a run may change between
+// the statement that finds it and the one that changes it, so the second statement repeats the conditions.
 
 import type { RunState } from '../../domain/run/run.ts';
 import type { EarlyOrder, WaitKind } from '../../domain/run/wait.ts';
@@ -15,25 +14,25 @@ import { flag, number, text, textOrNull } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import { OPEN_RUNS } from './log-tables.ts';
 
-/** What orders read and write within their transaction. */
+/** What a backend offers the orders within their transaction. */
 export interface RunOrders {
   readonly nowMs: number;
-  /** Of a running run, an assignment: its owner has cancelled it. */
+  /** An assignment to the row of a running run: its owner has cancelled it. */
   readonly stopped: Sql;
-  /** Selects waits that are due, the longest due first, and as `found` how many are due, up to `limit`. */
+  /** Selects waits that are due, the longest due first, and as `found` their number, up to `limit`. */
   due(limit: number): Sql;
-  /** Cancels the runs of a condition, of those that are queued or wait. */
+  /** Cancels the queued and waiting runs that meet a condition. */
   cancelled(condition: Sql): Sql;
-  /** Locks queues: until the transaction is over, no other one claims, queues or ends what waits there. */
+  /** Locks queues: until the transaction is over, no other one claims, queues or ends runs that wait there. */
   lockQueues(of: readonly Listener[]): void;
-  /** Counts runs that have left one state for another, in their queues and the ledger, and tells of them after the commit. */
+  /** Counts changes of state in the queues and the ledger, and wakes claims and callers after the commit. */
   moved(runs: readonly Row[], states: { readonly from: RunState; readonly to: RunState }): void;
 }
 
-/** The run has changed between two statements: it is to be looked at again. */
+/** The run has changed between two statements: the caller looks at it again. */
 export const CHANGED = 'changed';
 
-/** Times that a run is looked at which changes at the same moment. */
+/** How often a run is looked at that keeps changing. */
 const MAX_LOOKS = 20;
 
 export async function untilUnchanged<T>(run: number, look: () => Promise<T | typeof CHANGED>): Promise<T> {
@@ -48,7 +47,7 @@ interface Found extends Listener {
   readonly state: RunState;
   readonly waits: number;
   readonly waitKind: WaitKind | null;
-  /** It was ordered before to go on or to be cancelled. */
+  /** An earlier order resumes or cancels it. */
   readonly isOrdered: boolean;
 }
 
@@ -77,7 +76,7 @@ function* find(run: number): Steps<Found | undefined> {
   );
 }
 
-/** See RunStore. A running run is cancelled when it begins to wait, or is queued again, before its process hears of this. */
+/** See RunStore. A running run that begins to wait or is queued again, before its process is notified, is cancelled then. */
 export function* cancelRun(
   orders: RunOrders,
   { ownerId, run }: { readonly ownerId: string; readonly run: number },
@@ -120,8 +119,8 @@ export function* resumeRun(
   }
   const mayBegin = (state === 'running' || state === 'queued') && found.waits + 1 === waits;
   if (!mayBegin || found.isOrdered) return 'over';
-  // Queued rows are changed under the lock of their queue only, and running ones never under it: what ends a run locks its row
-  // before its queue.
+  // Queued rows are changed under the lock of their queue only, and running ones never under it: the end of a run locks its
+  // row before its queue.
   if (state === 'queued') orders.lockQueues([found]);
   const kept = yield* get(sql`UPDATE ${OPEN_RUNS} SET early = ${JSON.stringify(early)}
     WHERE run = ${run} AND waits = ${waits - 1} AND state = ${state} AND early IS NULL ${NOT_STOPPED} RETURNING run`);
@@ -137,11 +136,11 @@ export function* endWaits(orders: RunOrders, limit: number): Steps<EndedWaits> {
   if (!first) return { queued: 0, cancelled: [], isMore: false };
   orders.lockQueues(due.map((row) => ({ ownerId: text(row, 'owner_id'), id: text(row, 'runnable_id') })));
   const runs = due.map((row) => number(row, 'run'));
-  // Looked at again with the locks: another node, or a request, may have ended these waits, and the run wait again by now. Not
-  // by the index of what is due: a plan that was made while little was would read all that is.
+  // Checked again under the locks: another node or a request may have ended these waits, and the run may wait again by now. The
+  // `+ 0` avoids the index of what is due: a plan made while little was due would read all that is due.
   const isDue = sql`run ${isAmongNumbers(runs)} AND state = 'waiting' AND due_at_ms + 0 <= ${orders.nowMs}`;
   const [cancelled = [], again = []] = yield* together(
-    // The transaction that deleted a workflow may not have seen that its run waits.
+    // The transaction that deleted a workflow may not have seen a run that was about to wait.
     orders.cancelled(
       sql`${isDue} AND (wait_kind = 'suspend' OR NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = runnable_id))`,
     ),
@@ -158,7 +157,7 @@ export function* endWaits(orders: RunOrders, limit: number): Steps<EndedWaits> {
   };
 }
 
-/** Queues the runs of a condition, of those that wait. */
+/** Queues the waiting runs that meet a condition. */
 function queued(condition: Sql, more: Sql): Sql {
   return sql`UPDATE ${OPEN_RUNS} SET state = 'queued', wait_kind = NULL, due_at_ms = NULL${more} WHERE ${condition}
     RETURNING run, owner_id, runnable_id, ${AWAITED_BY}`;

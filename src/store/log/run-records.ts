@@ -1,4 +1,4 @@
-// What is read of runs, for either database.
+// Reads of runs, for both databases.
 
 import { utf8 } from '../../domain/bytes.ts';
 import { errorIn } from '../../domain/failure.ts';
@@ -17,7 +17,7 @@ const COLUMNS = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, 
   runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,
   emissions.origin_id, emissions.name, ${REPLAY}`;
 
-/** Emissions of one run that its record tells the receipts of. */
+/** Emissions of one run whose receipts its record has. */
 const MAX_CAUSES = 100;
 
 export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> & Pick<WaitStore, 'waitingRun'> {
@@ -40,7 +40,7 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
 
     getRun: async (ownerId, run) => {
       const [row, causes] = await Promise.all([
-        // Of the error, the part behind the original event is the service's own, and small.
+        // Of the error, only the part after the original event is read: it is the service's own, and small.
         database.get(
           sql`SELECT ${COLUMNS}, runs.detail, emissions.body, emissions.cause_run, emissions.summary AS cause_summary,
               substr(failures.body, coalesce(failures.original_start + failures.original_length, 0) + 2) AS error_tail

@@ -1,5 +1,5 @@
-// What a source remembers between its runs: `$.service.db` and the ids that dedupe has seen. Written with the end of
-// the run, in the transaction of its emissions.
+// What a source remembers between its runs: `$.service.db`, and the ids that dedupe has seen. It is written in the transaction
+// of the run's end and emissions.
 
 import { createHash } from 'node:crypto';
 import { changeOf, judge } from '../../domain/dedupe.ts';
@@ -7,24 +7,24 @@ import type { NewEmission } from '../../domain/emission.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { LogWriter } from './port.ts';
 
-/** Longer ids are remembered by their hash: an index entry of Postgres has its limit. */
+/** Longer ids are remembered by their hash: Postgres limits the size of an index entry. */
 const LONGEST_ID = 500;
 
 interface Remembered {
   /** The emissions that are not repeats. */
   readonly emissions: readonly NewEmission[];
-  /** How many were. */
+  /** How many are. */
   readonly suppressed: number;
 }
 
-/** Writes db and dedupe memory. An emission without an id passes. */
+/** Writes db and dedupe memory. An emission without an id is never a repeat. */
 export function applySource(
   log: LogWriter,
   { id, dbWrites }: NonNullable<RunEnd['source']>,
   emissions: readonly NewEmission[],
 ): Remembered {
   const strategy = log.dedupeOf(id);
-  // It was deleted while it ran: nothing of it is remembered any more.
+  // The source was deleted during its run: nothing is remembered.
   if (strategy === undefined) return { emissions, suppressed: 0 };
   for (const [name, value] of Object.entries(dbWrites)) log.setSourceValue(id, name, value);
   if (strategy === null || emissions.length === 0) return { emissions, suppressed: 0 };
@@ -35,7 +35,7 @@ export function applySource(
   return { emissions: fresh, suppressed: emissions.length - fresh.length };
 }
 
-/** An id as it is remembered. */
+/** Returns the form in which an id is remembered. */
 export function kept(itemId: string): string {
   return itemId.length <= LONGEST_ID ? itemId : `sha256:${createHash('sha256').update(itemId).digest('hex')}`;
 }

@@ -6,7 +6,7 @@ import { appendedOf } from './append.ts';
 import type { LogWriter } from './port.ts';
 import { writeEmission } from './write-emission.ts';
 
-/** Throws when the tick would be followed by itself, or by one before it: then it would be fired again and again. */
+/** Throws when the next tick is not later: then the trigger would fire again and again. */
 export function checkTick({ triggerId, expectedAtMs, nextAtMs }: Tick): void {
   if (nextAtMs > expectedAtMs) return;
   throw new RangeError(`the tick of ${triggerId} at ${expectedAtMs} is to be followed by one at ${nextAtMs}`);

@@ -1,5 +1,5 @@
-// The one way in which rows of the log come to be: an emission with every run and delivery that it causes. append,
-// finishRun, recordAttempt, fireTrigger, rescue and closeDigests all end here.
+// The only place that inserts rows of the log: an emission with every run and delivery that it causes. append, finishRun,
+// recordAttempt, fireTrigger, rescue and closeDigests all call it.
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
 import { whyCounted } from '../../domain/delivery/digest.ts';
@@ -15,7 +15,7 @@ import type { LogWriter, RunError } from './port.ts';
 
 export interface Written {
   readonly emission: Emission;
-  /** The first run that it caused. */
+  /** The first run that the emission caused. */
   readonly firstRun: number | null;
   /** That run's queue was full. */
   readonly firstRunRefused: boolean;
@@ -54,12 +54,12 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
 interface CausedRun {
   readonly emission: Emission;
   readonly target: RunTarget;
-  /** A caller at this process waits for it. */
+  /** A caller at this process waits for the run. */
   readonly isAwaited: boolean;
   readonly continuation: AppendOptions['continuation'];
 }
 
-/** Writes a run that begins at once when it overtakes none and has a slot, waits otherwise, or fails in a full queue. */
+/** Writes a run: running if it overtakes none and has a slot, else queued, or failed if its queue is full. */
 function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: boolean } {
   const { emission, target, isAwaited, continuation } = caused;
   const { runnable, via, subscriptionId } = target;
@@ -69,7 +69,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
   const besideHooks = isBesideHooks(runnable, { sourceType: emission.sourceType, isAwaited });
   const room = queue.room(runnable);
   const { waiting } = queue;
-  // While runs of it wait, a new one waits behind them.
+  // A new run waits behind those of the same workflow or source.
   const isFirst = waiting === 0 || besideHooks;
   const mayBegin = room > 0 && queue.hasSlot(runnable, besideHooks);
   const taken = isFirst && mayBegin && log.takeRun(runnable, besideHooks);
@@ -108,9 +108,9 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
       resumed: null,
     });
   } else if (!isFull) {
-    // Behind others that may not begin yet there is nothing for a tick to do: it knows when the first of them may.
+    // Behind runs that may not begin yet, a claim finds nothing: it knows when the first of them may begin.
     log.claims.runsWaiting ||= isFirst || room > 0;
-    // While as many run as may, no other process could take it either.
+    // With the concurrency used up, no other process could claim it either.
     if (mayBegin) log.wakeOthers('runs');
   }
   return { run, isRefused: isFull };
@@ -122,10 +122,10 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
   return { entry: emission.entry, code: fault.code };
 }
 
-/** Counts a repeat of a notice instead of sending it, and returns why; null: the mail is to be sent, and opens a window. */
+/** Counts a repeat of a notice instead of sending it. Returns the reason; null: the mail is to be sent, and opens a window. */
 function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
   if (digestKey === null) return null;
-  // A window that is over, and that no tick has closed yet, still counts.
+  // A window that is over but not yet closed still counts.
   const window = log.digestWindow(ownerId, digestKey);
   if (window) {
     const reason = whyCounted({ closesAtMs: window.closesAtMs, repeats: window.repeats + 1 });
@@ -139,7 +139,7 @@ function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): s
   return null;
 }
 
-/** Writes a delivery that goes at once when it overtakes none and has a slot, waits otherwise, or is held. */
+/** Writes a delivery: sending if it overtakes none and has a slot, else pending, or held. */
 function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarget): void {
   const { kind, via } = target;
   const isMail = kind === 'mail';

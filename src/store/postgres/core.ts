@@ -1,4 +1,4 @@
-// What the store's files share, built once by open.ts. Verbs of the log also need its batch: LogCore in log/batch.ts.
+// What the files of the store share, built once by open.ts. Verbs of the log also need its batch: LogCore in log/batch.ts.
 
 import type { Seal } from '../seal/seal.ts';
 import type { ClaimCursors } from './claims/claim-cursor.ts';
@@ -13,19 +13,19 @@ import type { Routes } from './log/routes.ts';
 import type { HotTableVacuum } from './maintenance/vacuum.ts';
 
 export interface Core {
-  /** Reads. */
+  /** Reads, and writes of one statement. */
   readonly pool: Pool;
-  /** Claims by the ticks. */
+  /** Claims of ticks. */
   readonly claims: TransactionConnection;
   readonly cursors: ClaimCursors;
   readonly retryShares: RetryShares;
   readonly leased: LeasedRows;
-  /** Writes of the configuration, and the odd ones. */
+  /** Writes of the configuration and of maintenance. */
   readonly config: TransactionConnection;
-  /** Writes of data stores: code that writes much holds up no configuration, nor that the code. */
+  /** Writes of data stores, so that code which writes much and the configuration do not delay each other. */
   readonly data: TransactionConnection;
   readonly routes: Routes;
-  /** Who this process is among those that share the database. */
+  /** The identity of this process among those that share the database. */
   readonly node: Node;
   readonly notices: Notices;
   readonly vacuum: HotTableVacuum;

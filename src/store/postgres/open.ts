@@ -39,31 +39,31 @@ import { orderVerbs } from './runs/run-orders.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; several hosts by commas, for a failover. */
   readonly url: string;
-  /** Null: the database's own clock. In tests, one that stands in for it. */
+  /** Null: the database's own clock. Tests pass another one. */
   readonly clock: Clock | null;
   readonly random: Random;
   /** Names this process in the database's list of sessions. */
   readonly nodeName: string;
   readonly version: string;
   readonly log: Log;
-  /** The first one wraps the key that seals the store's secrets. Without any, that key is stored unwrapped. */
+  /** The first one wraps the key that seals the store's secrets. Without any, the key is stored unwrapped. */
   readonly secretKeys?: readonly SecretKey[];
 }
 
 const MARK_BYTES = 15;
-/** For reading and the odd write; with those for transactions and the listener, a process has five more. */
+/** Connections of the pool; transactions and the listener need five more. */
 const POOL_CONNECTIONS = 6;
 
-/** The operator chooses one key for all processes: no process can make one for the others. */
+/** A process cannot make a key for the others: the operator sets one for all. */
 const BARE_KEY =
   'the key that seals the secrets of this store is stored in the database unwrapped: every reader of the database, or of a backup of it, can open them. Set the same ERRAND_SECRET_KEY for every process, and it is wrapped with that at the next start';
 
-/** Connects, migrates and joins the others. Throws `StoreUnavailable` when it cannot. */
+/** Connects, migrates and joins the other nodes. Throws `StoreUnavailable` when it cannot. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   return (await openInspectable(options)).store;
 }
 
-/** The same, with a look at the SQL that the log's writes and the claims have sent: for the test of their plans. */
+/** The same, and returns the SQL that writes of the log and claims have sent: for the test of their plans. */
 export async function openInspectable(options: PostgresOptions): Promise<{ store: Store; statements: () => string[] }> {
   const { random, nodeName: name, version, log, secretKeys = [] } = options;
   const connection = { url: options.url, name: `errand ${name}` };
@@ -128,7 +128,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.batch.close();
-    // The other nodes see at once that it is gone; if that cannot be written, when its lease expires.
+    // If this cannot be written, the other nodes notice when the lease expires.
     await core.node.leave().catch(() => undefined);
     await closeAll();
   };

@@ -1,4 +1,4 @@
-/** The first rows that have no more than so many bytes together, and at least one. */
+/** Returns the first rows that have at most `maxBytes` together, and at least one. */
 export function few<T extends { readonly bytes?: unknown }>(rows: readonly T[], maxBytes: number): readonly T[] {
   let sum = 0;
   const end = rows.findIndex(({ bytes }) => {

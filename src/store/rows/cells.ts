@@ -1,9 +1,9 @@
-// Reads the cells of a row, each by the type that its column has. A cell of another type is a bug or a damaged file: it
-// throws here, with the column's name, and does not travel on as something that it is not.
+// Reads the cells of a row by the types of their columns. A cell of another type is a bug or a damaged file: the read throws
+// with the column's name.
 
 import type { Row } from './rows.ts';
 
-/** Returns a text. `T`: the words that the column can have, where its writers allow only these. */
+/** Returns a text. `T`: the only texts that the column can have. */
 export function text<T extends string = string>(row: Row, column: string): T {
   const cell = row[column];
   if (typeof cell !== 'string') throw wrong(column, 'a text', cell);
@@ -24,7 +24,7 @@ export function numberOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : number(row, column);
 }
 
-/** As `number`; null also for a column that the statement does not read. */
+/** As `numberOrNull`; null also for a column that the statement does not read. */
 export function numberIfRead(row: Row, column: string): number | null {
   return row[column] === undefined ? null : numberOrNull(row, column);
 }
@@ -43,7 +43,7 @@ export function bytes(row: Row, column: string): Uint8Array {
   return cell;
 }
 
-/** Returns what a column of JSON text holds. `T`: what its writers put there. */
+/** Returns the value of a column of JSON text. `T`: the type that its writers put there. */
 export function json<T>(row: Row, column: string): T {
   return JSON.parse(text(row, column));
 }

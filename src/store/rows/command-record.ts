@@ -1,18 +1,17 @@
-// A record of the audit log of what a command does to a whole store (`errand store rekey`, `move`): it is written by the
-// transaction that does it, where none of the store's verbs are, so its statement stands here for both databases. It stands
-// in the log of the first owner, who is the operator's.
+// The audit record of a command on a whole store (`errand store rekey`, `move`), for both databases. The transaction of the
+// command writes it, without the store's verbs, into the log of the first owner, which is the operator's.
 
 export interface CommandRecord {
   readonly id: string;
-  /** Who called the command. */
+  /** The caller of the command. */
   readonly label: string;
-  /** As an `operationId`. */
+  /** In the form of an `operationId`. */
   readonly operation: string;
   readonly command: string;
   readonly atMs: number;
 }
 
-/** `place`: how the database writes the nth value, from 1. A store without owners has no log, and gets no record. */
+/** `place`: the placeholder of the nth value, from 1. A store without owners has no log, and gets no record. */
 export function insertCommandRecord(
   record: CommandRecord,
   place: (n: number) => string,

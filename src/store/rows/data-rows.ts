@@ -1,4 +1,4 @@
-// What both backends make of the rows of accounts and data stores.
+// Rows of accounts and data stores, for both backends.
 
 import type { Account, DataRecord, DataStore } from '../../domain/data.ts';
 import type { Seal } from '../seal/seal.ts';

@@ -1,4 +1,4 @@
-// What both backends make of the rows of deliveries.
+// Rows of deliveries, for both backends.
 
 import { type ClaimedDelivery, type DueBy, kindOf } from '../../domain/delivery/delivery.ts';
 import { type DeliveryProgress, triggerOf } from '../../domain/delivery/progress.ts';

@@ -1,6 +1,5 @@
-// Rows of deployments to records and back. Their props are sealed. What is long of their code stands apart, by its hash, so
-// that it is stored once: 5,000 sources of one component have 200 KB of it in common. What is short stays in the step,
-// where it takes less than its hash would.
+// Rows of deployments to records and back. Their props are sealed. Long code is stored apart and once, by its hash: 5,000
+// sources of one component share 200 KB of it. Short code stays in the step, where it takes less than its hash would.
 
 import { createHash } from 'node:crypto';
 import type { Deployment, Step } from '../../domain/resource.ts';
@@ -11,8 +10,8 @@ import type { Row } from './rows.ts';
 import { splitProps, withProps } from './step-props.ts';
 
 /**
- * Steps as JSON text, and the code that they name by its hash. That is JSON text, too: code may have in it what no column
- * of text takes.
+ * Steps as JSON text, and the code that they name by its hash. The code is JSON text, too: it may have characters that no
+ * column of text takes.
  */
 export interface KeptCode {
   readonly steps: string;
@@ -46,7 +45,7 @@ function setApart(steps: readonly Step[]): KeptCode {
   return { steps: JSON.stringify(kept), codes };
 }
 
-/** A row with the code that it names, as the text of a JSON object by hash (`codes`); null: it names none. */
+/** Reads a row. `codes`: the code that it names, as the text of a JSON object by hash; null: it names none. */
 export function toDeployment(row: Row, seal: Seal): Deployment {
   const id = text(row, 'id');
   const codes = new Map(Object.entries(jsonOrNull<Record<string, string>>(row, 'codes') ?? {}));

@@ -1,4 +1,4 @@
-// What both backends make of the rows of the log. They keep the flags of an emission in ways of their own.
+// Rows of the log, for both backends. Each stores the flags of an emission differently.
 
 import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
@@ -11,12 +11,12 @@ import { openBody } from '../seal/sealed-requests.ts';
 import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
-/** Whether what it emits has a list. */
+/** Returns whether lists show the emissions of an emitter. */
 export function isListed(emitterId: string): boolean {
   return /^(p|dc|wh)_/.test(emitterId);
 }
 
-/** What reading an emission takes. */
+/** What reads of emissions need. */
 export interface EmissionReader {
   readonly storeTag: string;
   readonly seal: Seal;
@@ -56,7 +56,7 @@ export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: 
   };
 }
 
-/** Of a row with the flags as columns. */
+/** Reads a row that has the flags as columns. */
 export function toEmission(row: Row, reader: EmissionReader): Emission {
   return emissionOf(row, reader, {
     verified: flag(row, 'verified'),
@@ -65,7 +65,7 @@ export function toEmission(row: Row, reader: EmissionReader): Emission {
   });
 }
 
-/** What a source's emission never has: an emission that waits for its time has no columns for it. */
+/** Columns that `later_emissions` lacks: emissions of sources never use them. */
 export const NOT_OF_SOURCES = {
   cause_delivery: null,
   code: null,
@@ -92,7 +92,7 @@ export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): 
   };
 }
 
-/** Of a run's row: what it waits for. */
+/** Returns the wait of a run's row; null: it does not wait. */
 export function toWait(row: Row): Wait | null {
   return row.wait_kind === null ? null : { kind: text<WaitKind>(row, 'wait_kind'), dueAtMs: number(row, 'due_at_ms') };
 }
@@ -136,7 +136,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   };
 }
 
-/** `facts`: counters by name. One below zero is wrong, and shown as zero until it is corrected. */
+/** `facts`: counters by name. A counter below zero is wrong, and shown as zero until it is corrected. */
 export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
   const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
     Object.fromEntries(states.map((state) => [state, Math.max(0, facts.get(`${kind}.${state}`) ?? 0)])) as Record<

@@ -1,4 +1,4 @@
-// What both backends make of the row of an operation.
+// Rows of operations, for both backends.
 
 import type { Operation, OperationCursor, OperationState, ResendableState } from '../../domain/operation.ts';
 import { flag, number, numberOrNull, text, textOrNull } from './cells.ts';
@@ -7,7 +7,7 @@ import type { Row } from './rows.ts';
 export const GONE = 'The webhook was deleted.';
 const INACTIVE = 'The webhook is not active: what is left is sent again once it is enabled.';
 
-/** A row of `operations`, with `is_active` of its webhook where its reason is to be told. */
+/** Reads a row of `operations`, with `is_active` of its webhook if the record's reason is needed. */
 export function toOperation(row: Row): Operation {
   const state = text<OperationState>(row, 'state');
   const total = flag(row, 'is_counted') ? number(row, 'total') : null;
@@ -24,7 +24,7 @@ export function toOperation(row: Row): Operation {
     state,
     total,
     resent,
-    // Some that were in another state when they were counted may have come into one of these since.
+    // Deliveries may have come into one of the states since they were counted.
     passedOver: state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
     updatedAtMs: number(row, 'updated_at_ms'),
     endedAtMs: numberOrNull(row, 'ended_at_ms'),

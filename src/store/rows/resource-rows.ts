@@ -1,4 +1,4 @@
-// What both backends make of the rows of owners, keys, triggers and subscriptions. Flags are booleans, or 0 and 1.
+// Rows of owners, keys, triggers and subscriptions, for both backends.
 
 import type { ApiKey, Scope } from '../../domain/keys.ts';
 import type { Owner, Schedule, Subscription, Trigger, Via } from '../../domain/resource.ts';

@@ -1,2 +1,2 @@
-/** A row as either backend gives it. Who reads it says what its cells are. */
+/** A row of either backend. `cells.ts` reads its cells. */
 export type Row = Readonly<Record<string, unknown>>;

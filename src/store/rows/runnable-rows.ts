@@ -1,5 +1,4 @@
-// Rows of workflows and sources to records and back. What is secret is sealed: what the code gets as its environment, and
-// props. Flags are booleans, or 0 and 1.
+// Rows of workflows and sources to records and back. Settings, which have the environment of the code, and props are sealed.
 
 import {
   DEFAULT_SETTINGS,
@@ -49,7 +48,7 @@ export function toSource(row: Row, seal: Seal): Source {
   };
 }
 
-/** The columns that hold secrets, as they are kept. */
+/** Returns the sealed columns. */
 export function runnableCells(
   record: RunnableRow,
   seal: Seal,

@@ -1,9 +1,9 @@
-// The props of a deployment's steps stand in a column of their own, since they are secret and code is not.
+// The props of a deployment's steps have a column of their own, since they are secret and code is not.
 
 import type { ComponentProps } from '../../domain/props.ts';
 import type { Step } from '../../domain/resource.ts';
 
-/** The steps without their props, and these by namespace as JSON text; null: none has any. */
+/** Returns the steps without their props, and the props by namespace as JSON text; null: no step has any. */
 export function splitProps(steps: readonly Step[]): { readonly plain: readonly Step[]; readonly props: string | null } {
   const all = steps.flatMap(({ namespace, props }) => (props === undefined ? [] : [[namespace, props] as const]));
   if (all.length === 0) return { plain: steps, props: null };

@@ -1,4 +1,4 @@
-// Rows to webhooks and back. What is secret is sealed.
+// Rows of webhooks to records and back. Settings and secrets are sealed.
 
 import {
   DEFAULT_WEBHOOK_SETTINGS,
@@ -27,13 +27,13 @@ export function toWebhook(row: Row, seal: Seal): Webhook {
   };
 }
 
-/** A setting that is not there has its default. */
+/** Reads the settings; a missing one has its default. */
 function toWebhookSettings(row: Row, seal: Seal): WebhookSettings {
   const settings = seal.open(text(row, 'settings'), webhookSettingsPlace(text(row, 'id')));
   return { ...DEFAULT_WEBHOOK_SETTINGS, ...(JSON.parse(settings) as Partial<WebhookSettings>) };
 }
 
-/** The columns that hold what is sealed. */
+/** Returns the sealed columns. */
 export function sealedCells({ id, settings, secrets }: Webhook, seal: Seal): { settings: string; secrets: string } {
   return {
     settings: seal.seal(JSON.stringify(settings), webhookSettingsPlace(id)),

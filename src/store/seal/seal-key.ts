@@ -1,10 +1,10 @@
-// The key that seals a store's secrets stands in the store itself, wrapped with the operator's key: so that key can be
-// replaced without touching a row, a wrong one is noticed at once, and the rows move to another store as they are.
+// The key that seals a store's secrets is kept in the store, wrapped with the operator's key. So the operator's key can be
+// replaced without changing a row, a wrong one is noticed at once, and rows move to another store unchanged.
 //
-// `meta` has it as one line, which says how it is to be read:
-//   wrapped1:hkdf:<salt>:<sealed>     with a key that Errand made: 256 random bits, which nothing makes stronger
-//   wrapped1:scrypt:<salt>:<sealed>   with any other: a person may have chosen it, so each guess is made to cost
-//   bare1:<key>                       not wrapped: several processes, and no key that all of them know
+// `meta` has it as one line that names its format:
+//   wrapped1:hkdf:<salt>:<sealed>     with a key that Errand made: 256 random bits need no stretching
+//   wrapped1:scrypt:<salt>:<sealed>   with any other key: a person may have chosen it, so each guess must be expensive
+//   bare1:<key>                       not wrapped: several processes without a key that all of them know
 
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto';
 import { StoreUnavailable } from '../contract/store.ts';
@@ -13,24 +13,24 @@ import { createSeal, isSealed } from './seal.ts';
 /** A key of the operator. */
 export interface SecretKey {
   readonly key: string;
-  /** Where it comes from, for people: a setting or a file. */
+  /** Its origin, for people: a setting or a file. */
   readonly from: string;
-  /** Everybody who opens the store has it: a key that stands there bare is wrapped with it. */
+  /** All processes that open the store have it, so it wraps a bare key. */
   readonly isShared: boolean;
 }
 
 export interface SealKey {
   /** 32 bytes. */
   readonly key: Uint8Array;
-  /** What is to stand in the store from now on; null: what stands there. */
+  /** The line that replaces the one in the store; null: no change. */
   readonly replacement: string | null;
   readonly isBare: boolean;
 }
 
-/** The operator's key is missing or another one. The message says which. */
+/** The operator's key is missing or wrong. The message says which. */
 export class SecretKeyRefused extends StoreUnavailable {}
 
-/** Of the row in `meta`. */
+/** The name of its row in `meta`. */
 export const SEAL_KEY = 'seal_key';
 
 const KEY_BYTES = 32;
@@ -38,23 +38,23 @@ const SALT_BYTES = 16;
 const PLACE = 'the key of this store';
 const WRAPPED = 'wrapped1';
 const BARE = 'bare1';
-/** What Errand makes begins with it. */
+/** The prefix of keys that Errand makes. */
 const MADE = 'esk_';
 const MADE_FORM = /^esk_[A-Za-z0-9_-]{43}$/;
 const HKDF_INFO = 'errand seal key';
-/** 32 MiB and about 0.1 s a guess, and a start. They belong to the format: others need another name. */
+/** 32 MiB and about 0.1 s for each guess, and for each start. Part of the format: other parameters need another format name. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 type Derivation = 'hkdf' | 'scrypt';
 
-/** `bytes`: 32 random ones. */
+/** Returns a new key as text. `bytes`: 32 random ones. */
 export function spellSecretKey(bytes: Uint8Array): string {
   return MADE + Buffer.from(bytes).toString('base64url');
 }
 
 /**
- * Opens what the store has (null: nothing yet, a key is made). The first of `keys` is the one that it is to be wrapped
- * with; the others may have wrapped it before. Throws `SecretKeyRefused`.
+ * Opens the kept key (null: makes a new one). The first of `keys` is to wrap it; the others may have wrapped it before.
+ * Throws `SecretKeyRefused`.
  */
 export function openSealKey(kept: string | null, keys: readonly SecretKey[]): SealKey {
   const [first] = keys;
@@ -76,12 +76,12 @@ export function openSealKey(kept: string | null, keys: readonly SecretKey[]): Se
   throw refusal(keys);
 }
 
-/** The same key wrapped with `to`. Throws `SecretKeyRefused` when none of `keys` opens it. */
+/** Returns the kept key wrapped with `to`. Throws `SecretKeyRefused` when none of `keys` opens it. */
 export function rewrapped(kept: string | null, keys: readonly SecretKey[], to: string): string {
   return wrap(openSealKey(kept, keys).key, to);
 }
 
-/** Returns, in words, which key opens what is kept. */
+/** Returns in words which key opens the kept key. */
 export function openedWith(kept: string | null, keys: readonly SecretKey[]): string {
   if (kept === null || !isWrapped(kept)) return 'no key';
   const opener = keys.find(({ key }) => unwrap(kept, key) !== null);
@@ -110,7 +110,7 @@ function wrap(key: Uint8Array, secretKey: string): string {
   return [WRAPPED, derivation, salt.toString('base64'), sealed].join(':');
 }
 
-/** Null: it was wrapped with another key. */
+/** Returns the key; null: it was wrapped with another key. */
 function unwrap(kept: string, secretKey: string): Uint8Array | null {
   const [, derivation, salt = '', ...rest] = kept.split(':');
   const sealed = rest.join(':');
@@ -130,7 +130,7 @@ function derive(derivation: Derivation, secretKey: string, salt: Uint8Array): Ui
 
 function unknownFormat(): SecretKeyRefused {
   return new SecretKeyRefused(
-    'the key that seals the secrets of this store is kept in a way that this program does not know: it was written by a newer Errand, or is damaged',
+    'the key that seals the secrets of this store has an unknown format: a newer Errand wrote it, or it is damaged',
   );
 }
 

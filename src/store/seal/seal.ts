@@ -1,28 +1,28 @@
-// What is secret in a store's rows is sealed: AES-256-GCM with a key that is not in the rows. Each sealed text is bound to
-// where it stands, so that it opens nowhere else.
+// Seals secrets in a store's rows: AES-256-GCM with a key that is not in the rows. A sealed text is bound to its place, and
+// opens nowhere else.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Seal {
-  /** `place`: what it belongs to, e.g. `webhook wh_…`. */
+  /** Seals a text. `place`: the record that it belongs to, e.g. `webhook wh_…`. */
   seal(plain: string, place: string): string;
-  /** Throws when the text was changed, moved or never sealed, or the key is another one. An empty object or list may be there plain: salvage writes them. */
+  /** Opens a text. Throws when it was changed, moved, never sealed, or sealed with another key. Opens a plain `{}` or `[]`: salvage writes them. */
   open(text: string, place: string): string;
-  /** The same, for what is seldom opened twice, and may be long. */
+  /** The same without a cache, for long texts that are seldom opened twice. */
   openOnce(text: string, place: string): string;
-  /** 32 bytes for that purpose and no other; the same for as long as the store lives. */
+  /** Returns 32 bytes for one purpose, the same for the life of the store. */
   derive(purpose: string): Uint8Array;
 }
 
 const CIPHER = 'aes-256-gcm';
-/** What is sealed begins with it: the format, with its cipher. */
+/** The prefix of sealed texts: it names the format and its cipher. */
 const MARK = 'sealed1:';
-/** What hides nothing. */
+/** Plain texts that hide nothing. */
 const EMPTY: ReadonlySet<string> = new Set(['{}', '[]']);
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-/** Of what was opened. */
+/** The size of the cache of opened texts. */
 const KEPT_CHARS = 16 * 1024 * 1024;
 
 export function isSealed(text: string): boolean {
@@ -31,7 +31,7 @@ export function isSealed(text: string): boolean {
 
 /** `key`: 32 bytes. */
 export function createSeal(key: Uint8Array): Seal {
-  // Webhooks are read with every claim of theirs: what was opened once is kept.
+  // Every claim of a delivery reads its webhook, so opened texts are cached.
   const opened = new Map<string, string>();
   let keptChars = 0;
 
@@ -52,9 +52,9 @@ export function createSeal(key: Uint8Array): Seal {
 
   function openOnce(text: string, place: string): string {
     if (EMPTY.has(text)) return text;
-    if (!isSealed(text)) throw new Error('what should be sealed is not');
+    if (!isSealed(text)) throw new Error('a text that must be sealed is not');
     const bytes = Buffer.from(text.slice(MARK.length), 'base64');
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('what was sealed is not whole');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed text is cut short');
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
     return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');

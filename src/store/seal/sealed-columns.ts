@@ -1,4 +1,4 @@
-// Where a store has secrets. Each sealed text is bound to its place: in another row, or another column, it does not open.
+// The columns that hold secrets. A sealed text is bound to its place: in another row or column it does not open.
 
 export interface SealedColumn {
   readonly table: string;
@@ -25,5 +25,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'accounts', column: 'fields', place: accountFieldsPlace },
 ];
 
-/** Rows at a time, when all of them are looked through. */
+/** Rows that one step reads, when all are read. */
 export const ROWS_PER_STEP = 200;

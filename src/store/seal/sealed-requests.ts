@@ -1,5 +1,5 @@
-// Requests that code asked for hold credentials, in headers, address or body: what such an emission says is sealed as the
-// columns of sealed-columns.ts are, in the place of its body. All other emissions are kept as they are, and cost nothing here.
+// Requests of code hold credentials in headers, address or body, so the bodies of their emissions are sealed, like the columns
+// of sealed-columns.ts. All other emissions are stored as they are, and cost nothing here.
 
 import { text, utf8 } from '../../domain/bytes.ts';
 import { type Emission, HTTP } from '../../domain/emission.ts';
@@ -7,13 +7,13 @@ import type { Seal } from './seal.ts';
 
 export const requestPlace = (entry: number): string => `request ${entry}`;
 
-/** An emission as it is kept. */
+/** Returns an emission as it is stored. */
 export function asKept(emission: Emission, seal: Seal): Emission {
   if (emission.name !== HTTP) return emission;
   return { ...emission, body: utf8(seal.seal(text(emission.body), requestPlace(emission.entry))) };
 }
 
-/** A body that was kept. */
+/** Returns the body of a stored emission. */
 export function openBody({ entry, name, body }: Pick<Emission, 'entry' | 'name' | 'body'>, seal: Seal): Uint8Array {
   return name === HTTP ? utf8(seal.openOnce(text(body), requestPlace(entry))) : body;
 }

@@ -1,4 +1,4 @@
-// What the store's files share, built once by open.ts.
+// What the files of the store share, built once by open.ts.
 
 import type { Clock } from '../../ports.ts';
 import type { Seal } from '../seal/seal.ts';
@@ -22,8 +22,8 @@ export interface Core {
   readonly clock: Clock;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
-  /** Grows with every opening; a lease of an earlier one belongs to a process that is gone. */
+  /** Grows with every opening; a lease of a lower one belongs to a process that is gone. */
   readonly boot: number;
-  /** Called when a counter was seen to be wrong. */
+  /** Called when a counter was found wrong. */
   readonly suspectCounters: () => void;
 }

@@ -1,6 +1,6 @@
-// Two connections to one file: all writes on one, all reads on the other (WAL: readers never wait for the writer).
-// A third file is only a lock: an exclusive SQLite transaction on it, held for as long as we live, which the operating
-// system drops when the process dies, however it dies. A pid file would need guessing whether its process still lives.
+// Two connections to one file: one for all writes, one for all reads (WAL: readers never wait for the writer). Another file is the
+// lock: this process holds an exclusive SQLite transaction on it, which the operating system drops when the process ends in any
+// way. With a pid file, one would have to guess whether its process still lives.
 
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -9,8 +9,8 @@ import { migrate } from './maintenance/schema.ts';
 import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
 
-// Pages of WAL, 4 MB, before a checkpoint copies them into the file, on the writer's thread: for what writes to a file that
-// no server uses. A server has wal/checkpointer.ts, and changes `synchronous` once it syncs by itself.
+// Pages of the WAL (4 MB) before SQLite copies them into the file, on the writer's thread: for commands. A server has
+// wal/checkpointer.ts, and changes `synchronous` once it syncs itself.
 const CHECKPOINT_PAGES = 1000;
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -54,7 +54,7 @@ export class Connection {
     }
   }
 
-  /** Returns how many rows it changed. */
+  /** Returns how many rows the statement changed. */
   run(sql: string, ...values: Value[]): number {
     try {
       return Number(this.#prepared(sql).run(...values).changes);
@@ -77,11 +77,11 @@ export interface Database {
   readonly writer: Connection;
   readonly reader: Connection;
   close(): void;
-  /** Closes it and leaves the files as they are. Closed in order, SQLite copies the WAL into the file, and deletes it. */
+  /** Closes without changing the files. A normal `close` copies the WAL into the file, and deletes it. */
   abandon(): void;
 }
 
-/** Reads as SQLite's own error for a damaged file. */
+/** Has the code of SQLite's own error for a damaged file. */
 class WalCut extends Error {
   readonly errcode = CORRUPT;
 
@@ -91,8 +91,8 @@ class WalCut extends Error {
 }
 
 /**
- * Opens and migrates the file at `path`, and holds it for this process alone. `look`: at it before anything is written.
- * Throws `StoreUnavailable` when another process holds it, or when its schema is newer than this program.
+ * Opens, locks and migrates the file at `path`. `look`: called before anything is written. Throws `StoreUnavailable` when another
+ * process has locked it, or its schema is newer than this program.
  */
 export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
   const lock = takeLock(path);
@@ -129,19 +129,19 @@ export function openDatabase(path: string, look: (writer: Connection) => void = 
   }
 }
 
-/** Closes it while another connection is open, one that cannot write: then nothing is copied from the WAL. */
+/** Closes the writer while a read-only connection is open: then SQLite copies nothing from the WAL. */
 function leave(writer: Connection, path: string): void {
   const guard = new Connection(path, true);
   try {
     guard.exec('SELECT count(*) FROM sqlite_schema');
   } catch {
-    // It has opened the WAL all the same.
+    // It has opened the WAL anyway.
   }
   writer.close();
   guard.close();
 }
 
-/** While `work` goes on, no server uses the store at `path`. Where no lock can be written, none could start either. */
+/** Keeps servers from using the store at `path` during `work`. If no lock can be written, no server could start either. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   let lock: DatabaseSync | undefined;
   try {
@@ -171,20 +171,20 @@ function takeLock(path: string): DatabaseSync {
   }
 }
 
-// SQLite's primary result codes for which storage, and not the statement, is at fault.
+// SQLite's primary result codes for errors of storage, not of statements.
 const STORAGE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 22, 23, 26]);
 
 const BUSY = 5;
 const CORRUPT = 11;
 
-/** Of a file that is no store, that others own, or that lies where nothing can be written. */
+/** Returns the error for a file that is no store, or cannot be read or written. */
 function openingError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
   if (code === null || !STORAGE_CODES.has(code)) return error;
   return new StoreUnavailable(`${path} cannot be opened: ${(error as Error).message}`, { cause: error });
 }
 
-/** The error as the store's callers shall see it. */
+/** Returns the error for the store's callers. */
 export function storageError(error: unknown): unknown {
   const code = primaryCode(error);
   const closed = (error as { code?: unknown }).code === 'ERR_INVALID_STATE';

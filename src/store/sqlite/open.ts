@@ -41,18 +41,18 @@ export interface SqliteOptions extends OperatorKeys {
   readonly random: Random;
   readonly log?: Log;
   /**
-   * Called once, when a sync has failed: it is not known any more what is on disk, and the store neither reads nor writes
-   * from then on. The process must end; the next start goes by what is there.
+   * Called once, when a sync has failed: it is unknown what is on disk, and the store no longer reads or writes. The process must
+   * end; the next start uses what is there.
    */
   readonly onLost?: (failure: SyncFailed) => void;
-  /** For tests: stands in for fdatasync. */
+  /** Tests replace fdatasync with it. */
   readonly syncFile?: SyncFile;
 }
 
-/** SQLite's result code for a disk that is full: as much as there is room for can be read and written all the same. */
+/** SQLite's result code for a full disk: the store can still be read, and written as far as there is room. */
 const FULL = 13;
 
-/** One file has one node: there are no other nodes to notify. */
+/** One file has one node, so there are no other nodes. */
 const ALONE: Omit<NodeStore, 'listen'> = {
   beat: async () => ({ cancel: [], isRescueDue: false }),
   answerRun: async () => undefined,
@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return openInspectable(options).store;
 }
 
-/** The same, with a look at the SQL that it has prepared so far: for the test of query plans. */
+/** The same, and returns the SQL that the store has prepared: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
   const { clock } = options;
   const { database, key, numbers, openRuns, queues, storeTag, boot } = begin(options);
@@ -113,7 +113,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   };
   const store: Store = {
     ...showingWhatIsSynced(verbs, { batch, commits }),
-    // No caller knows the address of a trigger that is not on disk yet, and what a call leads to is a write.
+    // Waits for no sync: no caller knows the address of a trigger that is not on disk yet, and each call leads to a write.
     triggerByKey: verbs.triggerByKey,
     ...ALONE,
     listen: (heard) => {
@@ -132,7 +132,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
       await batch.close();
       await checkpointer.stop();
       wal.close();
-      // Copied into the database, what is not on disk would be taken for what is.
+      // A copy into the database would make commits of a failed sync look safe.
       if (commits.refusal) database.abandon();
       else database.close();
     },
@@ -140,7 +140,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   return { store, statements: () => [...writer.prepared, ...reader.prepared] };
 }
 
-/** All that is read at a start comes before anything is written: a damaged store stays as it is. */
+/** Reads everything before anything is written, so that a damaged store stays as it is. */
 function begin(options: SqliteOptions) {
   const { path, clock, random } = options;
   let checked: SealKey | null = null;
@@ -166,7 +166,7 @@ interface Syncing {
   readonly checkpointer: Checkpointer;
 }
 
-/** From now on commits do not wait for the disk; see wal/. `holdCommits`: as of Batch. */
+/** Replaces SQLite's own syncs, so that commits do not wait for the disk; see wal/. `holdCommits`: `Batch.hold`. */
 function beginSyncing(options: SqliteOptions, database: Database, holdCommits: () => () => void): Syncing {
   const { path, log, syncFile, onLost } = options;
   const { writer } = database;
@@ -193,8 +193,8 @@ function beginSyncing(options: SqliteOptions, database: Database, holdCommits: (
 }
 
 /**
- * A process that ended after a sync that failed has left a WAL that this machine shows and the disk may not have. Its pages
- * are copied into the database and synced, and the next commit begins the WAL again.
+ * Copies the WAL into the database and syncs it; the next commit begins the WAL again. After a failed sync, an earlier process may
+ * have left a WAL that the system's cache has and the disk does not.
  */
 function copyWal(writer: Connection): void {
   try {

@@ -1,6 +1,6 @@
-// Where claims go on: each begins behind the listener that the last one served last.
+// Cursors of claims: each claim begins behind the listener that the last one served last, so small claims are fair, too.
 
-/** Where the last claim ended: the next one begins behind it, so that small claims are in turn too. */
+/** The listener that the last claim served last. */
 export interface ClaimCursor {
   readonly listenerId: string;
   readonly ownerId: string;
@@ -13,7 +13,7 @@ export interface ClaimCursors {
 
 export const FIRST_CURSOR: ClaimCursor = { listenerId: '', ownerId: '' };
 
-/** Those behind the last one served first, and around to it; ids are compared as the database does, byte by byte. */
+/** Returns the items behind the cursor first, then the others. Ids are compared as in the database, byte by byte. */
 export function behindCursor<T>(found: readonly T[], last: ClaimCursor, of: (item: T) => ClaimCursor): T[] {
   const keyOf = ({ listenerId, ownerId }: ClaimCursor): string => `${listenerId} ${ownerId}`;
   const lastKey = keyOf(last);

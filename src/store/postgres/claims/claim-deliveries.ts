@@ -1,5 +1,5 @@
-// Claims due deliveries: what store/log/round-robin.ts grants the listeners that have something due. Of an ordered webhook the
-// lowest number alone, and of one that is paused nothing. Beside the batch, as claims of runs are.
+// Claims due deliveries, as store/log/round-robin.ts grants them to listeners: of an ordered webhook only the lowest number, of
+// a paused one none. In a transaction of its own, like claims of runs.
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
@@ -19,7 +19,7 @@ import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts'
 import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
 
-/** Webhooks looked at in one claim, or as many as it may take. */
+/** Listeners that one claim looks at; more if its limit is higher. */
 const CANDIDATES = 200;
 
 export async function claimDeliveries(
@@ -40,7 +40,7 @@ export async function claimDeliveries(
         hasRetries: found.some(({ due }) => due.retrying > 0),
       };
       const wanted = grant(found, granting);
-      // Not held while queues are being locked: see claim-runs.ts.
+      // Slots are given back while queues are being locked: see claim-runs.ts.
       dropAll(wanted, admission);
       const { locked, queues } = await lockQueues(core, tx, { candidates: [...wanted.granted.keys()], nowMs });
       const granted = grant(locked, granting);
@@ -55,7 +55,7 @@ export async function claimDeliveries(
       );
       const inVain = isCut && granted.granted.size === 0 ? seen : 0;
       const ready = inVain === 0 ? 0 : await countReady(core, tx, nowMs);
-      // Where many have no slots free, those behind them are looked at next.
+      // If many listeners have no free slot, the next claim looks at those behind them.
       const cursor = claimed.cursor ?? (inVain > 0 ? found.at(-1) : undefined);
       const nextDueAtMs = next[0] ? numberOrNull(next[0], 'at') : null;
       return { ...claimed, cursor, nowMs, nextDueAtMs, inVain, ready, retries: granted.retries };
@@ -66,7 +66,7 @@ export async function claimDeliveries(
     const { listenerId, ownerId } = claimed.cursor ?? core.cursors.deliveries;
     core.cursors.deliveries = { listenerId, ownerId };
     core.retryShares.retries = retries;
-    // And at once, until all were.
+    // It follows at once, until all listeners were looked at.
     const nextDueAtMs = core.retryShares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
@@ -85,16 +85,16 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
 interface Found {
   readonly found: Candidate[];
   readonly nowMs: number;
-  /** Queues that were looked at, and whether there may be more. */
+  /** How many queues were looked at, and whether there may be more. */
   readonly seen: number;
   readonly isCut: boolean;
 }
 
-/** Of `listener_queues AS l` and `now`: what goes next is due, and its webhook is not paused. */
+/** A condition on `listener_queues AS l`: the next delivery is due at `now`, and the webhook is not paused. */
 const isReady = (now: string): string =>
   `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
 
-/** All that a claim would come to, one after the other. */
+/** Counts the queues that claims would look at. */
 async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
   const [row] = await tx.query(
     `SELECT count(*) AS n FROM listener_queues AS l WHERE NOT is_run AND ${isReady('$1::bigint')} AND ${isFor('$2', '$1::bigint')}`,
@@ -104,7 +104,7 @@ async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
   return row ? number(row, 'n') : 0;
 }
 
-/** Queues with something due that no other node is sending to, or keeps. */
+/** Finds queues with a due delivery that no other node sends to or keeps. */
 async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   const { listenerId, ownerId } = core.cursors.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
@@ -134,7 +134,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     most,
   );
   const [first] = rows;
-  if (!first) throw new Error('a claim was told no time');
+  if (!first) throw new Error('the database returned no time');
   const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
   if (first.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
@@ -230,7 +230,7 @@ interface Locked {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their webhooks as they are by now: a change of a webhook locks its queue, too. */
+/** Locks queues, and reads their webhooks again: a change of a webhook locks its queue, too. */
 async function lockQueues(
   core: Core,
   tx: Tx,
@@ -262,7 +262,7 @@ async function lockQueues(
   return { locked, queues: new Map(rows.map((row) => [keyOf(listenerOf(row)), toQueue(row)])) };
 }
 
-/** With what was seen to be due; it may have become ordered since. */
+/** Returns a candidate with its current webhook, which may have become ordered. */
 function lockedCandidate(core: Core, row: Row, { due, ...of }: Candidate): Candidate {
   const party = toParty(core, row, of);
   if (!party.webhook?.settings.ordered) return { ...party, due };

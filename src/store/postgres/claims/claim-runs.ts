@@ -1,12 +1,10 @@
-// Claims queued runs in turn over workflows and sources. In a transaction of its own, beside the batch: it takes the queues
-// that it wants only where no other transaction has them locked, so it never waits.
+// Claims queued runs, round robin over owners and their workflows and sources. In a transaction of its own, beside the batch: it
+// skips queues that another transaction has locked, so it never waits.
 //
-// Slots are taken for queues that are locked by then, and not before: the end of a run has its queue locked, and
-// gives the freed slot to the next run. A claim that had taken that slot would get nothing, and neither would the end of the
-// run: what waits would wait for the poll.
+// Slots are taken only for queues that the claim has locked. The end of a run has its queue locked, and gives the freed slot to
+// the next run; if a claim had taken that slot before, both would get nothing, and the queue would wait for the poll.
 //
-// A throttled workflow whose next run may not begin yet is ready when it may, and not looked at before. A claim that finds one
-// that is ready too early puts that right.
+// The queue of a throttled workflow becomes ready when its next run may begin. A claim corrects a queue that is ready too early.
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
@@ -24,7 +22,7 @@ import { cancelOrphanedRuns } from '../runs/orphaned-runs.ts';
 import { claimRunRows, startOf } from './claim.ts';
 import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 
-/** Workflows and sources looked at in one claim. */
+/** Workflows and sources that one claim looks at. */
 const CANDIDATES = 200;
 const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms';
 
@@ -33,7 +31,7 @@ interface Candidate {
   readonly queue: ListenerQueue;
   readonly waiting: number;
   readonly free: number;
-  /** Left by its throttle. */
+  /** How many runs its throttle lets begin. */
   readonly room: number;
 }
 
@@ -84,7 +82,7 @@ function dropAll(taken: Taken | undefined, admission: Admission): void {
   }
 }
 
-/** Of what is still to come; null: nothing is. */
+/** Returns the earliest time after `nowMs`, or null. */
 function earliest(times: readonly (number | null)[], nowMs: number): number | null {
   const next = times.filter((ms) => ms !== null && ms > nowMs).map(Number);
   return next.length === 0 ? null : Math.min(...next);
@@ -93,7 +91,7 @@ function earliest(times: readonly (number | null)[], nowMs: number): number | nu
 interface Found {
   readonly found: Candidate[];
   readonly nowMs: number;
-  /** When the next of those may begin that may not yet; null: there is none. */
+  /** When the next queue becomes ready that is not yet; null: there is none. */
   readonly nextReadyAtMs: number | null;
 }
 
@@ -116,7 +114,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
     core.clock.standMs(),
   );
   const [first] = rows;
-  if (!first) throw new Error('a claim was told no time');
+  if (!first) throw new Error('the database returned no time');
   const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
   if (first.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
@@ -140,7 +138,7 @@ function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): 
   return { runnable, queue, waiting: queue.waiting, free: concurrencyOf(runnable) - queue.taken, room };
 }
 
-/** How many runs each workflow or source may start now: one each in turn, by owner first, until none may or the limit is reached. */
+/** Grants slots round robin, by owner first, until no workflow or source may start more or the limit is reached. */
 function grantInTurn(found: readonly Candidate[], limit: number, admission: Admission): Taken {
   const granted = new Map<Runnable, number>();
   let isMoreWaiting = false;
@@ -148,7 +146,7 @@ function grantInTurn(found: readonly Candidate[], limit: number, admission: Admi
   const candidates = found.map((candidate) => ({ ...candidate, ownerId: candidate.runnable.ownerId }));
   new OwnerRoundRobin().goRound(candidates, ({ runnable, waiting, free, room }) => {
     const count = granted.get(runnable) ?? 0;
-    // What its throttle holds back waits for its time, and not for slots.
+    // Throttled runs wait for their time, not for slots.
     if (count >= waiting || count >= room) return false;
     if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
       isMoreWaiting = true;
@@ -206,7 +204,7 @@ interface Locked {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
-/** With their workflows and sources as they are by now: a change of one locks its queue, too. */
+/** Locks queues, and reads their workflows and sources again: a change of one locks its queue, too. */
 async function lockQueues(
   { seal }: Core,
   tx: Tx,

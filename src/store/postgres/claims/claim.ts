@@ -1,6 +1,5 @@
-// Claiming rows: what was granted becomes ours, oldest first. Both kinds with one statement for any number of listeners.
-// The queues are locked by then, so no other process claims the same; the state is looked at again all the same, so that this
-// is right also where rows are not locked.
+// Claims granted rows, oldest first: one statement for runs and one for deliveries, for any number of listeners. The queues are
+// locked, so no other process claims the same rows; the statements check the state anyway.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { msOf } from '../../../domain/ids.ts';
@@ -17,7 +16,7 @@ import { pairKey } from '../log/batch-needs.ts';
 import type { BatchPlanner, Grant } from '../log/batch-planner.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 
-/** Of the emission, under names that the row's own columns do not have. */
+/** Columns of the emission that differ from the row's own. */
 const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,
   e.trace_id, e.lineage, e.hops, e.cause_run, e.cause_delivery, e.summary, e.item_id, e.item_ts, e.code, e.original_start,
   e.original_length, e.only_listener_id, e.digest_key, e.body`;
@@ -34,7 +33,7 @@ export interface Claiming {
   readonly seal: Seal;
 }
 
-/** At most `count` of the oldest queued runs of each. */
+/** Claims at most `count` of the oldest queued runs of each workflow or source. */
 export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Claiming): Promise<ClaimedRun[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query(
@@ -84,22 +83,22 @@ export interface WantedDeliveries {
   readonly ownerId: string;
   readonly listenerId: string;
   readonly count: number;
-  /** Of these, so many go to retries that are due before first attempts get the rest. */
+  /** So many of them are due retries, before first attempts get the rest. */
   readonly retries: number;
-  /** The lowest number alone, and only when it is due. */
+  /** Only the lowest number, and only when it is due. */
   readonly isOrdered: boolean;
 }
 
-/** What a claim of deliveries says; the webhook and the mail's address are the claimer's to add. */
+/** A claimed delivery; the caller adds the webhook and the mail's address. */
 export interface DeliveryClaim {
   readonly row: Row;
   readonly ownerId: string;
   readonly listenerId: string;
-  /** Before it was claimed. */
+  /** The state before the claim. */
   readonly state: 'pending' | 'retrying';
 }
 
-/** Of one queue in `wanted AS w`, the longest due first. `$7`: now. */
+/** Selects due deliveries of a queue in `wanted AS w`, the longest due first. `$7`: now. */
 const dueOf = (state: 'pending' | 'retrying', place: number): string =>
   `SELECT d.delivery, d.entry, d.due_at_ms, d.state, ${place} AS place FROM open_deliveries AS d
     WHERE NOT w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state = '${state}' AND d.due_at_ms <= $7::bigint
@@ -109,7 +108,7 @@ const HEAD = `SELECT * FROM (SELECT d.delivery, d.entry, d.due_at_ms, d.state, 4
     WHERE w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state IN ('pending', 'retrying')
     ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) AS head WHERE head.due_at_ms <= $7::bigint`;
 
-/** At most `count` of the due deliveries of each: some retries if so wanted, then first attempts, then retries. */
+/** Claims at most `count` due deliveries of each listener: `retries` retries, then first attempts, then other retries. */
 export async function claimDeliveryRows(
   tx: Tx,
   wanted: readonly WantedDeliveries[],
@@ -146,14 +145,14 @@ export async function claimDeliveryRows(
   return claims.sort(inOrder);
 }
 
-/** First attempts before retries, and the longest due first. */
+/** Compares claims: first attempts before retries, then the longest due first. */
 function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
   if (a.state !== b.state) return a.state === 'pending' ? -1 : 1;
   const byDue = number(a.row, 'was_due') - number(b.row, 'was_due');
   return byDue || number(a.row, 'delivery') - number(b.row, 'delivery');
 }
 
-/** Claims what the planner has granted, gives it to the verbs that it was granted to, and gives back slots that got nothing. */
+/** Claims rows for the planner's grants, and gives back slots without a row. */
 export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
   for (const queue of planner.goneWebhooks) await holdQueue(planner, tx, queue);
   const { node, storeTag, seal, retryShares } = planner.core;
@@ -164,7 +163,7 @@ export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
     runnable: grants[0]?.runnable as Runnable,
     count: sum(grants),
   }));
-  // An attempt that ended behind the one that granted may have paused the webhook.
+  // A later attempt of the batch may have paused the webhook.
   const mayGo = [...Map.groupBy(deliveries, ({ queue }) => queue)].filter(([queue]) => !queue.isPaused(planner.nowMs));
   const wantedDeliveries = mayGo.map(([queue, grants]) => ({
     ownerId: queue.ownerId,
@@ -188,7 +187,7 @@ function webhookOf(planner: BatchPlanner, queue: Grant['queue']): Webhook | null
   return isWebhook(queue.listenerId) ? (planner.webhook(queue.ownerId, queue.listenerId) ?? null) : null;
 }
 
-/** Nothing starts before it was created, and a number may be a little ahead of the clock. */
+/** Returns the start of these runs for their throttle: a run starts no earlier than its number, which may be ahead of the clock. */
 export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: number; atMs: number; nowMs: number } {
   return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
 }
@@ -238,7 +237,7 @@ export function countByState(claims: readonly DeliveryClaim[]): Served {
   return { pending, retrying: claims.length - pending };
 }
 
-/** Disables a webhook that wants no more, or failed for too long, for all nodes at once. What waits for it is held. */
+/** Disables a webhook for all nodes at once, and holds the deliveries that wait for it. */
 async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)

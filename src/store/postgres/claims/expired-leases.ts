@@ -1,8 +1,8 @@
-// Finds what no process executes any more: leased to a node that is gone, or with a lease that is over although its node
-// lives (code that is stuck). Nodes that stopped beating are marked gone first.
+// Finds runs and deliveries that no process executes: leased to a node that is gone, or with an expired lease of a living node
+// (stuck code). Nodes that stopped beating are marked as gone first.
 //
-// No node is judged by one that was itself cut off from the database until a lease ago: after an outage all of them
-// look dead at first. `steady` says so.
+// A node that was cut off from the database within the last lease judges no other node (`isSteady`): after an outage, all of
+// them look dead at first.
 
 import { LIMITS } from '../../../domain/limits.ts';
 import { number } from '../../rows/cells.ts';
@@ -19,7 +19,7 @@ export interface Expired {
   readonly deliveries: Row[];
 }
 
-/** Marks, finds and locks. Rows that another node rescues at this moment are left to it. */
+/** Marks nodes as gone, and locks expired rows. Rows that another node is rescuing are skipped. */
 export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   const nowMs = core.clock.nowMs();
   if (core.node.isSteady) {
@@ -32,7 +32,7 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   }
   const [runs, deliveries] = await Promise.all([
     tx.query(
-      // Through the queues, so that a long queue, or many that wait, are not read for the few that are under way.
+      // Through the queues, so that long queues are not read for the few runs under way.
       `SELECT o.run FROM listener_queues AS l CROSS JOIN LATERAL (
           SELECT run, node, lease_until_ms FROM open_runs
             WHERE runnable_id >= l.listener_id AND runnable_id <= l.listener_id AND due_at_ms IS NULL
@@ -67,7 +67,7 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   };
 }
 
-/** Looked at again with the lock: another node may have taken them back, and given them out, meanwhile. */
+/** Checked again under the lock: another node may have rescued the rows, and they may have been claimed again. */
 const STILL_EXPIRED = `(o.lease_until_ms <= $2::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;
 
 async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise<Row[]> {

@@ -1,5 +1,5 @@
-// What this process holds, by number. Only for the one case in which the database knows of leases that this process does
-// not: a commit whose answer was lost, and whose outcome was not known in time. What such a commit claimed is handed back.
+// The rows leased to this process, by number. Needed only when the database has leases that this process does not know: those of
+// a commit whose answer was lost, and whose outcome was not known in time. Such rows are released.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -27,7 +27,7 @@ interface Lease {
 export class LeasedRows {
   readonly runs = new Set<number>();
   readonly deliveries = new Set<number>();
-  /** Unknown at the last look already. A claim that has just been committed is unknown for a moment too. */
+  /** Leases that were unknown at the last look. A claim that was just committed is unknown for a moment, too. */
   #suspects = new Set<string>();
 
   add(claims: Pick<Claims, 'runs' | 'deliveries'>): void {
@@ -35,7 +35,7 @@ export class LeasedRows {
     for (const { delivery } of claims.deliveries) this.deliveries.add(delivery);
   }
 
-  /** Reads the leases of this node that this process does not know of; returns those that the last look found, too. */
+  /** Returns leases of this node that this process does not know, if the last look found them, too. */
   async readUnknown(core: Core): Promise<Unknown> {
     const runs = await this.#unknown(core, { table: 'open_runs', key: 'run', state: 'running', known: this.runs });
     const deliveries = await this.#unknown(core, {

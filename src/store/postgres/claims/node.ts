@@ -1,7 +1,6 @@
-// Who this process is among those that share the database. A node says every second or so that it lives (its beat); one
-// that does not for LIMITS.nodeLeaseMs, by the database's clock, is gone for the others, who take over what it held. A
-// process that was only paused finds that out with its next transaction, and goes on as a new node: what it held under
-// its old name is refused by the fences.
+// The identity of this process among those that share the database. A node beats about every second; the others take one
+// without a beat for LIMITS.nodeLeaseMs, by the database's clock, for gone, and rescue its leases. A process that was only
+// paused finds out with its next transaction, and goes on as a new node: fences refuse the results of its old leases.
 
 import { msOf, NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
@@ -11,22 +10,22 @@ import { type DatabaseClock, NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 
-/** Numbers that one node can give within a millisecond; more push its clock ahead. */
+/** Numbers that one node can give within a millisecond; more run ahead of the clock. */
 const PER_SLOT = NUMBERS_PER_MS / LIMITS.nodes;
-/** At a start, what has not beaten for so many leases is surely gone, whatever the others have judged. */
+/** At a start, nodes without a beat for so many leases are marked as gone. */
 const SURELY_GONE = 10;
 const RECENTLY_MS = 2 * MINUTE_MS;
 const BEATS_BETWEEN_LOOKS = 10;
-/** An answer that took longer tells of an outage that no error reports. */
+/** An answer that took longer means an outage, even without an error. */
 const SLOW_BEAT_MS = LIMITS.nodeLeaseMs / 2;
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Numbers for rows, `milliseconds * 1024 + slot * 32 + sequence`: strictly growing at one node, unique among the living
- * ones, by the database's clock. Numbers given by two nodes within a few milliseconds may be committed the other way round.
+ * Numbers for rows, `milliseconds * 1024 + slot * 32 + sequence` by the database's clock: strictly growing at one node, unique
+ * among living nodes. Numbers that two nodes give within a few milliseconds may be committed in the other order.
  *
- * A transaction that needs many runs ahead of the clock (10,000 emissions with five listeners each: 2 s). It leaves word
- * of that, and other nodes begin behind it: what is accepted after an answer is numbered behind it, wherever.
+ * A transaction that needs many numbers runs ahead of the clock (10,000 emissions with five listeners each: 2 s). It stores its
+ * last number, and other nodes begin behind it: an emission that any node accepts after an answer has a higher number.
  */
 export class Numbers {
   readonly #slot: number;
@@ -34,7 +33,7 @@ export class Numbers {
   #last: number;
   #given = 0;
 
-  /** `behind`: the largest number that any node has left word of. */
+  /** `behind`: the largest number that any node has stored. */
   constructor(of: { slot: number; nowMs: number; last: number; behind: number }) {
     this.#slot = of.slot;
     this.#firstMs = Math.max(of.nowMs, Math.floor(of.behind / NUMBERS_PER_MS) + 1);
@@ -47,20 +46,20 @@ export class Numbers {
     return this.#given;
   }
 
-  /** The last one that was given, if the clock is not there yet. */
+  /** Returns the last number that was given, if it is ahead of the clock. */
   aheadOf(nowMs: number): number | null {
     return msOf(this.#given) > nowMs ? this.#given : null;
   }
 
-  /** To begin the next transaction's numbers with. */
+  /** The `last` of the next transaction's numbers. */
   get last(): number {
     return this.#last;
   }
 }
 
 /**
- * What a node has left word of is in a row of its own: under load most transactions are some milliseconds ahead, and none
- * waits for another node's commit with it.
+ * The largest stored number. Each node stores its own row: under load most transactions are some milliseconds ahead, and none
+ * should wait for another node's commit.
  */
 export const LAST_NUMBER_SQL = `(SELECT max(value::bigint) FROM meta WHERE name LIKE 'last_number%')`;
 
@@ -88,7 +87,7 @@ export class Node {
   #registering: Promise<void> | undefined;
   #cutOffAt: number | null = null;
   #beats = 0;
-  /** A commit's outcome is unknown: this process may have leases that it does not know of. */
+  /** The outcome of a commit is unknown: this process may have leases that it does not know. */
   mayHoldUnknown = false;
 
   constructor(options: NodeOptions) {
@@ -108,7 +107,7 @@ export class Node {
     return new Numbers({ slot: this.#slot, nowMs, last: this.#last, behind });
   }
 
-  /** The transaction that gave these numbers has committed. */
+  /** Called when the transaction that gave these numbers has committed. */
   gave(numbers: Numbers): void {
     this.#last = Math.max(this.#last, numbers.last);
   }
@@ -121,7 +120,7 @@ export class Node {
     return this.#registering;
   }
 
-  /** False: the others think that this node is gone; call `register` again. */
+  /** Beats. Returns false when this node was marked as gone: call `register` again. */
   async beat(): Promise<boolean> {
     const { pool, clock } = this.#options;
     const askedAt = clock.asks();
@@ -134,7 +133,7 @@ export class Node {
       );
       if (rows[0]) clock.heard(number(rows[0], 'beat_at_ms'), askedAt);
       this.#beats++;
-      // A network or a database that held up this beat has held up those of the others.
+      // A network or database that delayed this beat has delayed those of other nodes, too.
       if (performance.now() - askedAt > SLOW_BEAT_MS) this.#cutOffAt = performance.now();
       return rows.length === 1;
     } catch (error) {
@@ -143,23 +142,23 @@ export class Node {
     }
   }
 
-  /** The database was there for the time of a lease: who has not beaten meanwhile is gone, and not just cut off as we were. */
+  /** Whether the database was reachable for the time of a lease: then a node without a beat is gone, not cut off. */
   get isSteady(): boolean {
     return this.#cutOffAt === null || performance.now() - this.#cutOffAt > LIMITS.nodeLeaseMs;
   }
 
-  /** Nodes whose last beat is older are late; 0: no node is judged now. */
+  /** Returns the time before which a last beat is late; 0: no node is judged now. */
   lateBeforeMs(): number {
     return this.isSteady ? this.#options.clock.nowMs() - LIMITS.nodeLeaseMs : 0;
   }
 
-  /** After a node has gone, what it was just writing may show a little later; and stuck code is looked for now and then. */
+  /** Returns whether to look for expired leases: some node is late, one has gone recently (its last writes may show late), or from time to time. */
   isRescueDue(isLate: boolean, lastGoneAtMs: number | null): boolean {
     const isRecent = lastGoneAtMs !== null && this.#options.clock.nowMs() - lastGoneAtMs < RECENTLY_MS;
     return isLate || isRecent || this.#beats % BEATS_BETWEEN_LOOKS === 0;
   }
 
-  /** Marks this node as gone at once: the others need not wait for its lease to expire. */
+  /** Marks this node as gone, so that the others need not wait for its lease to expire. */
   async leave(): Promise<void> {
     const { pool, clock } = this.#options;
     await pool.write(
@@ -173,7 +172,7 @@ export class Node {
     const { pool, clock, name, version } = this.#options;
     const askedAt = clock.asks();
     const told = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
-    if (!told) throw new StoreUnavailable('the database did not say its time');
+    if (!told) throw new StoreUnavailable('the database returned no time');
     const nowMs = clock.heard(number(told, 'now_ms'), askedAt);
     await pool.write(
       'UPDATE nodes SET gone_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms < $1::bigint - $2::bigint',
@@ -207,7 +206,7 @@ export class Node {
     }
   }
 
-  /** Behind every number that was ever given, also when the database's clock was set back. */
+  /** Returns a sequence behind every number that was ever given, also when the database's clock was set back. */
   async #lastOfAll(): Promise<number> {
     const row = await this.#options.pool.get(`SELECT greatest(
       (SELECT max(entry) FROM emissions), (SELECT max(run) FROM open_runs), (SELECT max(run) FROM runs),

@@ -1,5 +1,4 @@
-// What nodes that share the database tell each other: that they live, what to cancel, and answers for callers who wait
-// elsewhere.
+// Messages between nodes that share the database: beats, cancellations, and answers for callers at other nodes.
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { errorIn } from '../../../domain/failure.ts';

@@ -1,5 +1,5 @@
-// What waits for a workflow, source or webhook, when its owner deletes, disables or enables it. The queue is locked before
-// any of it is touched: nothing is claimed, queued or ended for this listener meanwhile.
+// Work that waits for a listener which its owner deletes, disables or enables. Its queue is locked first, so nothing is claimed,
+// queued or ended for the listener meanwhile.
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { isRequestListener } from '../../../domain/delivery/http-request.ts';
@@ -15,35 +15,35 @@ export interface Listener {
 
 const isRunQueue = (id: string): boolean => !isWebhook(id) && id !== MAIL && !isRequestListener(id);
 
-/** Deliveries in `gone`, as they are kept. `at`: a parameter, when. */
+/** Inserts the deliveries in `gone` as cancelled. `at`: a parameter, when. */
 export const keepCancelled = (at: string): string =>
   `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
       ended_at_ms, requests_made, tries, due_by, fence)
     SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'cancelled', attempts_made, ${at}::bigint,
       requests_made, tries, due_by, fence FROM gone`;
 
-/** Rows moved by one statement: a million may wait, and a statement has its time limit. */
+/** Rows that one statement moves: a million may wait, and statements have a time limit. */
 export const ROWS_PER_STEP = 20_000;
-/** What runs tell of themselves that is copied by one statement: each may have megabytes of it. */
+/** Bytes of runs' details that one statement copies: each may have megabytes. */
 export const BYTES_PER_STEP = 8 * 1024 * 1024;
 
 /**
- * Of the rows of a subquery, with their place in it (`place`) and the bytes of each that will be copied (`bytes`), those
- * that fit into one step: at least the first.
+ * Selects the rows of a subquery that fit into one step, at least the first. The subquery has the order of each row (`place`) and
+ * the bytes that are copied of it (`bytes`).
  */
 export const fitting = (rows: string): string =>
   `SELECT * FROM (SELECT *, sum(bytes) OVER (ORDER BY place) - bytes AS bytes_before FROM (${rows}) AS row) AS sized
     WHERE bytes_before < ${BYTES_PER_STEP}`;
 
 /**
- * Makes the queue when nothing has waited there yet: else what is just being queued would be overlooked. Not for a
- * listener that does not exist, and never did.
+ * Locks a queue, and inserts it if it is missing: else work that is being queued would be overlooked. Does nothing for a listener
+ * that never existed.
  */
 export function lockQueue(tx: Tx, listener: Listener): void {
   touchQueue(tx, listener, 'waiting = listener_queues.waiting');
 }
 
-/** The same; nothing that can be claimed waits there from now on, and a throttle begins again. */
+/** Locks a queue, sets it to have nothing to claim, and resets its throttle. */
 export function emptyQueue(tx: Tx, listener: Listener): void {
   touchQueue(tx, listener, 'waiting = 0, ready_at_ms = NULL, starts = NULL');
 }
@@ -62,7 +62,7 @@ function touchQueue(tx: Tx, { ownerId, id }: Listener, change: string): void {
   );
 }
 
-/** A queue that is locked by now; undefined: there is none. */
+/** Reads a locked queue; undefined: there is none. */
 export async function readQueue(tx: Tx, { ownerId, id }: Listener): Promise<ListenerQueue | undefined> {
   const [row] = await tx.query(
     `SELECT ${QUEUE_COLUMNS} FROM listener_queues AS l WHERE l.owner_id = $1 AND l.listener_id = $2`,
@@ -73,9 +73,9 @@ export async function readQueue(tx: Tx, { ownerId, id }: Listener): Promise<List
 }
 
 /**
- * `step` moves the next rows behind a number, as many as one statement may, and tells them by the state that they had: how
- * many (`n`) and the `last` number of each. By number and not just "the next ones": those would be looked for among all
- * that was moved.
+ * Calls `step` until it moves no more rows. It moves rows behind a number, as many as one statement may, and returns for each
+ * former state the count (`n`) and the `last` number. Without the number, each step would search through all rows that were
+ * moved before.
  */
 export async function moveInSteps(step: (after: number) => Promise<Row[]>, moved: (row: Row) => void): Promise<void> {
   for (let after = 0; ; ) {

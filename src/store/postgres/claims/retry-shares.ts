@@ -1,19 +1,19 @@
-// What a process remembers of its claims of deliveries, from one to the next: how many first attempts each listener had
-// since its last retry, and how many of all. Counted at each process for itself, since one at a time sends to a webhook.
+// What a process remembers between its claims of deliveries: the first attempts since the last retry, of each listener and of
+// all. Each process counts for itself, since one at a time sends to a webhook.
 
 import { firstsAfter, RetryShare, retriesOf, type Served } from '../../log/round-robin.ts';
 
-/** Listeners before all begin again: a retry of one then waits for a few first attempts more. */
+/** The most listeners before all counts are dropped; a retry then waits for a few more first attempts. */
 const MAX_KEPT = 20_000;
 
 export class RetryShares {
-  /** First attempts since the last retry. */
+  /** First attempts since the last retry, by listener. */
   readonly #firsts = new Map<string, number>();
   retries = new RetryShare();
-  /** Queues that claims looked at in vain, one after the other. */
+  /** Queues that consecutive claims looked at in vain. */
   #inVain = 0;
 
-  /** A claim looked at so many in vain, of so many that are ready. Whether some are left that no claim has looked at since. */
+  /** Counts the queues that a claim looked at in vain. Returns whether some of the `ready` ones were not looked at yet. */
   leavesSome(inVain: number, ready: number): boolean {
     this.#inVain = inVain === 0 ? 0 : this.#inVain + inVain;
     const leaves = this.#inVain < ready;
@@ -21,7 +21,7 @@ export class RetryShares {
     return leaves;
   }
 
-  /** How many of the next slots of a listener (by its pairKey) are for retries, were all its deliveries due. */
+  /** Returns how many of the next slots of a listener (by its pairKey) are for retries, if all its deliveries are due. */
   retriesOf(key: string, slots: number): number {
     return retriesOf(this.#firsts.get(key) ?? 0, slots);
   }

@@ -1,5 +1,5 @@
-// What one claim of deliveries grants the listeners that it found: numbers alone, and twice for one claim, of what was found
-// and of what could be locked. Whose turn it is, store/log/round-robin.ts decides.
+// What one claim of deliveries grants the listeners that it found, in numbers. A claim grants twice: over the found queues, and
+// over those that it could lock. store/log/round-robin.ts decides the order.
 
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
@@ -8,7 +8,7 @@ import { type ClaimSource, grantInTurn, type RetryShare } from '../../log/round-
 import { pairKey } from '../log/batch-needs.ts';
 import type { RetryShares } from './retry-shares.ts';
 
-/** Due rows counted for one webhook in one claim: more than it may have in flight, far less than may be due. */
+/** The most due rows that one claim counts for a listener: more than may be in flight, far fewer than may be due. */
 export const MAX_DUE = 64;
 
 export interface Candidate {
@@ -26,10 +26,10 @@ interface Grant {
 
 export interface Taken {
   readonly granted: ReadonlyMap<Candidate, Grant>;
-  /** Those whose turn it was; the others had a retry's share before it came to them. */
+  /** Listeners served in order; others only had a share of retries. */
   readonly served: ReadonlySet<Candidate>;
   readonly isMoreWaiting: boolean;
-  /** As they are after this claim. */
+  /** The share of retries after this claim. */
   readonly retries: RetryShare;
 }
 
@@ -37,7 +37,7 @@ export interface Granting {
   readonly limit: number;
   readonly admission: Admission;
   readonly retryShares: RetryShares;
-  /** Some of all that were found have a retry due. */
+  /** Some listener has a retry due. */
   readonly hasRetries: boolean;
 }
 
@@ -55,12 +55,12 @@ export function grant(found: readonly Candidate[], granting: Granting): Taken {
 class Granter implements ClaimSource<Candidate> {
   readonly granted = new Map<Candidate, Grant>();
   readonly hasRetries: boolean;
-  /** All that were found are looked at. */
+  /** A claim looks at all listeners that it found. */
   readonly isTired = false;
   readonly #found: readonly Candidate[];
   readonly #admission: Admission;
   readonly #retryShares: RetryShares;
-  /** Not asked again: they have no slot free. */
+  /** Listeners without a free slot; not tried again. */
   readonly #refused = new Set<Candidate>();
 
   constructor(found: readonly Candidate[], { admission, retryShares, hasRetries }: Granting) {
@@ -91,7 +91,7 @@ class Granter implements ClaimSource<Candidate> {
     return this.#found.some((candidate) => this.take(candidate, 'retrying') !== null);
   }
 
-  /** Something that is due was not granted, as far as it was counted. */
+  /** Whether a due delivery may not have been granted. */
   get isMoreWaiting(): boolean {
     return this.#found.some((candidate) => {
       const { pending, retrying } = candidate.due;

@@ -1,4 +1,4 @@
-// The configuration's verbs on Postgres: reads over the pool, each write in a transaction of its own.
+// The configuration's verbs on Postgres: reads use the pool, each write has its own transaction.
 
 import type {
   ConfigDatabase,
@@ -67,7 +67,7 @@ export function configDatabase(core: Core): ConfigDatabase {
       return toldOf(core, (inTx) => queueWrite(core, { ownerId, id, before }, inTx), verb);
     },
     writeLocked: (ownerId, verb) => write(config, verb, (tx) => lockOwner(tx, ownerId)),
-    // As a read: after a connection that broke it is tried again.
+    // Like a read, it is tried again after a broken connection.
     put: async (statement) => void (await sent(statement, (text, values) => pool.all(text, ...values))),
     marks: { column: raw('node'), self: () => core.node.id, isAbandoned: () => raw(IS_ABANDONED) },
     hotReads: hotReads(core),
@@ -80,7 +80,7 @@ export function configDatabase(core: Core): ConfigDatabase {
   };
 }
 
-/** Of a webhook, so that no step of one is under way. */
+/** Locks a webhook's operations, so that none is being stepped. */
 function lockOperations(tx: Tx, webhookId: string): void {
   void tx.query(
     `SELECT 1 FROM operations WHERE webhook_id = $1 AND state IN ('running', 'paused') ORDER BY id FOR UPDATE`,
@@ -93,7 +93,7 @@ const OPEN_RUNS: OpenRuns = {
   ofRunnable: raw('open_runs AS o WHERE o.runnable_id = d.runnable_id'),
 };
 
-/** What runs that wait have told so far: their rows are in a table of their own. */
+/** Open runs keep their details in a separate table. */
 const WAITING_RUNS: readonly MeasuredPart[] = [
   { table: 'open_runs', key: ['run'], before: [-1], bytes: 'coalesce(octet_length(detail_so_far), 0)' },
 ];
@@ -119,7 +119,7 @@ function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
 
 type InTransaction = <T>(verb: (w: ConfigWriting) => Promise<T>) => Promise<T>;
 
-/** Writes, and then tells the other nodes what the verb has changed for them. */
+/** Writes, and then notifies the other nodes of the verb's effects. */
 async function toldOf<T>(core: Core, write: InTransaction, verb: Verb<T>): Promise<T> {
   let channels: ReadonlySet<Channel> = new Set();
   const value = await write((w) => {
@@ -149,7 +149,7 @@ class Effects implements Writing {
     return raw(`(SELECT coalesce(max(turn), 0) + 1 FROM operations WHERE state = 'running')`);
   }
 
-  /** With another throttle its next run may begin at another time, and at any node: the next claim looks when. */
+  /** With another throttle the next run may begin at another time, at any node, so the next claim looks at the queue. */
   throttleChanged({ ownerId, id }: Listener, hasThrottle: boolean): void {
     void this.#w.tx.query(
       `UPDATE listener_queues SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
@@ -161,13 +161,13 @@ class Effects implements Writing {
     this.channels.add('runs');
   }
 
-  /** Callers at other nodes may wait for what is cancelled. */
+  /** Callers at other nodes may wait for the cancelled runs. */
   async cancelRuns(of: Listener): Promise<void> {
     await cancelWaiting(this.#w, of);
     this.channels.add('answers');
   }
 
-  /** The version of its owner's configuration says so to every node. */
+  /** Every node reads the version of the owner's configuration, so nothing is to be done. */
   webhookWritten(): void {}
 
   async lockDeliveries(of: Listener): Promise<LockedDeliveries | undefined> {
@@ -181,7 +181,7 @@ function sent<T>(statement: Sql, send: (text: string, values: Value[]) => Promis
   return send(text, values);
 }
 
-/** Asks step by step. A verb that throws, or fails, rolls back. */
+/** Runs the steps of a verb. If it throws, the caller's transaction rolls back. */
 export async function runSteps<T>(tx: Tx, steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {

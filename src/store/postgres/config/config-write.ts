@@ -1,5 +1,5 @@
-// Writes of the configuration: one transaction each, in the order of the owner's version. A new version makes every node read
-// the routing of this owner again with its next emission.
+// Writes of the configuration: one transaction each, in the order of the owner's version. With a new version, every node reads
+// the owner's routing again at its next emission.
 
 import { number } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
@@ -12,20 +12,20 @@ import { Ledger } from '../log/ledger.ts';
 export interface ConfigWriting {
   readonly tx: Tx;
   readonly nowMs: number;
-  /** Written when the verb is done. */
+  /** Written after the verb. */
   readonly ledger: Ledger;
 }
 
 type Verb<T> = (w: ConfigWriting) => Promise<T>;
 
-/** The verb may run again when its transaction met another one: it keeps no state between tries. */
+/** Runs a verb in a transaction. The verb may run again after a conflict: it keeps no state between tries. */
 export function configWrite<T>(core: Core, ownerId: string, verb: Verb<T>): Promise<T> {
   return write(core, { ownerId, verb });
 }
 
 /**
- * A write that moves what waits for a workflow, source or webhook. Its queue is locked before the version: in the order of
- * the batch, when a webhook is switched off there. `before`: what is locked before the queue.
+ * Runs a verb that moves work which waits for a listener. Its queue is locked before the version, as in a batch that disables a
+ * webhook. `before`: takes locks before that of the queue.
  */
 export function queueWrite<T>(
   core: Core,
@@ -39,7 +39,7 @@ export function queueWrite<T>(
   return write(core, { ownerId: listener.ownerId, verb, before: lock });
 }
 
-/** Keeps other transactions from writing this owner's configuration. The version stays, so nodes keep their routing. */
+/** Keeps other transactions from writing this owner's configuration. The version does not change, so nodes keep their routing. */
 export function lockOwner(tx: Tx, ownerId: string): void {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
@@ -67,7 +67,7 @@ async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promis
     ledger.write(tx, core.node.slot);
     return value;
   });
-  // A schedule may have been made, or a webhook enabled.
+  // A schedule may have been created, or a webhook enabled.
   core.notices.tell('schedules');
   core.notices.tell('deliveries');
   return written;

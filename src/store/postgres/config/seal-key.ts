@@ -1,5 +1,5 @@
-// The row of `meta` with the key that seals this store's secrets. Several processes may start at once, each with keys of
-// its own: what one has read it replaces only if it still stands there. Those that run already have the key in memory.
+// The row of `meta` with the key that seals this store's secrets. Several processes may start at once with different keys: each
+// replaces only the value that it has read. Running processes have the key in memory.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { text } from '../../rows/cells.ts';
@@ -7,13 +7,13 @@ import { type CommandRecord, insertCommandRecord } from '../../rows/command-reco
 import { openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import type { Pool } from '../connection/pool.ts';
 
-/** What was read, and what it opened as. */
+/** The kept key as it was read, and opened. */
 export interface CheckedKey {
   readonly kept: string;
   readonly opened: SealKey;
 }
 
-/** In each round another process was first; no more processes than this start at once with different keys. */
+/** The most rounds in which another process was first: no more processes start at once with different keys. */
 const MAX_ROUNDS = 10;
 
 const REPLACE = 'UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name';
@@ -24,14 +24,14 @@ export interface Rekeying {
   readonly record: CommandRecord;
 }
 
-/** Null: there is none yet, perhaps no table either. Throws `SecretKeyRefused`; writes nothing. */
+/** Reads and opens the kept key; null: there is none yet, or not even a table. Throws `SecretKeyRefused`; writes nothing. */
 export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Promise<CheckedKey | null> {
   const [row] = await pool.all("SELECT to_regclass('meta') IS NOT NULL AS is_there");
   const kept = row?.is_there === true ? await keptSealKey(pool) : null;
   return kept === null ? null : { kept, opened: openSealKey(kept, keys) };
 }
 
-/** `checked`: as of `checkSealKey`. */
+/** Returns the store's key, and wraps or makes it if needed. `checked`: the result of `checkSealKey`. */
 export async function settleSealKey(
   pool: Pool,
   keys: readonly SecretKey[],
@@ -45,7 +45,7 @@ export async function settleSealKey(
   throw new StoreUnavailable('the key that seals the secrets of this store changes all the time: start again');
 }
 
-/** Wraps the key with `to` from now on. Throws `StoreUnavailable` when none of `keys` opens it. */
+/** Wraps the kept key with `to`. Throws `StoreUnavailable` when none of `keys` opens it. */
 export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying): Promise<void> {
   const kept = (await checkSealKey(pool, keys))?.kept;
   if (kept === undefined) throw new StoreUnavailable('no server was ever started on the store in this database');
@@ -67,7 +67,7 @@ async function keptSealKey(pool: Pool): Promise<string | null> {
   return row ? text(row, 'value') : null;
 }
 
-/** Returns false when the stored key is another one by now. */
+/** Replaces the kept key. Returns false when another process has replaced it. */
 async function replace(pool: Pool, kept: string | null, value: string): Promise<boolean> {
   const replaced =
     kept === null

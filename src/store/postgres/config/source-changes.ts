@@ -1,4 +1,4 @@
-// What the log knows of sources: runs of their hooks, while they are being changed, and the events that they list.
+// Sources in the log: runs of their hooks while they are being changed, and the events that they list.
 
 import { ERRORS, HOOK_NAMES } from '../../../domain/emission.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
@@ -8,15 +8,15 @@ import { number, text } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
 
-/** Events hidden by one statement: a source may have millions, and a statement has its time limit. */
+/** Events that one statement hides: a source may have millions, and statements have a time limit. */
 const EVENTS_PER_STEP = 20_000;
 
 const HOOKS = HOOK_NAMES.map((name) => `'${name}'`).join(', ');
 
-/** Of a mark `c`: its process is gone. */
+/** A condition on mark `c`: its process is gone. */
 export const IS_ABANDONED = `NOT EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = c.node AND n.gone_at_ms IS NULL)`;
 
-/** Of a run `o` with its emission `e` that was lost: what finishes the change of its source asks for hooks of its own. */
+/** A condition on an expired run `o` with emission `e`: it is a hook, and the process that finishes its change runs its own. */
 export const IS_ABANDONED_HOOK = `(e.name IN (${HOOKS}) AND EXISTS (SELECT 1 FROM source_changes AS c
   WHERE c.source_id = o.runnable_id AND ${IS_ABANDONED}))`;
 
@@ -47,8 +47,8 @@ export function hideEvents(core: Core): SourceStore['deleteSourceEvents'] {
 }
 
 /**
- * The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more.
- * Walks along the index of what is listed: each step would otherwise begin with all that the ones before have hidden.
+ * Hides events in lists. The emissions stay in the log for the runs and deliveries that refer to them. Each step goes on along
+ * the index of listed events: otherwise it would begin with all that earlier steps have hidden.
  */
 async function hide(tx: Tx, of: EventsOf & { ownerId: string; sourceId: string }): Promise<number> {
   let hidden = 0;

@@ -1,4 +1,4 @@
-// What the configuration's verbs do to the open deliveries of a webhook, whose queue is locked by then.
+// Changes of the configuration to the open deliveries of a listener, whose queue is locked.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { HEALTHY } from '../../../domain/delivery/health.ts';
@@ -28,13 +28,13 @@ export function webhookHealth({ pool }: Pick<Core, 'pool'>): WebhookStore['webho
 }
 
 interface Locking {
-  /** Of this process. */
+  /** The id of this process. */
   readonly node: number;
-  /** Called when other processes are to be told that something is due. */
+  /** Called when deliveries are due: other processes are notified. */
   readonly onResent: () => void;
 }
 
-/** Undefined: the listener has no queue. */
+/** Locks the deliveries to a listener; undefined: it has no queue. */
 export async function lockDeliveries(
   w: ConfigWriting,
   of: Listener,
@@ -50,7 +50,7 @@ interface Move {
   readonly to: 'due' | 'held' | 'cancelled';
 }
 
-/** What becomes of the rows in `next`. `$4`: due or over since then. */
+/** Moves the rows in `next`. `$4`: when they are due or over. */
 const MOVES: Readonly<Record<Move['to'], string>> = {
   held: `moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = $4::bigint FROM next
     WHERE o.delivery = next.delivery RETURNING o.delivery, next.state, o.state AS now_state)`,
@@ -97,7 +97,7 @@ class OpenDeliveries implements LockedDeliveries {
     for (const row of [...waiting, ...over]) {
       const [state, n] = [text(row, 'state'), number(row, 'n')];
       ledger.moved(ownerId, 'deliveries', { from: state, to: 'retrying', n });
-      // Its error stays, and tells of no delivery that is exhausted now.
+      // Its error stays, but no exhausted delivery belongs to it now.
       if (state === 'exhausted') ledger.count(ownerId, FURTHER_ERRORS, n);
       total += n;
     }
@@ -129,7 +129,7 @@ class OpenDeliveries implements LockedDeliveries {
     this.#queue.health = HEALTHY;
   }
 
-  /** Sent before the row of the queue is. */
+  /** The statement must come before that of the queue's row. */
   endPause(): void {
     const { ownerId, id } = this.#of;
     void this.#w.tx.query(
@@ -144,7 +144,7 @@ class OpenDeliveries implements LockedDeliveries {
   settingsChanged({ settings: was }: Webhook, { settings: is }: Webhook): void {
     const queue = this.#queue;
     const [wasMs, isMs] = [was.rateLimit?.intervalMs, is.rateLimit?.intervalMs];
-    // What began before counts for as long as the limit says now; without one, for nothing.
+    // Earlier requests count for the new interval; without a limit, not at all.
     if (queue.keptUntilMs !== null && wasMs !== isMs) {
       queue.keep(wasMs && isMs ? queue.keptUntilMs - wasMs + isMs : null);
     }

@@ -1,5 +1,5 @@
-// Where one host of the database is, and how to speak with it: the URL of the settings as node-postgres takes it. Its own
-// reader gives `sslmode=require` the meaning of `verify-full`; here the modes mean what they mean to libpq.
+// Reads the URL of one host for node-postgres. Its own parser treats `sslmode=require` as `verify-full`; here the modes mean what
+// they mean in libpq.
 
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
@@ -7,11 +7,11 @@ import type pg from 'pg';
 
 export interface Address {
   readonly client: pg.ClientConfig;
-  /** Settings of the session that the URL names besides: name → value. */
+  /** Other settings of the session in the URL: name → value. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Of the URL, and not of the session. `target_session_attrs` chooses among hosts (hosts.ts). */
+/** Parameters of the URL that are no settings of the session. `target_session_attrs` chooses among hosts (hosts.ts). */
 const NOT_SETTINGS = new Set(['sslmode', 'ssl', 'sslrootcert', 'application_name', 'target_session_attrs']);
 
 /** Reads `postgres://user:password@host:port/name?sslmode=…` of one host. Throws when `sslrootcert` cannot be read. */
@@ -32,8 +32,7 @@ export function addressOf(text: string): Address {
 }
 
 /**
- * https://www.postgresql.org/docs/current/libpq-ssl.html, table 32.1; but for `allow` and `prefer`, which say that it does
- * not matter: they connect without TLS.
+ * https://www.postgresql.org/docs/current/libpq-ssl.html, table 32.1, except that `allow` and `prefer` connect without TLS.
  */
 function tlsOf(query: URLSearchParams): false | TlsOptions {
   const mode = query.get('sslmode') ?? query.get('ssl') ?? 'disable';

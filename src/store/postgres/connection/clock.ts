@@ -1,10 +1,9 @@
-// The database's clock, as this node knows it: between which two times it stands, by what the database said and by when it
-// was asked and answered, and how long ago that is by a clock that never jumps. A machine whose own clock is wrong does no
-// harm with it.
+// The database's clock as this node knows it: two bounds, from the times that the database returned, when each was requested and
+// received, and the time since then by a clock that never jumps. So a wrong clock of this machine does no harm.
 //
-// An answer that a network holds back for a second says what the clock was a second ago. Taken for the time at which the
-// answer came, it set this clock back: a tick was followed by itself, and a wait that began then ended a second early. So
-// an answer narrows what is known, and never widens it, unless it says that the database's clock was set.
+// An answer that the network delays by a second has the time of a second ago. Taken as the present time, it set this clock back:
+// a tick was followed by itself, and a wait ended a second early. So an answer only narrows the bounds, unless it shows that the
+// database's clock was set.
 
 import type { StoreClock } from '../../../ports.ts';
 
@@ -13,18 +12,18 @@ export const NOW_SQL = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
 /** NOW_SQL is rounded to the nearest millisecond. */
 const ROUNDING_MS = 0.5;
-/** By how much two clocks that are kept right run apart at most, of each millisecond. */
+/** The most that two disciplined clocks drift apart, per millisecond. */
 const DRIFT = 0.0005;
 
 export class DatabaseClock implements StoreClock {
   readonly #stand: StoreClock | null;
   readonly #elapsedMs: () => number;
-  /** The database's clock less `#elapsedMs`: at least, and at most; as of `#knownAt`. */
+  /** The bounds of the database's clock less `#elapsedMs`, as of `#knownAt`. */
   #least: number;
   #most: number;
   #knownAt: number | null = null;
 
-  /** `stand`: in tests, a clock that stands in for the database's. `elapsedMs`: never jumps. */
+  /** `stand`: in tests, replaces the database's clock. `elapsedMs`: a clock that never jumps. */
   constructor(stand: { nowMs(): number } | null, elapsedMs: () => number = () => performance.now()) {
     this.#stand = stand && { nowMs: () => stand.nowMs(), latestMs: () => stand.nowMs() };
     this.#elapsedMs = elapsedMs;
@@ -32,27 +31,27 @@ export class DatabaseClock implements StoreClock {
     this.#most = this.#least;
   }
 
-  /** Never ahead of the database's clock. */
+  /** Returns a time that is never ahead of the database's clock. */
   nowMs(): number {
     return this.#stand ? this.#stand.nowMs() : Math.floor(this.#elapsedMs() + this.#least);
   }
 
-  /** Never behind it. */
+  /** Returns a time that is never behind the database's clock. */
   latestMs(): number {
     return this.#stand ? this.#stand.latestMs() : Math.ceil(this.#elapsedMs() + this.#most);
   }
 
-  /** The stand-in's time, or null: then statements ask the database themselves. */
+  /** Returns the time of the tests' clock; null: statements read the database's own. */
   standMs(): number | null {
     return this.#stand?.nowMs() ?? null;
   }
 
-  /** To be called before the database is asked for its time; the answer belongs to `heard`. */
+  /** Called before the database's time is requested. Returns the `askedAt` of `heard`. */
   asks(): number {
     return this.#elapsedMs();
   }
 
-  /** The database was asked at `askedAt`, and its answer has just come. Returns the time to go by. */
+  /** Called with the database's time, right after it was received. Returns the present time. */
   heard(databaseMs: number, askedAt: number): number {
     if (this.#stand) return this.#stand.nowMs();
     const heardAt = this.#elapsedMs();

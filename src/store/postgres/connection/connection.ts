@@ -1,6 +1,5 @@
-// One connection to Postgres, over node-postgres. Statements are pipelined: each is sent at once, whatever was sent before
-// it, and answered in order. When the connection breaks, everything that waits for an answer is rejected, and so is what is
-// asked of it later: it is never opened again.
+// One connection to Postgres, over node-postgres. Statements are pipelined: each is sent at once, without waiting for earlier
+// ones, and answered in order. When the connection breaks, all open and later statements are rejected: it is never reopened.
 
 import pg from 'pg';
 import { addressOf } from './address.ts';
@@ -15,7 +14,7 @@ export interface ConnectionOptions {
 }
 
 export interface OpenOptions extends ConnectionOptions {
-  /** No statement is cut off by the server for its time. */
+  /** The server has no time limits for its statements. */
   readonly isUnlimited?: boolean;
   /** Called once, when the connection is closed by either side. */
   readonly onClose?: (error: Error) => void;
@@ -24,10 +23,9 @@ export interface OpenOptions extends ConnectionOptions {
 }
 
 /**
- * Every statement is planned once for all values: asked each time, Postgres plans for longer than it executes. A plan that
- * is kept must be right whatever the tables hold, and hot tables are empty at one moment and full at the next: so each
- * statement names the keys that it wants of each table (`= ANY`), and what belongs to a key is joined by a hash. Left to
- * choose, Postgres would read a table whole that was empty when it looked.
+ * Every statement is planned once for all values, since Postgres would plan for longer than it executes. Such a plan must suit
+ * both empty and full tables, as hot tables change quickly: so each statement names the keys that it wants of each table
+ * (`= ANY`), and joins are hash joins. Otherwise Postgres would keep reading a table whole that was empty when it planned.
  */
 const BY_KEY = {
   plan_cache_mode: 'force_generic_plan',
@@ -38,21 +36,21 @@ const BY_KEY = {
 
 export const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Longer than any statement takes: a server that has not answered by then is not there, though nothing says so. */
+/** Longer than any statement takes: a server without an answer by then is taken for unreachable. */
 export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 3000;
-/** A transaction of ours is never idle for longer than its process is busy: this ends those of a process that was stopped. */
+/** Ends the transactions of a stopped process: others are never idle for longer than their process is busy. */
 const IDLE_TIMEOUT_MS = 3000;
 const LOCK_TIMEOUT_MS = 6000;
 const KEEP_ALIVE_MS = 60_000;
 
-/** What limits a session is set when it begins, so that no statement of ours holds a lock for longer than some seconds. */
+/** Limits of each session, so that no statement holds a lock for longer than some seconds. */
 const LIMITS = {
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
   lock_timeout: String(LOCK_TIMEOUT_MS),
   idle_in_transaction_session_timeout: String(IDLE_TIMEOUT_MS),
 };
 
-/** Values as they are read: by the type's oid. All of our int8 are below 2^53. */
+/** Readers of values, by the type's oid. All int8 of the schema are below 2^53. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
   17: (text) => Buffer.from(text.slice(2), 'hex'),
@@ -69,10 +67,10 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
 const asIs = (text: string): string => text;
 const TYPES = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknown as pg.CustomTypesConfig;
 
-/** Statements are prepared by name, and a name stands for one text in the whole process. */
+/** Names of prepared statements by their text, for the whole process. */
 const NAMES = new Map<string, string>();
 
-/** Returns a statement as the driver takes it. Prepared, it is parsed once by each connection. */
+/** Returns a statement for the driver. Each connection parses a prepared one once. */
 export function queryOf(sql: string, values: readonly Value[], isPrepared: boolean): pg.QueryConfig {
   const parameters = values.map(toParameter);
   if (!isPrepared) return { text: sql, values: parameters };
@@ -84,7 +82,7 @@ export function queryOf(sql: string, values: readonly Value[], isPrepared: boole
   return { text: sql, name, values: parameters };
 }
 
-/** Returns what the driver needs to connect to the one host of the URL. */
+/** Returns the driver's options for the one host of the URL. */
 export function clientConfig({ url, name }: ConnectionOptions): pg.ClientConfig {
   return {
     ...addressOf(url).client,
@@ -134,7 +132,7 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** Sends one statement at once. Parameters that are arrays are literals already (values.ts). `isPrepared`: true. */
+  /** Sends one statement at once. Arrays are passed as literals (values.ts). */
   query(sql: string, values: readonly Value[], isPrepared = true): Promise<Row[]> {
     if (!this.#isOpen) return Promise.reject(closedError());
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
@@ -146,24 +144,24 @@ export class Connection {
     return promise;
   }
 
-  /** Sends statements without parameters, several by semicolons. */
+  /** Sends statements without parameters, separated by semicolons. */
   async simple(sql: string): Promise<void> {
     await this.#client.query(sql);
   }
 
-  /** Closes it now: what waits for an answer is rejected. */
+  /** Closes the connection now: open statements are rejected. */
   breakOff(): void {
     this.#isOpen = false;
     this.#client.connection.stream.destroy();
   }
 
-  /** Closes it when what was sent is answered. */
+  /** Closes the connection once all statements are answered. */
   async close(): Promise<void> {
     this.#isOpen = false;
     await this.#client.end().catch(() => undefined);
   }
 
-  /** What is sent in one turn of the event loop leaves in one packet: the driver writes five messages per statement. */
+  /** Sends the statements of one tick of the event loop in one packet: the driver writes five messages per statement. */
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
@@ -182,7 +180,7 @@ export function sessionOf({ url, isByKey = false, isUnlimited = false }: OpenOpt
     ...addressOf(url).settings,
     ...LIMITS,
     ...(isUnlimited ? { statement_timeout: '0', idle_in_transaction_session_timeout: '0' } : {}),
-    // Our statements take milliseconds; compiling one whose cost is guessed too high takes a hundred times that.
+    // Statements take milliseconds; compiling one whose cost is overestimated takes a hundred times that.
     jit: 'off',
     ...(isByKey ? BY_KEY : {}),
   };
@@ -191,7 +189,7 @@ export function sessionOf({ url, isByKey = false, isUnlimited = false }: OpenOpt
     .join('; ');
 }
 
-/** The error of a connection that is not there any more. */
+/** Returns the error of a closed connection. */
 export function closedError(cause?: unknown): Error {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   return Object.assign(new Error(`the connection was closed${why}`, { cause }), { code: 'CONNECTION_CLOSED' });
@@ -200,7 +198,7 @@ export function closedError(cause?: unknown): Error {
 /** Codes of the server (SQLSTATE) and of the system. */
 const KNOWN = /^([0-9A-Z]{5}|E(?!RR_)[A-Z_]+|CONNECTION_CLOSED)$/;
 
-/** Returns the error with a code to go by: what the driver says of a broken connection has none, and TLS has many. */
+/** Returns an error with a known code: the driver's errors of broken connections have none, and TLS has many. */
 export function withCode(error: unknown): unknown {
   return KNOWN.test(String((error as { code?: unknown } | null)?.code)) ? error : closedError(error);
 }

@@ -1,7 +1,5 @@
-// Where the database is, when the URL names several hosts: the one that takes writes, which after a failover is another one.
-//
-// Each host is asked, since a standby must not pass for the primary: Postgres says of a standby that sessions are not
-// read-only by default, only that it is a standby.
+// Finds the host that takes writes, when the URL names several; after a failover it is another one. Each host is asked for
+// `transaction_read_only`, which is on at a standby.
 
 import { Connection, type ConnectionOptions } from './connection.ts';
 
@@ -17,7 +15,7 @@ export class Hosts {
     this.#urls = hosts.split(',').map((host) => before + host + behind);
   }
 
-  /** Returns the URL of one host. All are asked at once, so that a silent one delays nothing. Rejects when none takes writes. */
+  /** Returns the URL of one host. All are asked at once, so that a silent one does not delay it. Rejects when none takes writes. */
   async find(): Promise<string> {
     const [only, second] = this.#urls;
     if (only !== undefined && second === undefined) return only;

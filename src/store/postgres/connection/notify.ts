@@ -1,8 +1,8 @@
-// Hints from node to node by LISTEN/NOTIFY: what one node leaves is taken by another in milliseconds and not at its next
-// poll. Only a hint: behind a pooler that does not pass it on, or with the connection down, the poll finds the work.
+// Hints between nodes by LISTEN/NOTIFY: another node claims new work within milliseconds instead of at its next poll. A hint may
+// be lost, behind some poolers or with the connection down; then the poll finds the work.
 //
-// NOTIFY takes a lock for the whole database when its transaction commits, so it has a transaction of its own, carries no
-// payload, and is sent once for all that happens within a few milliseconds.
+// NOTIFY locks the whole database when its transaction commits. So it has a transaction of its own, without payload, and is sent
+// once for all changes within a few milliseconds.
 
 import type { Log, Wake } from '../../../ports.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
@@ -11,7 +11,7 @@ import type { Pool } from './pool.ts';
 
 const GATHER_MS = 15;
 const AGAIN_MS = 1000;
-/** A connection that was never closed may be dead all the same, and nothing would be heard for as long as it is trusted. */
+/** The connection is probed so often: it may be dead without having been closed. */
 const ASKED_EVERY_MS = 10_000;
 const ANSWER_MS = 5000;
 const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions'] as const;
@@ -30,7 +30,7 @@ export class Notices {
   #listenTimer: NodeJS.Timeout | undefined;
   #isDeaf = false;
   #closed = false;
-  /** No other node shares the database, as far as the last beat told: then no one has to be told. */
+  /** By the last beat, no other node shares the database: nothing is sent. */
   isAlone = false;
 
   constructor(of: { pool: Pool; options: ConnectionOptions; log: Log }) {
@@ -40,20 +40,20 @@ export class Notices {
     this.#log = of.log;
   }
 
-  /** Tells the other nodes soon. */
+  /** Notifies the other nodes soon. */
   tell(channel: Channel): void {
     if (this.#closed || this.isAlone) return;
     this.#due.add(channel);
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS);
   }
 
-  /** Tells the other nodes soon, and this one at once. */
+  /** Notifies the other nodes soon, and this one at once. */
   tellAll(channel: Channel): void {
     this.#wake?.notify(channel);
     this.tell(channel);
   }
 
-  /** A counter was seen to be wrong. */
+  /** Has the counters checked, since one was found wrong. */
   suspectCounters(): void {
     this.#wake?.notify('counters');
   }
@@ -85,7 +85,7 @@ export class Notices {
       await listener.simple(CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; '));
       this.#isDeaf = false;
       this.#askSoon(listener);
-      // What was told meanwhile.
+      // Notifications may have been lost meanwhile.
       for (const channel of CHANNELS) this.#wake?.notify(channel);
     } catch (error) {
       over(error);

@@ -1,5 +1,5 @@
-// Connections for reading, and for writes of one statement. Whenever one of them fails, or its server takes no writes any
-// more, all of the pool is replaced: the others lead to the same server, and after a failover another host is the right one.
+// Connections for reads, and for writes of one statement. When one of them fails, or its server no longer takes writes, the whole
+// pool is replaced: all lead to the same server, and after a failover another host takes writes.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -9,7 +9,7 @@ import { Hosts } from './hosts.ts';
 import { isConnectionError, isReadOnly, storageError } from './storage-error.ts';
 import type { Row, Value } from './values.ts';
 
-/** Longer than any statement of the pool takes; a connection that is not there by then will not come. */
+/** Longer than any statement of the pool, or any attempt to connect, takes. */
 const ANSWER_TIMEOUT_MS = 8000;
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -28,7 +28,7 @@ export class Pool {
     this.#hosts = new Hosts(options);
   }
 
-  /** Reads. A connection that breaks is no failure: reading again is harmless. */
+  /** Reads; tries again after a broken connection. */
   async all(sql: string, ...values: Value[]): Promise<Row[]> {
     return again(() => this.write(sql, ...values));
   }
@@ -38,14 +38,14 @@ export class Pool {
   }
 
   /**
-   * Reads by a plan made for these very values. A prepared statement soon has one plan for all values, and what is right
-   * for a listener with ten rows (read them, sort them) takes seconds for one with a million.
+   * Reads with a plan for these values. A prepared statement soon has one plan for all values, and a plan that suits a listener
+   * with ten rows (read and sort) takes seconds for one with a million.
    */
   async planned(sql: string, ...values: Value[]): Promise<Row[]> {
     return again(() => this.#send(sql, values, false));
   }
 
-  /** One statement, tried once. */
+  /** Writes by one statement, tried once. */
   write(sql: string, ...values: Value[]): Promise<Row[]> {
     return this.#send(sql, values, true);
   }
@@ -82,7 +82,7 @@ export class Pool {
         await client.query(sessionOf(options));
       },
     });
-    // An idle connection that breaks has left the pool by itself.
+    // The pool removes a broken idle connection itself.
     pool.on('error', () => undefined);
     return pool;
   }
@@ -94,7 +94,7 @@ export class Pool {
   }
 }
 
-/** Reads once more over a new connection, unless the first try has waited for an answer for as long as a caller should. */
+/** Reads, and once more over a new connection if the first one broke quickly. */
 async function again<T>(read: () => Promise<T>): Promise<T> {
   const until = performance.now() + ANSWER_TIMEOUT_MS / 2;
   try {

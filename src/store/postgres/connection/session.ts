@@ -1,5 +1,4 @@
-// One connection for a command that an operator waits for: without the time limits that a server's statements have. When
-// it breaks, the command is over.
+// One connection for an operator's command, without the time limits of a server's statements. When it breaks, the command fails.
 
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { Hosts } from './hosts.ts';
@@ -13,7 +12,7 @@ export class Session {
     this.#connection = connection;
   }
 
-  /** Throws `StoreUnavailable` when it cannot connect. */
+  /** Connects. Throws `StoreUnavailable` when it cannot. */
   static async open(options: ConnectionOptions): Promise<Session> {
     try {
       const url = await new Hosts(options).find();

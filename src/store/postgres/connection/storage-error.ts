@@ -1,12 +1,11 @@
-// Which errors mean that storage is at fault, and not the statement: they are answered with 503, and what they
-// interrupted is tried again.
+// Distinguishes errors of storage from errors of statements: errors of storage are answered with 503, and the caller tries again.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 
 /** SQLSTATE classes: connection, transaction rolled back, resources, intervention, system. */
 const CLASSES = new Set(['08', '40', '53', '57', '58', 'XX']);
 
-/** The driver's and the system's codes for a connection that is not there. */
+/** Codes of the driver and the system for a broken connection. */
 const CONNECTION = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -25,12 +24,12 @@ const CONNECTION = new Set([
 ]);
 
 /**
- * Read-only (a standby, or a primary that became one), a lock not granted in time; and wrong password, unknown database: as
- * unavailable as a server that is off, until the operator corrects it.
+ * Read-only (a standby, or a former primary), a lock not granted in time; and a wrong password or unknown database, which make
+ * the store unavailable until the operator corrects them.
  */
 const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000']);
 
-/** Another transaction was in the way: a second try is enough. (For a lock not granted in time the first try has waited.) */
+/** A conflict with another transaction, worth another try. (A lock that was not granted in time is not: the first try has waited.) */
 const CONTENTION = new Set(['40001', '40P01']);
 
 function codeOf(error: unknown): string {
@@ -47,17 +46,17 @@ export function isContention(error: unknown): boolean {
   return CONTENTION.has(codeOf(error));
 }
 
-/** A newer process has changed a table whose statements this connection had prepared. */
+/** Returns whether a newer process has changed a table of a prepared statement. */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
 }
 
-/** The server takes no writes (any more): another one may. */
+/** Returns whether the server takes no writes; another one may. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006';
 }
 
-/** The error as the store's callers shall see it. (The driver keeps statements' values out of its errors.) */
+/** Returns the error for the store's callers. (The driver keeps values out of its errors.) */
 export function storageError(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const code = codeOf(error);

@@ -1,6 +1,6 @@
-// One connection for transactions, one at a time. Statements are pipelined: each is sent at once, so a transaction costs as
-// many round trips as it has questions, not statements. When the connection breaks, the transaction is tried again over a
-// new one, unless its commit was sent: then the marks tell what became of it (commit-marker.ts).
+// One connection for transactions, one at a time. Statements are pipelined: each is sent at once, so a transaction costs as many
+// round trips as it awaits results. When the connection breaks, the transaction is tried again over a new one, unless its commit
+// was sent: then its mark tells the outcome (commit-marker.ts).
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../../contract/store.ts';
@@ -17,23 +17,23 @@ import { isConnectionError, isContention, isReadOnly, isStalePlan, storageError 
 import type { Row, Value } from './values.ts';
 
 export interface Tx {
-  /** By `performance.now()`: before any of it was sent. */
+  /** When the transaction began, by `performance.now()`, before its first statement was sent. */
   readonly beganAt: number;
-  /** Sends it at once; may be awaited or not: the commit fails if it did. Parameters that are arrays are literals already. */
+  /** Sends a statement at once. If it fails, so does the commit, also when it was not awaited. Arrays are passed as literals. */
   query(sql: string, ...values: Value[]): Promise<Row[]>;
 }
 
-/** Tries of a transaction that met another one's locks, or lost its connection before its commit was sent. */
+/** Tries of a transaction after conflicts, or after a broken connection before its commit was sent. */
 const MAX_TRIES = 5;
 const RETRY_MS = 20;
-/** How long, and how often, the database is asked what became of a commit whose answer was lost. */
+/** How long, and how often, the database is asked for the outcome of a commit. */
 const RESOLVE_WITHIN_MS = 5000;
 const RESOLVE_MS = 200;
 
-/** What may go without a mark: were its commit lost, nothing would be. */
+/** Statements that need no mark: without writes, a lost commit loses nothing. */
 const READS = /^\s*SELECT/i;
 
-/** The answer to a commit was lost, and it is unknown what became of it. */
+/** The answer to a commit was lost, and its outcome is unknown. */
 export class OutcomeUnknown extends StoreUnavailable {
   override readonly mayBeWritten = true;
 }
@@ -45,7 +45,7 @@ export class TransactionConnection {
   #connection: Connection | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** What it has sent so far, each once: for the test of their plans. */
+  /** All statements that were sent, each once: for the test of their plans. */
   readonly statements = new Set<string>();
 
   constructor(options: ConnectionOptions) {
@@ -54,21 +54,21 @@ export class TransactionConnection {
   }
 
   /**
-   * From now on it can be told what became of a commit whose answer was lost; until then it is `OutcomeUnknown`. `name`:
-   * that no other connection has ever had. The schema must be there.
+   * Lets this connection find the outcome of lost commits, which is `OutcomeUnknown` otherwise. `name`: one that no other
+   * connection has ever had. The schema must exist.
    */
   markAs(name: string): void {
     this.#marks = new CommitMarkers(name);
   }
 
-  /** Runs `work` in a transaction, after those before it. It may run again: it keeps no state of a try that failed. */
+  /** Runs `work` in a transaction, after earlier ones. It may run again: it keeps no state of a failed try. */
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const done = this.#last.then(() => this.#tries(work));
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  /** Waits for transactions under way. */
+  /** Waits for transactions under way, then closes. */
   async close(): Promise<void> {
     await this.#last;
     this.#closed = true;
@@ -93,9 +93,9 @@ export class TransactionConnection {
     const beganAt = performance.now();
     const silence = setTimeout(() => connection.breakOff(), ANSWER_TIMEOUT_MS);
     const sent: Promise<unknown>[] = [];
-    // Statements behind one that failed fail too, with nothing to say.
+    // The first error counts: statements after it fail, too.
     let first: unknown;
-    // What a part of `work` still asks for when another part has failed must not reach the next transaction.
+    // Statements of `work` after a failure must not reach the next transaction.
     let isOver = false;
     const send = (sql: string, values: readonly Value[]): Promise<Row[]> => {
       const rows = isOver ? Promise.reject<Row[]>(closedError()) : connection.query(sql, values);
@@ -121,13 +121,13 @@ export class TransactionConnection {
           return send(sql, values);
         },
       });
-      // Sent behind the last writes without waiting for them: when one of them fails, this only rolls back.
+      // Sent without waiting for the last writes: if one of them fails, COMMIT rolls back.
       const mark = isWriting ? this.#marks?.leave(send) : undefined;
       send('COMMIT', []);
       await Promise.all(sent).catch(async (error) => {
         if (!isConnectionError(error)) throw error;
         this.#drop();
-        // Nothing was written: the same again.
+        // Nothing was written, so it is tried again.
         if (!isWriting) throw closedError();
         await this.#resolve({ xid: xid as Promise<Row[]>, mark });
       });
@@ -143,12 +143,12 @@ export class TransactionConnection {
   }
 
   async #rollback(connection: Connection, error: unknown): Promise<void> {
-    // Of many statements whose plans are stale, each transaction would come upon one.
+    // With stale plans, a new connection: else each transaction would meet the next stale statement.
     if (isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) return this.#drop();
     await connection.query('ROLLBACK', []).catch(() => this.#drop());
   }
 
-  /** The commit was sent, and its answer was lost. Returns if it has happened. */
+  /** Finds the outcome of a commit whose answer was lost. Returns if it is committed, throws otherwise. */
   async #resolve(of: { xid: Promise<Row[]>; mark: number | undefined }): Promise<void> {
     const known = await of.xid.catch(() => undefined);
     const xid = known?.[0]?.xid as string | undefined;

@@ -1,7 +1,7 @@
-// Values on their way to and from Postgres. Parameters travel as text, but for bytes. A column of many rows travels as one array
-// literal, written here: `unnest` then inserts any number of rows with one prepared statement.
+// Values sent to and read from Postgres. Parameters are sent as text, except bytes. A column of many rows is sent as one array
+// literal: `unnest` then inserts any number of rows with one prepared statement.
 //
-// Postgres' text cannot hold U+0000, and what users write may: it is escaped with U+0001, which is escaped itself.
+// Postgres' text cannot hold U+0000, but users' text may: it is escaped with U+0001, which is escaped itself.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are the point
 const ESCAPED = /[\u0000\u0001]/g;
@@ -11,19 +11,19 @@ const RESTORED = /\u0001([01])/g;
 export type Value = string | number | boolean | null | Uint8Array;
 export type Row = Record<string, Value>;
 
-/** Text as Postgres can hold it. */
+/** Escapes text for Postgres. */
 export function toText(text: string): string {
   if (!text.includes('\u0000') && !text.includes('\u0001')) return text;
   return text.replace(ESCAPED, (char) => (char === '\u0000' ? '\u00010' : '\u00011'));
 }
 
-/** What `toText` was given. */
+/** Reverses `toText`. */
 export function fromText(text: string): string {
   if (!text.includes('\u0001')) return text;
   return text.replace(RESTORED, (_, digit) => (digit === '0' ? '\u0000' : '\u0001'));
 }
 
-/** Returns a parameter as the driver takes it: bytes travel as they are, everything else as text. */
+/** Returns a parameter for the driver: bytes as they are, everything else as text. */
 export function toParameter(value: Value | undefined): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return toText(value);
@@ -33,7 +33,7 @@ export function toParameter(value: Value | undefined): string | Buffer | null {
 
 const QUOTED = /["\\]/g;
 
-/** `{…}` of one column; as a parameter, it is escaped as a whole. */
+/** Returns the array literal of one column. */
 export function arrayLiteral(values: readonly (string | number | boolean | null)[]): string {
   let literal = '{';
   for (let i = 0; i < values.length; i++) {

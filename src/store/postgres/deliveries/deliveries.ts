@@ -1,5 +1,4 @@
-// Deliveries: recording attempts, claiming what is due, handing back. The other verbs are in
-// store/config/deliveries.ts.
+// The verbs of leased deliveries: claims, attempts, releases. The other verbs are in store/config/deliveries.ts.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { DeliveryStore } from '../../contract/store.ts';
@@ -29,7 +28,7 @@ export function deliveryVerbs(core: LogCore): LeaseVerbs {
   };
 }
 
-/** Makes them due at once; leases that are ours no longer are passed over. */
+/** Releases deliveries that were not sent; leases that are no longer ours are skipped. */
 export function releaseLeases(core: LogCore, leases: readonly DeliveryLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {

@@ -1,4 +1,4 @@
-// What the rules of deliveries (store/log/deliveries.ts) read and plan.
+// Postgres' DeliveryPort: returns what the batch has read, and plans changes.
 
 import { type AttemptTrigger, type DeliveryLease, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
@@ -15,7 +15,7 @@ import type { PlannedLogWriter } from '../log/log-writer.ts';
 
 type Leased = LeasedDelivery<ListenerQueue>;
 
-/** One per verb and plan. */
+/** One for each verb and plan. */
 export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   readonly log: PlannedLogWriter;
   readonly #planner: BatchPlanner;
@@ -60,7 +60,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     queue.health = health;
   }
 
-  /** Written with the transaction (claims/claim.ts). */
+  /** The planned rows are written by `holdQueue` (claims/claim.ts). */
   disableWebhook(queue: ListenerQueue): void {
     this.#planner.goneWebhooks.add(queue);
     queue.health = HEALTHY;
@@ -70,7 +70,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     this.#planner.changes.attempts.push({ delivery, n, trigger, made });
   }
 
-  /** What is due is found when the plan is written (claims/claim.ts). */
+  /** The delivery is found when the plan is written (claims/claim.ts). */
   claimNext(queue: ListenerQueue): NextClaim {
     const { log } = this;
     const planner = this.#planner;
@@ -78,10 +78,10 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     if (!queue.isFor(planner.core.node.id, planner.nowMs)) return 'none';
     const webhook = this.webhook(queue) ?? null;
     if (isWebhook(queue.listenerId) && !webhook?.active) return 'none';
-    // What a claim will tell with it is read by now.
+    // Reads the owner's address, which the claim needs.
     if (queue.listenerId === MAIL) planner.owner(queue.ownerId);
     if (webhook?.settings.ordered) {
-      // What went back is the head again, and not yet in the rows that a claim would find.
+      // A returned delivery is the head again, but its row is not written yet, so a claim would not find it.
       if (planner.wentBack.has(queue)) return 'refused';
       if (queue.taken + queue.granted > 0) return 'none';
     }
@@ -90,7 +90,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     return 'claimed';
   }
 
-  /** For how long a queue stays with its node when nothing is on its way any more: as long as what began there counts. */
+  /** Returns until when an idle queue stays with its node: as long as its requests count against the rate limit. */
   #keptUntilMs(queue: ListenerQueue): number | null {
     const rate = this.webhook(queue)?.settings.rateLimit;
     return rate ? this.#planner.nowMs + rate.intervalMs : null;

@@ -1,4 +1,4 @@
-// What verbs declare before anything is read, and what their plan then finds missing. See batch.ts.
+// What verbs declare before anything is read, and what their plan finds missing. See batch.ts.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -12,7 +12,7 @@ export const leaseKey = (number: number, fence: number): string => `${number} ${
 /** What verbs know that they need before anything is read. */
 export class Needs {
   readonly owners = new Set<string>();
-  /** Runs that end for good, those that only go back, and deliveries that were attempted: by lease. */
+  /** Leases of runs that end, of runs that are queued again or wait, and of deliveries that were attempted. */
   readonly endings: RunLease[] = [];
   readonly returns: RunLease[] = [];
   readonly attempts: DeliveryLease[] = [];
@@ -24,7 +24,7 @@ export class Needs {
   dueLater = false;
   expired = false;
 
-  /** Of several verbs with one lease, the first one has it. */
+  /** Adds a lease. If several verbs name it, the first one counts. */
   endRun(lease: RunLease): void {
     if (this.#isFirst('run', leaseKey(lease.run, lease.fence))) this.endings.push(lease);
   }
@@ -57,7 +57,7 @@ export interface QueueNeed {
   readonly isRun: boolean;
 }
 
-/** What a plan looked for and did not have. */
+/** What a plan needed and had not read. */
 export class Misses {
   readonly owners = new Set<string>();
   readonly routes = new Missed();

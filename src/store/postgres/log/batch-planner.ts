@@ -1,5 +1,5 @@
-// Plans the verbs of a batch one after the other, each on what the ones before it have changed; only memory is touched. See
-// batch.ts. A plan that misses something is dropped as a whole.
+// Plans the verbs of a batch in memory, one after the other, each on the changes of the ones before it. See batch.ts. A plan
+// that misses something is dropped as a whole.
 
 import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable } from '../../../domain/route.ts';
@@ -18,18 +18,18 @@ import { ListenerQueue, sendQueues } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { RowChanges } from './row-changes.ts';
 
-/** A verb that claims: from whose slots, and what it has claimed so far. */
+/** A verb that claims: the slots that it takes, and what it has claimed so far. */
 interface Claimer {
   readonly admission: Admission;
   readonly claims: ClaimsSoFar;
 }
 
-/** Rows to be claimed for a verb, once the plan stands. */
+/** Rows to claim for a verb, once the plan is whole. */
 export interface Grant {
   readonly queue: ListenerQueue;
   readonly claimer: Claimer;
   readonly count: number;
-  /** Of a run. */
+  /** Null for deliveries. */
   readonly runnable: Runnable | null;
 }
 
@@ -56,28 +56,28 @@ export class BatchPlanner {
   readonly ledger = new Ledger();
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
-  /** Webhooks that are disabled by this batch: what waits for them is held. */
+  /** Webhooks that this batch disables: what waits for them is held. */
   readonly goneWebhooks = new Set<ListenerQueue>();
-  /** Queues to which something went back: what is in them is not what the rows say, until those are written. */
+  /** Queues to which a delivery was returned: they differ from the rows until the rows are written. */
   readonly wentBack = new Set<ListenerQueue>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
-  /** What sources forget and remember from now on, by their id. */
+  /** Ids that sources forget and remember, by source. */
   readonly memories = new Map<string, { readonly removed: Set<string>; readonly added: Map<string, number> }>();
-  /** Idempotency keys that are first used in this batch, with what came of them. */
+  /** Idempotency keys first used in this batch, with their results. */
   readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
   /** Topics that other nodes are notified of after the commit. */
   readonly notified = new Set<Channel>();
-  /** Of each verb. */
+  /** The claims of each verb. */
   readonly claims: ClaimsSoFar[] = [];
   readonly #queues = new Map<string, ListenerQueue>();
   /**
-   * What a verb of this batch has dealt with: the verbs behind it do not find it. Runs and deliveries by their numbers: one
-   * that ends here may have been read as expired too, when its node was taken for gone, and it leaves its state once.
+   * Rows that a verb of this batch has handled; later verbs skip them. Runs and deliveries are kept by number: a row that ends
+   * here may also have been read as expired, and leaves its state once.
    */
   readonly #dealtWith = new Set<Row | string>();
   readonly #taken: (() => void)[] = [];
   readonly #unused: (() => void)[] = [];
-  /** Nothing was missed so far. A plan that will be dropped takes no slots. */
+  /** False once something was missed. A plan that will be dropped takes no slots. */
   isWhole = true;
 
   constructor(core: Core, reads: Reads) {
@@ -104,7 +104,7 @@ export class BatchPlanner {
     return queue;
   }
 
-  /** Whether this tick is to be emitted; once. */
+  /** Returns whether this tick is to be emitted; true once. */
   fires(tick: string): boolean {
     if (!this.reads.firedTicks.has(tick) || this.#dealtWith.has(tick)) return false;
     this.#dealtWith.add(tick);
@@ -117,14 +117,14 @@ export class BatchPlanner {
     return row && this.#first([row], kind === 'attempts' ? deliveryOf : runOf)[0];
   }
 
-  /** Returns rows with expired leases that no verb before has dealt with. */
+  /** Returns rows with expired leases that no earlier verb has handled. */
   expired(kind: WorkKind): Row[] {
     return kind === 'runs'
       ? this.#first(this.reads.expiredRuns, runOf)
       : this.#first(this.reads.expiredDeliveries, deliveryOf);
   }
 
-  /** Returns rows that are due and that no verb before has dealt with. */
+  /** Returns due rows that no earlier verb has handled. */
   due(kind: 'overDigests' | 'dueLater'): Row[] {
     return this.#first(this.reads[kind], (row) => row);
   }
@@ -150,7 +150,7 @@ export class BatchPlanner {
     return true;
   }
 
-  /** Claims the next row of the queue once the plan stands; its slot is taken. */
+  /** Claims the next row of the queue once the plan is whole. Its slot is already taken. */
   grant(queue: ListenerQueue, claimer: Claimer, runnable: Runnable | null): void {
     queue.granted++;
     this.grants.push({ queue, claimer, count: 1, runnable });
@@ -160,20 +160,20 @@ export class BatchPlanner {
     return this.goneWebhooks.has(queue);
   }
 
-  /** Gives back what was taken: the plan was dropped, or its transaction failed. */
+  /** Gives all slots back: the plan was dropped, or its transaction failed. */
   undo(): void {
     for (const drop of this.#taken.splice(0)) drop();
     this.#unused.length = 0;
   }
 
-  /** Gives back slots for which no row was found, once the transaction is committed. */
+  /** Gives slots back for which no row was found, after the commit. */
   leaveUnused({ admission }: Claimer, queue: ListenerQueue, count: number): void {
     const drop = (): void =>
       queue.isRun ? admission.dropRun(queue.listenerId) : admission.dropDelivery(queue.listenerId);
     for (let i = 0; i < count; i++) this.#unused.push(drop);
   }
 
-  /** The transaction is committed: the slots that were taken are in use. */
+  /** Called after the commit: keeps the slots taken, and gives the unused ones back. */
   settle(): void {
     this.#taken.length = 0;
     for (const drop of this.#unused.splice(0)) drop();
@@ -223,7 +223,7 @@ export class BatchPlanner {
     return found ?? undefined;
   }
 
-  /** Returns the listeners of an emitter. `onlyListenerId`: no other one is looked up. */
+  /** Returns the routes of an emitter. `onlyListenerId`: the only listener that may be looked up; null: all. */
   table(ownerId: string, emitterId: string, onlyListenerId: string | null): RouteTable {
     const routes = this.#routesOf(ownerId);
     if (!routes) return NO_ROUTES;
@@ -244,12 +244,12 @@ export class BatchPlanner {
     };
   }
 
-  /** A queue was found to count less than there is. */
+  /** Whether some queue counts less than its rows. */
   get isCounterWrong(): boolean {
     return [...this.#queues.values()].some((queue) => queue.isWrong);
   }
 
-  /** Sends the queues that changed, behind all rows: from them follows when a queue is ready. */
+  /** Sends the changed queues, after all rows: they determine when a queue is ready. */
   sendQueues(tx: Tx): void {
     sendQueues(
       tx,
@@ -257,7 +257,7 @@ export class BatchPlanner {
     );
   }
 
-  /** What sources remember now, of those that a run has changed. */
+  /** Sends the changes of what sources remember. */
   sendMemory(tx: Tx): void {
     for (const [sourceId, { removed, added }] of this.memories) {
       if (removed.size > 0) {

@@ -1,8 +1,7 @@
-// What a batch reads before it is planned: one statement for each kind of thing. See batch.ts.
+// What a batch reads before it is planned, with one statement for each kind of row. See batch.ts.
 //
-// Locks are always taken in this order, so that two nodes do not wait for each other: idempotency keys, runs and
-// deliveries that end, digests, queues; and by key within each. Postgres finds the deadlocks that are left, and the
-// transaction is tried again.
+// Locks are taken in this order, so that nodes do not wait for each other: idempotency keys, runs and deliveries that end,
+// digests, queues; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -19,26 +18,26 @@ import type { Core } from '../core.ts';
 import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed, tickKey } from './batch-needs.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
-/** Whether a source's trigger `t` has a run that is not over. Not a join: a plan made for few events would read all of them. */
+/** Whether a source's trigger `t` has an open run. Not a join: a plan made for few events would read all of them. */
 const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_runs AS o
   WHERE o.owner_id = t.owner_id AND o.runnable_id = t.runnable_id
     AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = t.id))`;
 
-/** A node that was taken for gone must not write: it registers again, and the transaction begins again. */
+/** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
 
 const DIGESTS_PER_STEP = 100;
 
 export class Reads {
   nowMs = 0;
-  /** Of those that ran ahead of the clock; 0: none did. */
+  /** The highest number that ran ahead of the clock; 0: none. */
   lastNumber = 0;
   readonly versions = new Map<string, number>();
-  /** Rows of runs and deliveries that this node has leased, by leaseKey; those of `endings` are deleted already. */
+  /** Rows leased to this node, by leaseKey; those of `endings` are deleted already. */
   readonly endings = new Map<string, Row>();
   readonly returns = new Map<string, Row>();
   readonly attempts = new Map<string, Row>();
-  /** Idempotency keys that are new, and the rows of all. */
+  /** Idempotency keys that this batch has inserted, and the rows of all keys. */
   readonly wonKeys = new Set<string>();
   readonly keys = new Map<string, Row>();
   /** Ticks that are to be emitted, by tickKey. */
@@ -48,7 +47,7 @@ export class Reads {
   readonly queues = new Map<string, QueueRow>();
   readonly digests = new Map<string, Row>();
   overDigests: Row[] = [];
-  /** Deleted already. */
+  /** These rows are deleted already. */
   dueLater: Row[] = [];
   expiredRuns: Row[] = [];
   expiredDeliveries: Row[] = [];
@@ -58,7 +57,7 @@ export class Reads {
   readonly #knownQueues: Map<string, QueueNeed>;
   #missed = new Misses();
 
-  /** `knownQueues`: those that a try of the same batch needed; this one locks them at once. */
+  /** `knownQueues`: queues that an earlier try of the batch needed; this one locks them at once. */
   constructor(core: Core, tx: Tx, knownQueues: Map<string, QueueNeed>) {
     this.#core = core;
     this.#tx = tx;
@@ -69,7 +68,7 @@ export class Reads {
     return this.#missed;
   }
 
-  /** The first round trip: all that the verbs know of. */
+  /** Reads, in the first round trip, what the verbs have declared. */
   async first(needs: Needs): Promise<void> {
     await Promise.all([
       this.#readStand(needs.owners),
@@ -86,8 +85,8 @@ export class Reads {
   }
 
   /**
-   * The next ones, until a plan misses nothing. Queues come last, when all else is known: so they are locked at once, in
-   * the order of their keys.
+   * Reads what the last plan missed. Queues come last, when all else is known, so that they are locked together, in the order
+   * of their keys.
    */
   async more(): Promise<void> {
     const missed = this.#missed;
@@ -193,8 +192,8 @@ export class Reads {
   }
 
   /**
-   * Sets the triggers to their next tick: of those who want the same tick, one comes through, and of one due time none
-   * again. A source's tick that comes while the run of the one before is not over is counted, and nothing else.
+   * Sets triggers to their next tick. Of several nodes with the same tick one succeeds, and no due time fires twice. A source's
+   * tick that comes while the run of the tick before is open is only counted as skipped.
    */
   async #fire(ticks: readonly Tick[]): Promise<void> {
     if (ticks.length === 0) return;
@@ -219,7 +218,7 @@ export class Reads {
     }
   }
 
-  /** Runs of one source are serialised: no other transaction changes what it remembers. */
+  /** Reads what sources remember. A source runs once at a time, so no other transaction changes it. */
   async #readMemory(sources: ReadonlySet<string>): Promise<void> {
     if (sources.size === 0) return;
     const ids = arrayLiteral([...sources]);
@@ -298,8 +297,8 @@ export class Reads {
   }
 
   /**
-   * Locks queues. A change or deletion of a listener locks its queue too, so from now on none is made; what was changed
-   * before shows in the versions, which are therefore read again behind the lock.
+   * Locks queues. A change or deletion of a listener locks its queue too, so from here on none happens; earlier changes show in
+   * the versions, which are read again after the lock.
    */
   async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
     for (const [key, need] of missed) this.#knownQueues.set(key, need);
@@ -323,7 +322,7 @@ export class Reads {
     const versions = [...this.versions.keys()];
     const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
     if (locked === wanted.length) return;
-    // The first work of a listener: one transaction makes the row, and all lock it.
+    // A listener without a row yet: one transaction inserts it, and all lock it.
     void this.#tx.query(
       `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
         SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i

@@ -1,26 +1,26 @@
-// Group commit, and the way of a write of the log through it. A transaction on Postgres costs its round trips and its commit
-// (a disk's, or a synchronous standby's), so verbs share both: those that come while a transaction is under way share the next
-// one. An idle store writes at once, a busy one in batches.
+// Group commit, and the steps of a write of the log. A transaction on Postgres costs its round trips and its commit (of a disk,
+// or of a synchronous standby), so verbs share both: those that come while a transaction is under way share the next one. An
+// idle store writes at once, a busy one in batches.
 //
 // The decisions (store/log/) are synchronous, and Postgres cannot be read in the middle of one. So a batch is planned in
-// memory, on what was read before, and written set by set. Each step is one round trip, whatever the number of verbs:
+// memory, from what was read before, and written set by set. Each step is one round trip, for any number of verbs:
 //
-//   1. Needs (batch-needs.ts): each verb declares what it is sure to read, before anything is read.
-//   2. Reads (batch-reads.ts): one statement for each kind of thing. Rows are locked, and stay as they were read; runs that end
-//      are deleted by it, so of two ends with one lease one finds the row.
-//   3. The planner (batch-planner.ts) runs the verbs one after the other. Their LogWriter (log-writer.ts) answers from what was
-//      read and from what the verbs before have changed, and gathers rows (row-changes.ts) instead of writing them. What is
-//      missing, mostly queues of listeners, is noted and answered with something harmless; the plan is then dropped, the
-//      missing things are read, and the verbs are planned again, until a plan misses nothing. Queues come last, and are
-//      locked all at once, in the order of their keys.
-//   4. Grants: runs and deliveries for the slots that ends have freed are claimed (claims/claim.ts). Right before that, the
-//      beginnings of waits are written, since what was ordered to go on may be claimed at once.
-//   5. Rows: one statement for each table, the queues behind all others, then the ledger. Nothing is waited for but the commit.
-//   6. Behind the commit: callers get their answers, slots are in use, other nodes are notified. Without it, all slots are
-//      given back.
+//   1. Needs (batch-needs.ts): each verb declares what it is sure to read.
+//   2. Reads (batch-reads.ts): one statement for each kind of row. Rows are locked. Runs that end are deleted at once, so only
+//      one of two ends with the same lease finds the row.
+//   3. The planner (batch-planner.ts) runs the verbs one after the other. Their LogWriter (log-writer.ts) returns what was read
+//      and what earlier verbs have changed, and collects rows (row-changes.ts) instead of writing them. If something is missing,
+//      mostly queues of listeners, it is noted, a harmless value is returned, and the plan is dropped. The missing rows are
+//      read, and the verbs are planned again, until a plan misses nothing. Queues come last, and are locked together, in the
+//      order of their keys.
+//   4. Grants: the slots that ends have freed claim runs and deliveries (claims/claim.ts). Beginnings of waits are written right
+//      before, since a run with an early order to resume may be claimed at once.
+//   5. Rows: one statement for each table, the queues after all others, then the ledger, with no wait before the commit.
+//   6. After the commit callers get their results, slots are in use, and other nodes are notified. Without a commit, all slots
+//      are given back.
 //
-// A verb that throws does not take the others with it: each is then run in a transaction of its own. When storage fails,
-// all are rejected as `StoreUnavailable`.
+// A verb that throws does not fail the others: each verb is then run in a transaction of its own. When storage fails, all are
+// rejected with `StoreUnavailable`.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
@@ -34,20 +34,20 @@ import { Needs, type QueueNeed } from './batch-needs.ts';
 import { BatchPlanner } from './batch-planner.ts';
 import { NodeGone, Reads } from './batch-reads.ts';
 
-/** Verbs that share one commit at most: a verb waits for no huge commit. */
+/** The most verbs that share one commit, so that no verb waits for a huge one. */
 const MAX_VERBS = 1024;
 /**
- * With a queue of 50,000 and a concurrency of 1,000, another workflow's answers, one after the other, took 27 ms (16: 27 ms, 24: 30,
- * 32: 34), and meanwhile the queue's runs ended at 2,900/s (16: 2,400/s, 32: 3,600/s).
+ * Beside a queue of 50,000 with a concurrency of 1,000, consecutive answers of another workflow took 27 ms (16: 27 ms, 24: 30,
+ * 32: 34), while the queue's runs ended at 2,900/s (16: 2,400/s, 32: 3,600/s).
  */
 const BESIDE_SMALL_FLOWS = 20;
-/** Plans of one transaction: a listener refused leads to the next one, and so on. */
+/** The most plans of one transaction: each may miss something that follows from what the last one read. */
 const MAX_PLANS = 64;
 
 export interface Verb<T> {
-  /** What it is sure to need. */
+  /** Declares what the verb is sure to need. */
   readonly needs: (needs: Needs) => void;
-  /** Plans it. May be called several times, each on a new planner; the last one counts. */
+  /** Plans the verb. Called once for each new planner; the last call counts. */
   readonly plan: (planner: BatchPlanner) => T;
 }
 
@@ -57,13 +57,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What verbs of the log need: its batch, too. */
+/** What verbs of the log need: the core, and their batch. */
 export interface LogCore extends Core {
-  /** Writes of the log, many at a time. */
+  /** Commits writes of the log, many at a time. */
   readonly batch: Batch;
 }
 
-/** Who asks whether storage is ready sends nothing until it is: later than this it is tried again. */
+/** Callers of `isFailing` write nothing while it is true; after this time it turns false, so that they try again. */
 const FAILING_MS = 10_000;
 
 export class Batch {
@@ -81,12 +81,12 @@ export class Batch {
     this.#core = core;
   }
 
-  /** A small write may find room where others do not: on a full disk, a row takes the place of its last version. */
+  /** Whether a write failed recently. A probe is not enough: on a full disk, a small write may still find room. */
   get isFailing(): boolean {
     return this.#failedAt !== null && performance.now() - this.#failedAt < FAILING_MS;
   }
 
-  /** Resolves with what the verb planned, once that is committed. Order is kept within a flow. `bytes`: about what it writes. */
+  /** Resolves with the verb's result after the commit. Order is kept within a flow. `bytes`: about what it writes. */
   write<T>(verb: Verb<T>, flow = '', bytes = 0): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
@@ -95,14 +95,14 @@ export class Batch {
     });
   }
 
-  /** Commits what waits, and takes no more. */
+  /** Commits the waiting verbs, and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;
   }
 
   async #work(): Promise<void> {
-    // Whatever else comes in this turn of the event loop goes along.
+    // Verbs of the same tick of the event loop share the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.size > 0) await this.#flush([...this.#queue.next(MAX_VERBS)]);
     this.#working = undefined;
@@ -177,7 +177,7 @@ async function plan(
     }
     planner.undo();
   }
-  throw new Error(`a transaction was not planned in ${MAX_PLANS} passes`);
+  throw new Error(`a transaction was not planned in ${MAX_PLANS} tries`);
 }
 
 function write(planner: BatchPlanner, tx: Tx): void {

@@ -1,4 +1,4 @@
-// Changes to the ledger, gathered while a transaction is planned and written by it.
+// Changes to the ledger, collected while a transaction is planned.
 
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
@@ -9,14 +9,14 @@ export class Ledger {
   /** Owner → fact → change. */
   readonly #changes = new Map<string, Map<string, number>>();
 
-  /** A figure changes by `by`, e.g. `runs.queued`. */
+  /** Changes a fact, e.g. `runs.queued`, by `by`. */
   count(ownerId: string, fact: string, by: number): void {
     const facts = this.#changes.get(ownerId) ?? new Map<string, number>();
     this.#changes.set(ownerId, facts);
     facts.set(fact, (facts.get(fact) ?? 0) + by);
   }
 
-  /** `n` runs or deliveries went from one state to another; null: they were not there before. */
+  /** Counts `n` runs or deliveries that changed from one state to another; null: they are new. */
   moved(ownerId: string, kind: WorkKind, states: { from: string | null; to: string; n?: number }): void {
     const { from, to, n = 1 } = states;
     if (from === to || n === 0) return;
@@ -24,7 +24,7 @@ export class Ledger {
     this.count(ownerId, `${kind}.${to}`, n);
   }
 
-  /** Sends one statement, or none. `slot`: this node's; see the table. */
+  /** Sends the changes with one statement. `slot`: of this node, see the table. */
   write(tx: Tx, slot: number): void {
     const owners: string[] = [];
     const facts: string[] = [];

@@ -1,5 +1,5 @@
-// The queue of a listener: how much waits for one workflow, source or webhook, how much is under way, and a webhook's health.
-// Its row is locked by the transaction that changes it.
+// The queue of a listener: how many of its runs or deliveries wait and are under way, and a webhook's health. The transaction
+// that changes its row has locked it.
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import type { Throttle } from '../../../domain/resource.ts';
@@ -17,20 +17,20 @@ export interface QueueRow {
   readonly holder: number | null;
   readonly keptUntilMs: number | null;
   readonly health: WebhookHealth;
-  /** Of a queue of runs; 0 also when nothing waits. */
+  /** For runs; 0 also when nothing waits. */
   readonly readyAtMs: number;
-  /** Of a throttled workflow; none: nothing of it has begun. */
+  /** For a throttled workflow: when its last runs began. */
   readonly starts: StartTimes;
 }
 
 const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
 
-/** Of `listener_queues AS l`: what `toQueueRow` reads. A node that is gone keeps nothing. */
+/** Columns of `listener_queues AS l` for `toQueueRow`. A node that is gone keeps no idle queue. */
 export const QUEUE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
   CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
   l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, l.ready_at_ms, l.starts`;
 
-/** Of `listener_queues AS l`: ListenerQueue.isFor, for statements. */
+/** ListenerQueue.isFor as a condition on `listener_queues AS l`. */
 export const isFor = (node: string, now: string): string =>
   `(l.holder = ${node} OR (l.taken <= 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
     OR NOT ${HOLDER_LIVES})))`;
@@ -49,7 +49,7 @@ export function toQueueRow(row: Row): QueueRow {
   };
 }
 
-/** Mostly the same object, so that a comparison by identity is enough. */
+/** Returns HEALTHY itself for most webhooks, so that comparing identities is enough. */
 export function toHealth(row: Row): WebhookHealth {
   const failingSinceMs = numberIfRead(row, 'failing_since_ms');
   const pausedUntilMs = numberIfRead(row, 'paused_until_ms');
@@ -62,7 +62,7 @@ export function toHealth(row: Row): WebhookHealth {
   };
 }
 
-/** A listener's queue with the changes of its transaction so far. */
+/** The queue of a listener with the changes of its transaction. */
 export class ListenerQueue {
   readonly ownerId: string;
   readonly listenerId: string;
@@ -70,12 +70,12 @@ export class ListenerQueue {
   waiting: number;
   taken: number;
   holder: number | null;
-  /** Nothing is under way, and the queue stays with its holder until then: what began there counts against the rate limit. */
+  /** The idle queue stays with its holder until then, because what its holder has sent counts against the rate limit. */
   keptUntilMs: number | null;
-  /** Of those that wait, how many this transaction will claim. */
+  /** How many of the waiting rows this transaction will claim. */
   granted = 0;
   isChanged = false;
-  /** A count would have fallen below zero: the queue disagrees with its rows. */
+  /** A count would have fallen below zero: it differs from the rows. */
   isWrong = false;
   #readyAtMs: number;
   #starts: StartTimes;
@@ -106,7 +106,7 @@ export class ListenerQueue {
   change(by: { waiting?: number; taken?: number; keptUntilMs?: number | null }, node: number): void {
     const { waiting = 0, taken = 0, keptUntilMs = null } = by;
     this.#count(waiting, taken);
-    // A node becomes the holder by taking something, not by adding what waits or by returning the leases of a node that is gone.
+    // Only taking rows makes a node the holder, not adding rows that wait or rescuing the leases of another node.
     if (this.isRun || taken === 0) return;
     if (this.taken === 0) this.keep(keptUntilMs);
     else if (taken > 0) {
@@ -115,7 +115,7 @@ export class ListenerQueue {
     }
   }
 
-  /** Never below zero: no claim would take a queue with a negative count. */
+  /** Changes the counts, but not below zero: no claim would take a queue with a negative count. */
   #count(waiting: number, taken: number): void {
     this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
     this.waiting = Math.max(0, this.waiting + waiting);
@@ -138,13 +138,13 @@ export class ListenerQueue {
     this.isChanged = true;
   }
 
-  /** One node at a time sends to one listener: its order, its rate and what is on its way are that node's to keep. */
+  /** Returns whether the node may send to this listener: one node at a time keeps its order, its rate and its deliveries under way. */
   isFor(node: number, nowMs: number): boolean {
     if (this.holder === node) return true;
     return this.taken <= 0 && (this.holder === null || this.keptUntilMs === null || this.keptUntilMs <= nowMs);
   }
 
-  /** Returns how many runs the throttle lets begin now. While it lets none, the queue is not ready. */
+  /** Returns how many runs the throttle lets begin now. While there are none, the queue is not ready. */
   roomAt(throttle: Throttle | null, nowMs: number): number {
     this.#keepStarts(throttle === null ? NEVER : settled(this.#starts, nowMs));
     const room = throttle === null ? Number.POSITIVE_INFINITY : roomAt(throttle, this.#starts, nowMs);
@@ -188,7 +188,7 @@ export class ListenerQueue {
   set health(health: WebhookHealth) {
     if (health === this.#health) return;
     this.#health = health;
-    // When something is ready depends on it.
+    // The time at which the queue is ready depends on its health.
     this.isChanged = true;
   }
 
@@ -201,7 +201,7 @@ export class ListenerQueue {
   }
 }
 
-/** Of `listener_queues AS l`: when the earliest of what waits is due; of an ordered webhook the lowest number, which goes first. */
+/** For `listener_queues AS l`: when its next delivery is due; for an ordered webhook that with the lowest number. */
 const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.id = l.listener_id)
   THEN (SELECT d.due_at_ms FROM open_deliveries AS d
     WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state IN ('pending', 'retrying')
@@ -212,7 +212,7 @@ const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.
     (SELECT min(due_at_ms) FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'retrying')) END`;
 
-/** Writes queues. One of deliveries is ready when the next of its rows is due and its webhook is not paused. */
+/** Writes queues. A queue of deliveries is ready when its next row is due and its webhook is not paused. */
 export function sendQueues(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   sendHealth(

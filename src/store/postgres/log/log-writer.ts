@@ -1,4 +1,4 @@
-// Postgres' LogWriter: answers from what the batch has read, and gathers rows. See batch.ts.
+// Postgres' LogWriter: returns what the batch has read, and collects rows to write. See batch.ts.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
@@ -32,16 +32,16 @@ import type { BatchPlanner, Digest } from './batch-planner.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 import type { Cells } from './row-inserts.ts';
 
-/** Beyond a run's timeout, for a process to start, a queue in the node, and a slow database. */
+/** Added to a run's timeout for the start of a process, the node's own queue, and a slow database. */
 const RUN_LEASE_SLACK_MS = 5 * MINUTE_MS;
-/** Of a delivery: the longest attempt, as often as it may wait. */
+/** Longer than an attempt and all its waits may take. */
 export const DELIVERY_LEASE_MS = 10 * MINUTE_MS;
 
 export function runLeaseMs({ settings }: Runnable): number {
   return (settings.timeoutMs ?? LIMITS.scheduleTimeoutMs) + RUN_LEASE_SLACK_MS;
 }
 
-/** One per verb and plan. */
+/** One for each verb and plan. */
 export class PlannedLogWriter implements LogWriter {
   readonly planner: BatchPlanner;
   readonly admission: Admission;
@@ -182,7 +182,7 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.changes.later.push({ ...made, entry: this.planner.numbers.next(), dueAtMs });
   }
 
-  /** The rows were deleted when they were read: of several nodes that want one, one has it. */
+  /** The rows were deleted when they were read, so only one node gets each. */
   takeDueLater(): readonly Emission[] {
     return this.planner.due('dueLater').map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.planner.core));
   }
@@ -223,7 +223,7 @@ export class PlannedLogWriter implements LogWriter {
     digest.newestEntry = newestEntry;
   }
 
-  /** One that this transaction has counted in is left for the next tick: what was read of it is not all of it. */
+  /** A window in which this transaction has counted is left for the next tick: the row that was read is outdated. */
   closedDigests(): readonly ClosedDigest[] {
     const rows = this.planner.due('overDigests').map((row) => ({
       ownerId: text(row, 'digest_owner'),

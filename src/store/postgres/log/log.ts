@@ -1,4 +1,4 @@
-// The log's verbs that write: what each needs before it is planned. See batch.ts.
+// The writing verbs of the log, each with what it needs before it is planned. See batch.ts.
 
 import type { RunLease } from '../../../domain/run/run.ts';
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
@@ -95,7 +95,7 @@ export function logVerbs(core: LogCore): LogVerbs {
   };
 }
 
-/** Queues runs again, the attempt not counted; leases that have expired are passed over. */
+/** Queues runs again without counting the attempt; expired leases are skipped. */
 export function releaseLeases(core: LogCore, leases: readonly RunLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {

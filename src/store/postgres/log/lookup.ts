@@ -1,8 +1,8 @@
-// Looking up single records by a key that strangers give, on every request: never from a cache, since another node may
-// have changed or deleted the record a moment ago. What is asked for within one turn of the event loop is one query, so
-// that a thousand requests cost as many round trips as one.
+// Finds single records by a key of an untrusted request: never from a cache, since another node may just have changed or
+// deleted the record. The keys of one tick of the event loop share one query, so a thousand requests cost as many round trips
+// as one.
 
-/** Keys of one query at most: more would keep the first waiting for the last. */
+/** The most keys of one query: with more, the first would wait for the last. */
 const MAX_KEYS = 500;
 
 interface Asked<T> {
@@ -15,12 +15,12 @@ export class Lookup<T> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   #asked = new Map<string, Asked<T>>();
 
-  /** `read`: what stands at this moment, by key. */
+  /** `read`: returns the current records by key. */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
     this.#read = read;
   }
 
-  /** As it stands after this call. */
+  /** Returns the record as it is after this call. */
   find(key: string): Promise<T | undefined> {
     if (this.#asked.size === 0) setImmediate(() => this.#send());
     const known = this.#asked.get(key);

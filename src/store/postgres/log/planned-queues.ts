@@ -1,5 +1,5 @@
-// The queues of listeners as a plan sees and changes them: each is a row (listener-queue.ts) that the transaction has locked,
-// so its counters are exact over all nodes.
+// The queues of listeners in a plan. The transaction has locked each row (listener-queue.ts), so its counters are exact over
+// all nodes.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { concurrencyOf, type Runnable, type Webhook } from '../../../domain/resource.ts';
@@ -82,12 +82,12 @@ export class PlannedDeliveryQueue implements DeliveryQueue {
   }
 
   announceWaiting(isOrdered: boolean): void {
-    // Only a claim finds out until when the listener is paused.
+    // Only a claim knows until when the listener is paused.
     this.#log.claims.deliveriesWaiting = true;
     if (this.#mayGo(isOrdered)) this.#log.planner.notified.add('deliveries');
   }
 
-  /** Of an ordered webhook, one at a time; the process that sends it goes on with the next by itself. */
+  /** An ordered webhook gets one delivery at a time; the process that sends it claims the next one itself. */
   #mayGo(isOrdered: boolean): boolean {
     return (this.#queue.taken === 0 || !isOrdered) && !this.#queue.isPaused(this.#log.planner.nowMs);
   }

@@ -1,5 +1,5 @@
-// Retention: what is old and has no work open is deleted, in steps of one short transaction each, so that no other one waits
-// long for what one of them locks. What is over by its own clock (keys, answers, nodes) goes at the end of a round.
+// Retention: deletes old emissions without open work, in steps of one short transaction each, so that no other transaction
+// waits long for a lock. Keys, answers and nodes with their own expiry are deleted at the end of a round.
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { DAY_MS, LIMITS } from '../../../domain/limits.ts';
@@ -28,8 +28,8 @@ export async function prune(core: Core, beforeMs: number, from: number): Promise
 }
 
 /**
- * The next entries, and which of them may go. `doomed` goes back as it came, as the literal of an array. The one kind of new
- * work that an old emission may get is a delivery that is sent again; the verb that does so locks the emission.
+ * Selects the next entries, and as `doomed` those that may be deleted, as the literal of an array. The only new work that an
+ * old emission may get is a delivery that is resent; that verb locks the emission.
  */
 const FIND_DOOMED = `WITH page AS MATERIALIZED (
     SELECT entry, emitter_id, name, listed FROM emissions WHERE entry >= $1::bigint AND entry < $2::bigint
@@ -54,7 +54,7 @@ async function pruneStep(tx: Tx, of: { before: number; from: number }): Promise<
   const doomed = textOrNull(found, 'doomed');
   if (doomed === null) return { emissions: 0, next };
   const locked = await tx.query(LOCK_DOOMED, doomed);
-  // Asked when they are locked: from now on nothing of theirs is sent again.
+  // Read after the lock: from now on none of their deliveries is resent.
   const open = await tx.query('SELECT entry FROM open_deliveries WHERE entry = ANY ($1::bigint[])', doomed);
   const isOpen = new Set(open.map(({ entry }) => entry));
   const entries = locked.map((row) => number(row, 'entry')).filter((entry) => !isOpen.has(entry));
@@ -83,7 +83,7 @@ async function deleteEmissions(tx: Tx, doomed: string): Promise<number> {
       doomed,
     ),
   ]);
-  // No number is given twice, also when the newest rows are gone and the clock was set back.
+  // Keeps numbers unique even if the newest rows are deleted and the clock was set back.
   keepLastNumber(tx, Math.max(...[deliveries, runs, emissions].map((row) => numberOrNull(row, 'last') ?? 0)));
   return number(emissions, 'n');
 }
@@ -97,7 +97,7 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   await pool.write('DELETE FROM operations WHERE ended_at_ms < $1::bigint', beforeMs);
   const config = configDatabase(core);
   for (let isMore = true; isMore; ) isMore = await config.write(() => pruneAudit(beforeMs));
-  // Of workflows, sources and webhooks that are gone, and of places that requests went to; one that is in use is locked.
+  // Queues of deleted listeners and of places of requests. A queue in use is locked, and skipped.
   await pool.write(
     `DELETE FROM listener_queues AS l USING (SELECT owner_id, listener_id FROM listener_queues AS i
         WHERE waiting = 0 AND taken = 0 AND listener_id ~ '^((p|dc|wh)_|http:)'
@@ -109,10 +109,10 @@ async function forgetOld(core: Core, beforeMs: number): Promise<void> {
   );
 }
 
-/** In steps too: a busy trigger leaves millions a day. */
+/** Deletes expired idempotency keys in steps: a busy trigger leaves millions a day. */
 async function forgetKeys(core: Core, nowMs: number): Promise<void> {
   for (;;) {
-    // Looked at again with the lock: a key may be won again meanwhile.
+    // The condition is repeated under the lock: a key may have been renewed meanwhile.
     const [forgotten = {}] = await core.pool.write(
       `WITH gone AS (DELETE FROM idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency
             WHERE expires_at_ms <= $1::bigint ORDER BY expires_at_ms LIMIT ${KEYS_PER_STEP}))

@@ -1,8 +1,7 @@
-// What routing reads, kept in memory per owner and version of its configuration. A transaction asks the database for the
-// version first, so nothing is ever routed by what another node has changed meanwhile; and while nothing changes, that
-// is all it asks.
+// What routing reads, in memory by owner and version of its configuration. A transaction first reads the version from the
+// database, so nothing is routed by an outdated configuration; while nothing changes, that is all it reads.
 //
-// Reading is apart from looking up: a look-up that misses is noted, the transaction reads what was missed, and plans again.
+// A look-up that misses is noted; the transaction then reads what was missed, and plans again.
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import { coveringEmitters } from '../../../domain/route.ts';
@@ -13,10 +12,10 @@ import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 
-/** Entries of one owner before its part is emptied, and owners before the whole cache is. */
+/** The most entries of one owner before they are dropped, and the most owners before all are. */
 const MAX_KEPT = 20_000;
 
-/** One owner's configuration at one version, as far as it was needed. Null: there is no such thing. */
+/** The parts of an owner's configuration at one version that were read. Null: there is no such record. */
 export class OwnerRoutes {
   readonly ownerId: string;
   readonly version: number;
@@ -35,7 +34,7 @@ export class OwnerRoutes {
   }
 }
 
-/** What a plan looked up and did not find. */
+/** What a plan looked up that was not read. */
 export class Missed {
   readonly owners = new Set<OwnerRoutes>();
   readonly emitters: [OwnerRoutes, string][] = [];
@@ -55,7 +54,7 @@ export class Routes {
     this.#seal = seal;
   }
 
-  /** What is known of this owner at this version. */
+  /** Returns the routes of an owner at a version, empty if another version was read. */
   of(ownerId: string, version: number): OwnerRoutes {
     const known = this.#owners.get(ownerId);
     if (known && known.version === version) return known;
@@ -64,7 +63,7 @@ export class Routes {
     return made;
   }
 
-  /** Forgets what has grown too large; between transactions, so that none loses what it has just read. */
+  /** Drops what has grown too large. Called between transactions, so that none loses what it has just read. */
   trim(): void {
     if (this.#owners.size > MAX_KEPT) this.#owners.clear();
     for (const [ownerId, { size }] of this.#owners) if (size > MAX_KEPT) this.#owners.delete(ownerId);
@@ -95,7 +94,7 @@ async function readOwners(tx: Tx, missed: readonly OwnerRoutes[]): Promise<void>
   for (const of of missed) of.owner = byId.get(of.ownerId) ?? { ...UNKNOWN_OWNER, id: of.ownerId };
 }
 
-/** An owner that is not in the database: nothing is routed for it. */
+/** Stands for an owner that is not in the database: nothing is routed for it. */
 const UNKNOWN_OWNER: Owner = {
   id: '',
   name: '',

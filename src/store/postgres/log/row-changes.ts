@@ -1,4 +1,4 @@
-// The rows that a batch will write, sent with one statement for each table. See batch.ts.
+// The rows that a batch writes, sent with one statement for each table. See batch.ts.
 
 import type { DeliveryMove, DeliveryProgress } from '../../../domain/delivery/progress.ts';
 import type { Emission } from '../../../domain/emission.ts';
@@ -28,7 +28,7 @@ interface RunAgainRow {
   readonly fence: number;
 }
 
-/** The segment of the run is over, the run is not: its row stays. */
+/** A segment of a run is over, but not the run: its row stays. */
 interface PlannedWait extends BegunWait {
   readonly run: number;
 }
@@ -65,7 +65,7 @@ export class RowChanges {
   /** Of the open ones, those that go on where another one failed. */
   readonly continuations: Cells[] = [];
   readonly runs: Cells[] = [];
-  /** Open runs that end although they were not deleted when they were read. */
+  /** Open runs that end, but were not deleted when they were read. */
   readonly closedRuns: number[] = [];
   readonly runsAgain: RunAgainRow[] = [];
   readonly waits: PlannedWait[] = [];
@@ -78,15 +78,15 @@ export class RowChanges {
   readonly keys: KeyRow[] = [];
   readonly keyAnswers: { readonly run: number; readonly answer: string }[] = [];
   readonly endedDigests: { readonly ownerId: string; readonly digestKey: string }[] = [];
-  /** By source and name: the last one counts. */
+  /** By source and name: the last write counts. */
   readonly dbWrites = new Map<string, SourceValueRow>();
 
-  /** Sends what may be claimed in this transaction already: runs that were ordered to go on. */
+  /** Sends the runs that this transaction may already claim: those with an early order to resume. */
   sendFirst(tx: Tx): void {
     sendWaits(tx, this.waits);
   }
 
-  /** Sends the rest; nothing is waited for. Throws when a row would leave its state twice: it would be counted twice. */
+  /** Sends the rest without waiting. Throws when a row would leave its state twice, and so be counted twice. */
   send(tx: Tx, nowMs: number): void {
     refuseTwice('run', [...numbersOf('run', this.runsAgain), ...this.closedRuns, ...numbersOf('run', this.waits)]);
     refuseTwice('delivery', [
@@ -117,7 +117,7 @@ export class RowChanges {
 
   #sendRuns(tx: Tx): void {
     if (this.closedRuns.length > 0) {
-      // Their last segment has reported nothing; what they have reported before is kept.
+      // The last segment has reported nothing; earlier reports are kept.
       void tx.query(
         `WITH gone AS (DELETE FROM open_runs WHERE run = ANY($1::bigint[]) RETURNING run, summary_so_far, detail_so_far)
           UPDATE runs AS r SET summary = coalesce(r.summary, gone.summary_so_far),
@@ -229,7 +229,7 @@ function numbersOf<K extends 'run' | 'delivery'>(key: K, rows: readonly Readonly
   return rows.map((row) => row[key]);
 }
 
-/** The verbs of the batch are then run one by one, each on what the one before it has left. */
+/** Throws when a number occurs twice. The verbs of the batch are then committed one by one. */
 function refuseTwice(kind: string, numbers: readonly number[]): void {
   const seen = new Set<number>();
   for (const number of numbers) {

@@ -1,4 +1,4 @@
-// The tables that transactions insert rows into: any number of them with one statement each.
+// Inserts any number of rows into a table with one statement.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { isListed } from '../../rows/log-rows.ts';
@@ -8,7 +8,7 @@ import { arrayLiteral } from '../connection/values.ts';
 type Cell = string | number | boolean | null;
 export type Cells = Readonly<Record<string, Cell>>;
 
-/** A table's columns with their types, and the statement that inserts any number of rows. */
+/** Inserts rows into one table. */
 class Inserter {
   readonly #columns: readonly string[];
   readonly #sql: string;
@@ -103,7 +103,7 @@ export const WITHHELD = new Inserter('withheld', {
   reason: 'text',
 });
 
-/** The first answer is the one that the caller got: given before the run's end, or by an attempt whose lease expired. */
+/** The first answer is kept, since the caller may have it: a run can answer before its end, and in an attempt whose lease expired. */
 export const ANSWERS = new Inserter(
   'answers',
   { run: 'bigint', owner_id: 'text', answer: 'text', at_ms: 'bigint' },
@@ -136,7 +136,7 @@ const EMISSION_COLUMNS = {
   digest_key: 'text',
 } as const;
 
-/** The bodies come as one byte string, each cut out of it. */
+/** Inserts rows with bodies. The bodies are sent as one byte string, and each is cut out of it. */
 class BodyInserter {
   readonly #names: readonly string[];
   readonly #sql: string;
@@ -149,7 +149,7 @@ class BodyInserter {
       FROM unnest($2::int[], $3::int[], ${arrays.join(', ')}) AS u (at, bytes, ${this.#names.join(', ')})`;
   }
 
-  /** Sends one statement, or none. */
+  /** Sends one statement if there are rows. */
   send(tx: Tx, rows: readonly { readonly cells: Cells; readonly body: Uint8Array }[]): void {
     if (rows.length === 0) return;
     const starts: number[] = [];
@@ -182,7 +182,7 @@ const {
 } = EMISSION_COLUMNS;
 const LATER_EMISSIONS = new BodyInserter('later_emissions', { ...LATER_COLUMNS, due_at_ms: 'bigint' });
 
-/** One that waits for its time. */
+/** An emission that waits until it is due. */
 export interface LaterEmission extends NewEmission {
   readonly entry: number;
   readonly dueAtMs: number;

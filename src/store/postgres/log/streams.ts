@@ -1,8 +1,8 @@
-// The log read forwards, while several processes write to it.
+// Reads of the log forwards, while several processes write to it.
 //
-// A number is given when its transaction begins, and shows when that commits: of two that are written at the same time,
-// the higher one may be there first. A reader that has read up to it would never see the other. So there is an end of the log
-// before which nothing is added any more, and readers stop there:
+// A number is given when its transaction begins, and visible when that commits: of two transactions at the same time, the one
+// with the higher number may commit first, and a reader that has read up to it would never see the other. So readers stop at an
+// end of the log before which nothing is added:
 // - a transaction that begins later reads the database's clock and the largest stored number, and gives higher numbers;
 // - a transaction that has begun holds the lock on its id from before it reads the clock until after its commit.
 // So: read the clock and the number, list the transactions that hold such locks, and wait until all of these have ended.
@@ -24,16 +24,16 @@ import type { Core } from '../core.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
-/** In this order: a transaction that is not among the writers reads the clock later. */
+/** The order matters: a transaction that is not among the writers reads the clock later. */
 const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,
   (SELECT string_agg(l.virtualtransaction, ',') FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
     WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted
       AND a.datname = current_database()) AS writers`;
 
-/** A transaction takes a few milliseconds, mostly; one that waits for a lock, longer. */
+/** Most transactions take a few milliseconds; one that waits for a lock takes longer. */
 const LOOK_AGAIN_MS = 5;
 const MAX_LOOK_AGAIN_MS = 100;
-/** Longer than a transaction of ours may take (connection.ts). */
+/** Longer than a transaction of this program may take (connection.ts). */
 const GIVE_UP_MS = 30 * SECOND_MS;
 
 export function streamVerbs(core: Core): StreamStore {
@@ -55,12 +55,12 @@ export function streamVerbs(core: Core): StreamStore {
 }
 
 interface Look {
-  /** The numbers of transactions that begin from now on are higher. */
+  /** Transactions that begin from now on give higher numbers. */
   readonly end: number;
   readonly writers: readonly string[];
 }
 
-/** Finds the end of the log. Callers that come during a search share the next one: it must begin after they came. */
+/** Finds the end of the log. Calls during a search share the next one, which begins after them. */
 class LogEnd {
   readonly #core: Core;
   #current: Promise<number> | undefined;
@@ -121,11 +121,11 @@ interface Wanted {
   readonly withBody: boolean;
 }
 
-/** The name as a range for the same reason as in pages.ts. */
+/** The name is a range for the reason in pages.ts. */
 const ONE_NAME = `SELECT * FROM emissions WHERE emitter_id = $1 AND name >= $2 AND name <= $2 AND listed
   AND entry > $3::bigint AND entry <= $4::bigint AND owner_id = $5 ORDER BY name, entry LIMIT ${LIMITS.streamRecords}`;
 
-/** Jumps from name to name along the index: an emitter has few, however much it has emitted. */
+/** Jumps from name to name along the index: an emitter has few names, however much it has emitted. */
 const ALL_NAMES = `WITH RECURSIVE names (name) AS (
     (SELECT name FROM emissions WHERE emitter_id = $1 AND name >= $2 AND listed ORDER BY name LIMIT 1)
     UNION ALL

@@ -1,4 +1,4 @@
-// `errand store check` on Postgres: one transaction that only reads, of one moment, while servers may be running.
+// `errand store check` on Postgres: one read-only transaction over one snapshot, while servers may be running.
 
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { findSealed } from '../../check/check-secrets.ts';
@@ -19,10 +19,10 @@ import { Session } from '../connection/session.ts';
 import { MOVE_UNDER_WAY } from '../move/import-progress.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
-/** Each node looks for expired leases several times a minute: after this long one has been overlooked. */
+/** Each node looks for expired leases several times a minute, so an older one was overlooked. */
 const OVERDUE_MS = 5 * MINUTE_MS;
 
-/** Some server has been there all the time to see to it. */
+/** Some server has been running all that time. */
 const IS_SEEN_TO = `EXISTS (SELECT 1 FROM nodes WHERE gone_at_ms IS NULL AND started_at_ms < ${NOW_SQL} - ${OVERDUE_MS}
   AND beat_at_ms > ${NOW_SQL} - ${LIMITS.nodeLeaseMs})`;
 
@@ -43,7 +43,7 @@ function showOf(key: string): Rule['show'] {
 }
 
 function twice(open: string, over: string, key: string): Rule[] {
-  const detail = `rows of ${open} that are in ${over} too`;
+  const detail = `rows of ${open} that are also in ${over}`;
   return [
     {
       check: `${key}_open_and_over`,
@@ -56,7 +56,7 @@ function twice(open: string, over: string, key: string): Rule[] {
 }
 
 function misplaced(table: string, key: string, states: string): Rule {
-  const detail = `rows of ${table} in a state that has no place there`;
+  const detail = `rows of ${table} in a state that belongs to another table`;
   return {
     check: `${key}_misplaced`,
     detail,
@@ -72,7 +72,7 @@ function leases(table: string, key: string, state: string): Rule[] {
   return [
     {
       check: `${key}_held_by_nobody`,
-      detail: `rows of ${table} that are ${state} at no node that is known, and not to be taken back yet`,
+      detail: `rows of ${table} that are ${state} at an unknown node, with a lease that has not expired`,
       broken: `${table} AS o WHERE state = '${state}' AND ${isUnknown}
         AND (lease_until_ms IS NULL OR lease_until_ms > ${NOW_SQL})`,
       example: key,
@@ -80,7 +80,7 @@ function leases(table: string, key: string, state: string): Rule[] {
     },
     {
       check: `${key}_not_taken_back`,
-      detail: `rows of ${table} that are ${state} although their lease is over for long, or their node gone`,
+      detail: `rows of ${table} that are ${state} although their lease expired long ago, or their node is gone`,
       broken: `${table} AS o WHERE state = '${state}' AND (lease_until_ms < ${NOW_SQL} - ${OVERDUE_MS} OR ${isGone})
         AND ${IS_SEEN_TO}`,
       example: key,
@@ -107,19 +107,19 @@ function waits(): Rule[] {
     },
     {
       check: 'run_waits_too_long',
-      detail: 'runs that wait although the end of that was due long ago',
+      detail: 'runs whose wait was due long ago',
       broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
       ...of,
     },
   ];
 }
 
-/** When what goes next is due: of an ordered webhook the lowest number. */
+/** When the next delivery is due; for an ordered webhook that with the lowest number. */
 const READY = `CASE WHEN bool_or(w.is_ordered)
   THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
   ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
 
-/** The queues as they should be, beside those that are there. `listeners`: a parameter, only theirs. */
+/** Selects queues together with what the rows say of them. `listeners`: a parameter, the only listeners; null: all. */
 export function queuesAsRows(listeners: string | null = null): string {
   const of = (column: string): string => (listeners === null ? '' : `WHERE ${column} = ANY(${listeners}::text[])`);
   return `(SELECT coalesce(l.owner_id, r.owner_id) AS owner, coalesce(l.listener_id, r.listener_id) AS listener,
@@ -144,31 +144,31 @@ const QUEUES = queuesAsRows();
 const LINE_RULES: readonly Rule[] = [
   {
     check: 'line_waiting',
-    detail: 'queues that count other rows as waiting than there are',
+    detail: 'queues whose count of waiting rows is wrong',
     broken: `${QUEUES} WHERE waiting <> rows_waiting`,
     example: 'listener',
   },
   {
     check: 'line_taken',
-    detail: 'queues that count other rows as taken than there are',
+    detail: 'queues whose count of rows under way is wrong',
     broken: `${QUEUES} WHERE taken <> rows_taken`,
     example: 'listener',
   },
   {
     check: 'line_ready',
-    detail: 'queues in which something waits and that no claim looks at, or looks at too late, or looks at in vain',
+    detail: 'queues with waiting rows that claims skip or look at too late, or without any that claims look at',
     broken: `${QUEUES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
     example: 'listener',
   },
   {
     check: 'line_holder',
-    detail: 'queues of deliveries with something taken and no holder',
+    detail: 'queues of deliveries with rows under way, but no holder',
     broken: `${QUEUES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
     example: 'listener',
   },
 ];
 
-/** `keys`: of the operator. Throws `StoreUnavailable` when the database cannot be had, or has the schema of another version. */
+/** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when the database is out of reach or has another schema. */
 export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<Report> {
   const session = await Session.open({ url, name: 'errand store check' });
   try {
@@ -192,12 +192,12 @@ async function refuseOtherSchema(ask: Ask): Promise<void> {
   const [row] = await ask('SELECT max(version) AS version FROM errand_schema');
   if (row?.version === SCHEMA_VERSION) return;
   throw new StoreUnavailable(
-    `the database has schema ${row?.version}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,
+    `the database has schema ${row?.version}, and this program needs ${SCHEMA_VERSION}: start the server of that version`,
   );
 }
 
 async function findMove(ask: Ask): Promise<Finding[]> {
   const rows = await ask(MOVE_UNDER_WAY);
-  const detail = 'a move into this database has not come to its end: call errand store move again';
+  const detail = 'a move into this database is not finished: call errand store move again';
   return rows.length === 0 ? [] : [{ check: 'move_under_way', detail, count: 1 }];
 }

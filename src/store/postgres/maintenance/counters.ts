@@ -1,11 +1,10 @@
-// Compares counters with rows, and puts right what differs.
+// Compares counters with rows, and corrects those that differ.
 //
-// Every transaction changes rows and their counters together. So within one snapshot they agree, whatever is under way:
-// the look is one transaction that only reads, locks nothing, and costs what `errand store check` does for open rows alone.
-// What differs is looked at again before it is changed:
+// Every transaction changes rows and their counters together, so within one snapshot they agree. The comparison is one read-only
+// transaction without locks. What differs is read again before it is changed:
 // - a queue under its lock, without which no change of its rows is committed;
-// - a figure of the ledger by its difference from the rows, which no transaction changes, however many are under way: so it
-//   is taken from one statement's snapshot and added to this node's own row. One node at a time does so.
+// - a figure of the ledger by its difference from the rows, which no transaction changes: it is taken from the snapshot of one
+//   statement, and added to this node's own row. One node at a time does so.
 
 import { MINUTE_MS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
@@ -19,15 +18,15 @@ import type { Core } from '../core.ts';
 import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { queuesAsRows } from './check.ts';
 
-/** Of one look; with more, the next one goes on. */
+/** The most wrong queues of one comparison; the next one finds the rest. */
 const LINES_PER_LOOK = 1000;
 const QUEUES_PER_STEP = 100;
-/** No look takes so long; the session's statements have no limit of their own. */
+/** The time limit of a comparison; statements of its session have none. */
 const LOOK_MS = 5 * MINUTE_MS;
 
 const LEDGER_OPEN = [...OPEN_FACTS].map((fact) => `'${fact}'`).join(', ');
 
-/** Figures of open states, as counted and as found. */
+/** Facts of open states whose counters differ from the rows. */
 const FIGURES = `SELECT owner_id, fact, coalesce(l.n, 0)::bigint AS counted, coalesce(r.n, 0)::bigint AS found
   FROM (SELECT owner_id, fact, sum(n) AS n FROM ledger WHERE fact IN (${LEDGER_OPEN}) GROUP BY owner_id, fact) AS l
   FULL JOIN (SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM open_runs GROUP BY owner_id, state
@@ -53,7 +52,7 @@ export function counterVerbs(core: Core, connection: ConnectionOptions): Counter
   };
 }
 
-/** One node looks for all of them. A mark of the future is of a clock that was set back. */
+/** Returns whether this node is to check, and marks that it does. A mark in the future means that the clock was set back. */
 async function isOurs({ pool, clock }: Core, sinceMs: number): Promise<boolean> {
   const rows = await pool.write(
     `INSERT INTO meta AS m (name, value) VALUES ('counters_checked_at_ms', $1::bigint::text)
@@ -65,7 +64,7 @@ async function isOurs({ pool, clock }: Core, sinceMs: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** So that it is looked again soon, here or elsewhere. */
+/** Deletes the mark, so that some node checks again soon. */
 async function giveUp({ pool }: Core): Promise<void> {
   await pool.write("DELETE FROM meta WHERE name = 'counters_checked_at_ms'").catch(() => undefined);
 }
@@ -95,7 +94,7 @@ async function look(connection: ConnectionOptions): Promise<Wrong> {
     const figures = await session.query(`${FIGURES} LIMIT 1`);
     return { queues, isLedgerWrong: figures.length > 0 };
   };
-  // Closed, it rejects what it was asked.
+  // Closing the session rejects its statements.
   const limit = setTimeout(() => void session.close(), LOOK_MS);
   try {
     return await ask();
@@ -123,7 +122,7 @@ async function repairQueues(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
     owners,
     listeners,
   );
-  // Of a snapshot of its own, behind the locks.
+  // A new snapshot, taken under the locks.
   const counted = await tx.query(
     `SELECT owner, listener, waiting, taken, ready_at_ms IS NOT NULL AS is_ready, ready_at_ms > rows_ready_at_ms AS is_late,
         rows_waiting, rows_taken, rows_holder, starts IS NOT NULL AS is_throttled
@@ -145,7 +144,7 @@ async function repairQueues(tx: Tx, wrong: readonly Row[]): Promise<Repair[]> {
   return repairs;
 }
 
-/** What was wrong, if anything still is. */
+/** Corrects a queue. Returns what was wrong, if anything still is. */
 function repairQueue(queue: ListenerQueue, found: Row): Repair[] {
   const { ownerId, listenerId: of } = queue;
   const repairs: Repair[] = [];
@@ -166,7 +165,7 @@ function repairQueue(queue: ListenerQueue, found: Row): Repair[] {
 }
 
 async function repairLedger(core: Core, tx: Tx): Promise<Repair[]> {
-  // Waited for apart: the statement behind it must see what the node before has added.
+  // A separate statement: the next one must see what the last holder of the lock has added.
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('errand counters'))");
   const rows = await tx.query(
     `WITH wrong AS (${FIGURES}),

@@ -1,6 +1,5 @@
-// Brings a database to the schema that this program knows. Migrations only go forward, and each leaves what the program
-// before it needs, so that older processes go on while the first newer one migrates. A process that finds a schema newer
-// than it knows does not start.
+// Migrates a database to the schema of this program. Migrations only go forward, and each keeps what the version before needs, so
+// that older processes go on while the first newer one migrates. A process does not start on a newer schema.
 
 import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
@@ -10,13 +9,13 @@ import { FIRST } from '../migrations/001-first.ts';
 
 export const MIGRATIONS: readonly string[] = [FIRST];
 
-/** The schema that this program knows. */
+/** The schema of this program. */
 export const SCHEMA_VERSION = schemaOf(MIGRATIONS);
 
-/** A migration waits for the locks of those who work meanwhile, and they for its: often enough it is the one to give way. */
+/** The most tries of a migration: it may deadlock with running processes, and be the one that is rolled back. */
 const MAX_ROUNDS = 6;
 
-/** Several processes may start at once: one migrates, the others wait for it. */
+/** Migrates. Of several processes that start at once, one migrates and the others wait. */
 export async function migrate(connection: TransactionConnection): Promise<void> {
   for (let round = 1; ; round++) {
     try {

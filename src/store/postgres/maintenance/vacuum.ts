@@ -1,7 +1,6 @@
-// Rows of the hot tables live for milliseconds, and leave their room behind. Autovacuum looks once a minute, by when a
-// busy service has left some hundred thousand; so the process that has ended many vacuums as soon as there are enough of
-// them (a day's worth of events in a few minutes: open_runs at 13 MB and not at 76). Where it has no right to, autovacuum
-// does it.
+// Vacuums the hot tables, whose rows live for milliseconds. Autovacuum looks once a minute, when a busy service has left some
+// hundred thousand dead rows; so a process vacuums once it has ended enough rows (a day's events in a few minutes: open_runs
+// has 13 MB instead of 76). Without the right to vacuum, autovacuum does it.
 
 import type { Log } from '../../../ports.ts';
 import type { Pool } from '../connection/pool.ts';
@@ -19,13 +18,13 @@ export class HotTableVacuum {
     this.#log = log;
   }
 
-  /** So many rows have left the hot tables. */
+  /** Counts rows that have left the hot tables, and vacuums when there are enough. */
   ended(rows: number): void {
     this.#rows += rows;
     if (this.#rows < ROWS_BETWEEN || this.#isUnderWay) return;
     this.#rows = 0;
     this.#isUnderWay = true;
-    // Another node that sweeps at the moment is not waited for. The files keep their length: they are needed again.
+    // Tables that another node is vacuuming are skipped. Files are not truncated: the space is needed again.
     this.#pool
       .write('VACUUM (SKIP_LOCKED, TRUNCATE false) open_runs, open_deliveries, listener_queues, ledger')
       .catch((error) => this.#log.debug({ err: error }, 'hot tables could not be swept'))

@@ -1,5 +1,5 @@
-// What `errand store move` writes of itself into the database that it fills: from which store, and how far it has come.
-// It is written with the rows it tells of, so that a move that was killed goes on where it was.
+// The mark and progress of `errand store move` in the database that it fills. Progress is written together with the rows, so a
+// move that was killed goes on where it was.
 
 import type { Cell } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
@@ -8,12 +8,12 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 
 export interface MoveMark {
-  /** The tag of the store that is moved here. */
+  /** The tag of the moved store. */
   readonly store: string;
-  /** ExportedStore.version; null: what is here cannot be trusted, and the move begins again. */
+  /** ExportedStore.version; null: the copied rows are wrong, and the move begins again. */
   readonly version: string | null;
   readonly state: 'under_way' | 'moved';
-  /** Which call of the command this is, from 1: only the last one may write. */
+  /** The call of the command, from 1: only the last one may write. */
   readonly call: number;
 }
 
@@ -26,21 +26,21 @@ export interface Progress {
 
 const BEGINNING: Progress = { rows: 0, after: null, isWhole: false };
 
-/** A row when a move is under way. */
+/** Selects a row while a move is under way. */
 export const MOVE_UNDER_WAY = `SELECT value FROM meta WHERE name = 'move' AND value LIKE '%"under_way"%'`;
 
 /**
- * Throws `StoreUnavailable` while a move into this database has not come to its end. To be called once this process is
- * registered as a node: a move that begins looks for nodes after it has made its mark, so one of the two sees the other.
+ * Throws `StoreUnavailable` while a move into this database is not finished. Call it after registering as a node: a move looks for
+ * nodes after it has written its mark, so one of the two sees the other.
  */
 export async function refuseUnfinishedMove(pool: { get(sql: string): Promise<Row | undefined> }): Promise<void> {
   if ((await pool.get(MOVE_UNDER_WAY)) === undefined) return;
   throw new StoreUnavailable(
-    'the move of a store into this database has not come to its end: call errand store move again, where it was begun. Or make a new database',
+    'the move of a store into this database is not finished: call errand store move again, where it was begun, or make a new database',
   );
 }
 
-/** Waits for a transaction that a call which was killed has left behind. */
+/** Reads and locks the mark; waits for the last transaction of a call that was killed. */
 export async function readMark(tx: Tx): Promise<MoveMark | null> {
   const [row] = await tx.query("SELECT value FROM meta WHERE name = 'move' FOR UPDATE");
   return row === undefined ? null : (JSON.parse(text(row, 'value')) as MoveMark);

@@ -1,4 +1,4 @@
-// Rows on their way into a table: grouped, inserted, and compared with what arrived.
+// Groups rows, inserts them into a table, and compares what arrived.
 
 import { createHash, type Hash } from 'node:crypto';
 import type { Cell, Cells } from '../../contract/export.ts';
@@ -7,13 +7,13 @@ import { arrayLiteral } from '../connection/values.ts';
 import type { Imported } from './import-tables.ts';
 
 const ROWS_AT_ONCE = 1000;
-/** Of a group, and the row with which it is full: what is in memory at once, several times over as text. */
+/** A group is full beyond this; it is in memory at once, several times over as text. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** A table of this database, and how it is filled. */
+/** A table of this database, and the rows that fill it. */
 export interface Target {
   readonly imported: Imported;
-  /** With their types, in the table's order. */
+  /** In the table's order. */
   readonly columns: readonly Column[];
 }
 
@@ -23,7 +23,7 @@ interface Column {
   readonly isNullable: boolean;
 }
 
-/** Few enough to be held in memory, however large each of them is. */
+/** Yields rows in groups that fit into memory. */
 export function* grouped(rows: Iterable<Cells>): Generator<Cells[]> {
   let group: Cells[] = [];
   let bytes = 0;
@@ -42,19 +42,19 @@ function sizeOf(cell: Cell): number {
   return typeof cell === 'string' ? cell.length : cell instanceof Uint8Array ? cell.byteLength : 8;
 }
 
-/** The row as it shall be here. */
+/** Returns a row of the moved store as a row of this table. */
 export function converted({ imported, columns }: Target, row: Cells): Cells {
   const cells: Record<string, Cell> = {};
   for (const { name, type } of columns) {
     const made = imported.columns?.[name];
     const cell = made ? made(row) : row[name];
-    if (cell === undefined) throw new Error(`nothing is known to fill ${imported.table}.${name} with`);
+    if (cell === undefined) throw new Error(`no column of the moved store fills ${imported.table}.${name}`);
     cells[name] = type === 'boolean' && typeof cell === 'number' ? cell === 1 : cell;
   }
   return cells;
 }
 
-/** Sends one statement. Byte strings come as one, each cut out of it: an array of them would be escaped byte by byte. */
+/** Inserts rows by one statement. Byte strings are sent as one, and each is cut out of it: an array would be escaped byte by byte. */
 export function insert(tx: Tx, { imported, columns }: Target, rows: readonly Cells[]): void {
   const bytes = columns.find(({ type }) => type === 'bytea')?.name;
   const plain = columns.filter(({ name }) => name !== bytes);
@@ -81,7 +81,7 @@ export function insert(tx: Tx, { imported, columns }: Target, rows: readonly Cel
   );
 }
 
-/** Counted from 1. */
+/** Returns where each part begins, from 1. */
 function startsOf(parts: readonly Uint8Array[]): number[] {
   let at = 1;
   return parts.map(({ byteLength }) => {
@@ -91,7 +91,7 @@ function startsOf(parts: readonly Uint8Array[]): number[] {
   });
 }
 
-/** SHA-256 over rows in one spelling, whichever database they came from: their cells as JSON, byte strings as they are. */
+/** SHA-256 over rows of either database: cells as JSON, byte strings as they are. */
 export class Digest {
   readonly #columns: readonly string[];
   readonly #hash: Hash = createHash('sha256');
@@ -111,7 +111,7 @@ export class Digest {
     this.rows += rows.length;
   }
 
-  /** To be called once. */
+  /** Returns the hash. Call once. */
   hex(): string {
     return this.#hash.digest('hex');
   }

@@ -1,5 +1,5 @@
-// Which rows of an SQLite store become which rows here. A column that is not named gets what the column of that name
-// there has; its type is asked of the database.
+// The tables of a move: which rows of an SQLite store become which rows here. A column that is not listed is copied by name; its
+// type is read from the database.
 
 import type { Cell, Cells } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
@@ -8,13 +8,13 @@ import { keptStarts } from '../runs/throttle-starts.ts';
 
 export interface Imported {
   readonly table: string;
-  /** Of the store that is read. */
+  /** The table, or a subquery, of the moved store. */
   readonly from: string;
-  /** Which rows of it; none: all. */
+  /** A condition on its rows; none: all. */
   readonly where?: string;
-  /** Unique there: in this order rows are copied, and behind the last one copying goes on. */
+  /** Unique in `from`: rows are copied in this order, and copying goes on behind the last one. */
   readonly key: readonly string[];
-  /** By which both sides are compared, when they do not both have the key. */
+  /** The order in which both sides are compared, if one side lacks the key. */
   readonly order?: readonly string[];
   readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
 }
@@ -22,33 +22,32 @@ export interface Imported {
 const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
 const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 
-/** `flags` of an emission. */
+/** Reads a bit of an emission's `flags`. */
 const flag = (bit: number) => (row: Cells) => (number(row, 'flags') & bit) !== 0;
 const none = (): null => null;
 
 /**
- * What was under way when its server was killed is under way here, held by a node that there never is, and with a lease
- * that is over: the first server that starts takes it back, as after every crash.
+ * Work that was under way when the server was killed is leased to this node, which never exists, with an expired lease: the first
+ * server that starts rescues it, as after every crash.
  */
 export const NO_NODE = 0;
 const underWay = (state: string) => (row: Cells) => (row.state === state ? NO_NODE : null);
 
 /**
- * Of a webhook that is not well, or was put off, and of a throttled workflow: its queue begins with that. What waits in it
- * comes in the end.
+ * Queues of webhooks with a row of health, and of throttled workflows. Their counts are added at the end.
  */
 const QUEUES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.failing_since_ms, h.exhausted_in_row,
     h.noticed_at_ms, h.paused_until_ms, NULL AS starts FROM webhook_health AS h JOIN webhooks AS w ON w.id = h.webhook_id
   UNION ALL SELECT r.owner_id, t.runnable_id, 1, NULL, 0, NULL, NULL, t.starts
     FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
 
-/** A JSON list there. */
+/** Converts starts from a JSON list. */
 function startsOf(row: Cells): string | null {
   const starts = jsonOrNull<number[]>(row, 'starts');
   return starts && keptStarts(starts);
 }
 
-/** The owner's order to end a run is a column here; what else was ordered of it is kept in the same way. */
+/** Returns whether the owner has cancelled the running run, which is a separate column here; other orders are kept alike. */
 const isStopped = (row: Cells): boolean => /"order":"stop"/.test(textOrNull(row, 'early') ?? '');
 
 const zero = (): number => 0;
@@ -110,7 +109,7 @@ export const IMPORTED: readonly Imported[] = [
   },
   { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
   { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
-  // The first server that starts finishes what was under way.
+  // The first server that starts finishes these changes.
   { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NO_NODE } },
   { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },
   {
@@ -141,5 +140,5 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'ledger', from: 'ledger', key: ['owner_id', 'fact'], columns: { slot: () => 0 } },
 ];
 
-/** What else a store writes here, but for who it is (meta) and who uses it (nodes). */
+/** Other tables that a store writes here, except `meta` and `nodes`. */
 export const MADE_HERE: readonly string[] = ['answers', 'versions'];

@@ -1,6 +1,6 @@
-// Writes a whole store into an empty database. Each group of rows is one transaction with the note of how far that is, so
-// a move that was killed goes on behind the last row that arrived. No server starts on an unfinished move: see
-// import-progress.ts. Before the mark is taken off, every table is read back and compared with the store that was read.
+// Writes a whole store into an empty database. Each group of rows is one transaction with its progress, so a move that was killed
+// goes on behind the last row that arrived. No server starts on an unfinished move: see import-progress.ts. Before the move is
+// finished, every table is read back and compared with the moved store.
 
 import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
@@ -22,7 +22,7 @@ import {
 import { converted, Digest, grouped, insert, type Target } from './import-rows.ts';
 import { IMPORTED, type Imported, MADE_HERE, NO_NODE } from './import-tables.ts';
 
-/** A server that did not say for so long that it lives was killed. */
+/** A server without a beat for so long was killed. */
 const SURELY_GONE_MS = 60_000;
 
 const TABLES = [...IMPORTED.map(({ table }) => table), ...MADE_HERE];
@@ -46,7 +46,7 @@ export class Import {
   readonly #connection: TransactionConnection;
   #targets: readonly Target[] = [];
   #call = 0;
-  /** Something was there already of a move that was interrupted. */
+  /** An interrupted move had copied rows already. */
   isResumed = false;
 
   private constructor(options: ImportOptions, session: Session) {
@@ -56,8 +56,8 @@ export class Import {
   }
 
   /**
-   * Connects, migrates, and marks the database as being filled. Throws `StoreUnavailable` when it cannot be had, is used
-   * by a server, or has anything in it but what this very move has left there.
+   * Connects, migrates, and marks the database as being filled. Throws `StoreUnavailable` when it is out of reach, a server uses
+   * it, or it has other content than rows of this move.
    */
   static async begin(options: ImportOptions): Promise<Import> {
     const session = await Session.open({ url: options.url, name: 'errand store move' });
@@ -82,7 +82,7 @@ export class Import {
     this.#targets = await this.#describe();
   }
 
-  /** Tables of something else. */
+  /** Refuses a database with tables of another program. */
   async #refuseForeign(): Promise<void> {
     const [row] = await this.#session.query(
       `SELECT to_regclass('errand_schema') IS NULL AND EXISTS (SELECT 1 FROM pg_class AS c
@@ -92,7 +92,7 @@ export class Import {
     if (row?.is_foreign === true) throw this.#refusal('it has tables of another program: make a database for Errand');
   }
 
-  /** Returns the mark that was there. */
+  /** Writes the mark. Returns the one before. */
   async #mark(tx: Tx): Promise<MoveMark | null> {
     const { tag: store, version } = this.#options.source;
     const before = await readMark(tx);
@@ -103,14 +103,14 @@ export class Import {
     if (before !== null && before.store !== store) {
       throw this.#refusal('the move of another store into it was not finished: make a new database');
     }
-    // The store was used since then: rows that were copied may have changed.
+    // The store was used since the last call: copied rows may have changed.
     if (before !== null && before.version !== version) await clear(tx);
     this.#call = (before?.call ?? 0) + 1;
     this.#writeMark(tx, 'under_way', version);
     return before;
   }
 
-  /** Servers that were there before the mark did not see it. */
+  /** Refuses a database with running servers: they started before the mark. */
   async #refuseServers(before: MoveMark | null): Promise<void> {
     const [row] = await this.#session.query(
       `SELECT name FROM nodes WHERE gone_at_ms IS NULL AND beat_at_ms > ${NOW_SQL} - ${SURELY_GONE_MS} LIMIT 1`,
@@ -138,7 +138,7 @@ export class Import {
     return this.#targets.map(({ imported }) => imported);
   }
 
-  /** Copies what is not there yet. `told`: how many rows of the table are there. */
+  /** Copies the missing rows of a table. `told`: called with the number of rows that are copied. */
   async copy(imported: Imported, told: (rows: number) => void): Promise<void> {
     const { table, from, where, key } = imported;
     const target = this.#target(imported);
@@ -160,7 +160,7 @@ export class Import {
     await this.#write((tx) => writeProgress(tx, table, { rows, after, isWhole: true }));
   }
 
-  /** Reads both sides, byte for byte. Throws `StoreUnavailable` when they differ; the next call then begins again. */
+  /** Compares both sides byte for byte. Throws `StoreUnavailable` when they differ; the next call then begins again. */
   async compare(imported: Imported, told: (rows: number) => void): Promise<Compared> {
     const { table, from, where, key, order = key } = imported;
     const target = this.#target(imported);
@@ -175,7 +175,7 @@ export class Import {
     };
     for (const group of grouped(this.#options.source.rows({ table: from, order, after: null, ...whereOf(where) }))) {
       there.add(group.map((row) => converted(target, row)));
-      // As many as fit into memory there fit into it here.
+      // The same rows fit into memory on this side.
       await fetch(group.length);
       told(there.rows);
     }
@@ -185,15 +185,15 @@ export class Import {
     if (here.rows === there.rows && here.hex() === sha256) return { rows: there.rows, sha256 };
     await this.#write((tx) => this.#writeMark(tx, 'under_way', null));
     throw new StoreUnavailable(
-      `${table} in ${this.#options.label} is not what was copied there (${there.rows} rows, ${here.rows} arrived). The store that was to be moved is as it was; call the command again, and it begins from the start`,
+      `${table} in ${this.#options.label} differs from what was copied (${there.rows} rows, ${here.rows} arrived). The store that was to be moved is unchanged; call the command again, and it begins from the start`,
     );
   }
 
-  /** What is made of the rows that were copied; then servers may start here. */
+  /** Adds what follows from the copied rows, and finishes the move: then servers may start. */
   async finish(): Promise<void> {
     const { tag, version, lastNumber, sealKey } = this.#options.source;
     const { sql, values } = insertCommandRecord(this.#options.record, (n) => `$${n}`);
-    // The first statements of a server would be planned as if everything were empty.
+    // Without statistics, the first statements of a server would be planned for empty tables.
     for (const table of TABLES) await this.#session.query(`ANALYZE ${table}`);
     await this.#write((tx) => {
       void tx.query('SET LOCAL statement_timeout = 0');
@@ -207,7 +207,7 @@ export class Import {
     });
   }
 
-  /** A transaction, if no later call has taken over: what a killed one had sent may come late. */
+  /** Runs a transaction if no later call has taken over: statements of a killed call may arrive late. */
   async #write(work: (tx: Tx) => void): Promise<void> {
     await this.#connection.transact(async (tx) => {
       if ((await readMark(tx))?.call !== this.#call) throw this.#refusal('another call of the command has taken over');
@@ -238,8 +238,8 @@ function whereOf(where: string | undefined): { where?: string } {
 }
 
 /**
- * As SQLite sorts: texts byte by byte, and nothing before something. That is asked for only where there may be nothing, so
- * that indexes serve.
+ * Returns an order that sorts as SQLite does: texts byte by byte, nulls first. Only nullable columns say so, so that indexes
+ * apply.
  */
 function orderIn({ columns }: Target, order: readonly string[]): string {
   const spelled = order.map((name) => {
@@ -261,7 +261,7 @@ async function clear(tx: Tx): Promise<void> {
   forgetProgress(tx);
 }
 
-/** Those of webhooks that are not well and of throttled workflows are there by now. */
+/** Counts the copied work in its queues. Queues of unhealthy webhooks and throttled workflows exist already. */
 function makeQueues(tx: Tx): void {
   void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
@@ -271,7 +271,7 @@ function makeQueues(tx: Tx): void {
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
         ready_at_ms = excluded.ready_at_ms`,
   );
-  // Ready no later than it should be: a look in vain puts that right.
+  // A queue may be ready too early: a claim in vain corrects that.
   void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
       SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),

@@ -1,20 +1,20 @@
-// Cancelling runs that wait: they move to those that are over.
+// Cancels waiting runs: moves them to the table of ended runs.
 
 import { number, text } from '../../rows/cells.ts';
 import { emptyQueue, fitting, type Listener, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { ConfigWriting } from '../config/config-write.ts';
 
-/** Keeps the runs in `gone` as cancelled, at `at`: SQL. Nothing ends before it started. */
+/** Inserts the runs in `gone` as cancelled at `at`, which is SQL. No run ends before it started. */
 export const keepCancelled = (at: string): string =>
   `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,
       ended_at_ms, awaited_by, summary, detail)
     SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, 'cancelled', attempt, started_at_ms,
       greatest(${at}, started_at_ms), awaited_by, summary_so_far, detail_so_far FROM gone`;
 
-/** As they are stored, which is not read for it. */
+/** The stored size of the detail, which is known without reading it. */
 export const DETAIL_BYTES = 'coalesce(pg_column_size(detail_so_far), 0)';
 
-/** Cancels all that waits for a workflow or source that is being deleted. */
+/** Cancels all runs that wait for a workflow or source which is being deleted. */
 export async function cancelWaiting(w: ConfigWriting, runnable: Listener): Promise<void> {
   emptyQueue(w.tx, runnable);
   const step = (after: number) =>

@@ -1,4 +1,4 @@
-// A run's row while it is running, and the ways in which it leaves that state.
+// A running run's row, and the ways in which it leaves that state.
 
 import type { Emission } from '../../../domain/emission.ts';
 import type { HttpAnswer } from '../../../domain/run/run.ts';
@@ -13,7 +13,7 @@ import type { BatchPlanner } from '../log/batch-planner.ts';
 export class PlannedLeasedRun implements LeasedRun {
   readonly #planner: BatchPlanner;
   readonly #row: Row;
-  /** Its row was deleted when it was read, since its end was known to be final. */
+  /** The row was deleted when it was read, since the run ends. */
   readonly #isDeleted: boolean;
   readonly run: number;
   readonly ownerId: string;

@@ -1,6 +1,6 @@
-// Orphaned runs and deliveries: queued for a listener while another node deleted or disabled it, since the one transaction
-// did not see the other. The next claim finds them, and moves them as those that were queued before. A claim moves as many as
-// one step of a deletion: there may be a million, and other claims wait meanwhile. Where more are left, the queue stays ready.
+// Orphaned runs and deliveries: queued for a listener while another node deleted or disabled it, since neither transaction saw
+// the other. The next claim finds and moves them. It moves at most as many as one step of a deletion, since other claims wait
+// meanwhile; if more are left, the queue stays ready.
 
 import { text } from '../../rows/cells.ts';
 import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
@@ -10,7 +10,7 @@ import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
 import { DETAIL_BYTES, keepCancelled as keepCancelledRuns } from './cancel.ts';
 
-/** Cancels runs of workflows and sources that are gone, as many as fit into one claim. */
+/** Cancels runs of deleted workflows and sources, as many as fit into one claim. */
 export async function cancelOrphanedRuns(
   core: Core,
   tx: Tx,
@@ -51,7 +51,7 @@ export interface OrphanedDeliveries extends Listener {
   readonly to: 'held' | 'cancelled';
 }
 
-/** Holds or cancels deliveries to webhooks that are disabled or gone, as many as fit into one claim. */
+/** Holds or cancels deliveries to disabled or deleted webhooks, as many as fit into one claim. */
 export async function moveOrphanedDeliveries(
   core: Core,
   tx: Tx,
@@ -73,7 +73,7 @@ export async function moveOrphanedDeliveries(
 
 const WAITING = "state IN ('pending', 'retrying')";
 
-/** `$1` and `$2`: owner and listener; `$3`: at most so many. */
+/** `$1` and `$2`: owner and listener; `$3`: the limit. */
 const NEXT = `next AS (SELECT delivery, state FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}
   ORDER BY delivery LIMIT $3::int)`;
 
@@ -99,7 +99,7 @@ function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: num
   );
 }
 
-/** Returns false when another node has locked it. */
+/** Locks the queue. Returns false when another node has locked it. */
 async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   const locked = await tx.query(
     'SELECT 1 FROM listener_queues WHERE owner_id = $1 AND listener_id = $2 FOR UPDATE SKIP LOCKED',
@@ -109,7 +109,7 @@ async function lockIdle(tx: Tx, { ownerId, id }: Listener): Promise<boolean> {
   return locked.length > 0;
 }
 
-/** Counts what was moved; nothing is left unless `rest` finds something: then the next claim finds the queue again. */
+/** Counts the moved rows. If `rest` finds more, the queue stays ready for the next claim. */
 function closeQueue(tx: Tx, { ownerId, id }: Listener, { moved, rest }: { moved: number; rest: string }): void {
   void tx.query(
     `UPDATE listener_queues SET waiting = CASE WHEN EXISTS (${rest}) THEN greatest(waiting - $3::int, 1) ELSE 0 END,

@@ -1,5 +1,5 @@
-// Orders to runs that no process executes, on Postgres. A row that is queued or waits is changed under the lock of its queue
-// only: of several nodes that end a wait at once, and of a request that meets them, one does.
+// Ends of waits and cancellations of runs on Postgres. Rows that are queued or wait are changed under the lock of their queue
+// only, so of several nodes and requests that end a wait at once, one does.
 
 import type { RunState } from '../../../domain/run/run.ts';
 import { raw, type Sql, sql } from '../../config/sql.ts';
@@ -35,8 +35,8 @@ export function orderVerbs(core: Core): Orders {
   };
   const look = <T>(run: number, connection: TransactionConnection, steps: Order<T | typeof CHANGED>): Promise<T> =>
     untilUnchanged(run, () => order(connection, steps));
-  // Waits end beside the claims, with plans that stay right when many wait at once; a claim waits for the few milliseconds
-  // that a busy queue is locked.
+  // Waits end on the connection of the claims, whose plans suit many waits at once; a claim waits the few milliseconds that a
+  // busy queue is locked.
   const { claims, config } = core;
   return {
     cancelRun: (ownerId, run) => look(run, config, (orders) => cancelRun(orders, { ownerId, run })),
@@ -52,7 +52,6 @@ const FITTING_DUE =
 
 class PostgresRunOrders implements RunOrders {
   readonly stopped = raw('cancel_asked = true');
-  /** Never ahead of the database's clock. */
   readonly nowMs: number;
   readonly ledger = new Ledger();
   readonly notified = new Set<Channel>();
@@ -77,7 +76,7 @@ class PostgresRunOrders implements RunOrders {
       SELECT run, owner_id, runnable_id, awaited_by FROM gone`;
   }
 
-  /** In the order of their keys, as all do. What is queued or waits has a queue. */
+  /** Locks in the order of the keys. Every run that is queued or waits has a queue. */
   lockQueues(of: readonly Listener[]): void {
     void this.#tx.query(
       `SELECT 1 FROM unnest($1::text[], $2::text[]) AS u (o, i)
@@ -98,7 +97,7 @@ class PostgresRunOrders implements RunOrders {
     if (others.some((node) => node !== null)) this.notified.add('answers');
   }
 
-  /** A throttled queue stays ready when it was. */
+  /** The time at which a throttled queue is ready does not change. */
   #countWaiting(of: readonly Listener[], by: number): void {
     if (of.length === 0) return;
     void this.#tx.query(
@@ -112,7 +111,7 @@ class PostgresRunOrders implements RunOrders {
   }
 }
 
-/** Owners and ids, each as one parameter. */
+/** Returns owners and ids, each as one parameter. */
 function literalsOf(of: readonly Listener[]): [owners: string, ids: string] {
   return [arrayLiteral(of.map(({ ownerId }) => ownerId)), arrayLiteral(of.map(({ id }) => id))];
 }

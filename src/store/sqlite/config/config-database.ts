@@ -1,4 +1,4 @@
-// The configuration's verbs on SQLite: each runs at once, in the batch's order, within the transaction of its batch.
+// The configuration's verbs on SQLite: each runs whole, within the transaction of its batch.
 
 import type {
   ConfigDatabase,
@@ -36,7 +36,7 @@ const OPEN_RUNS: OpenRuns = {
 
 const READS = /^\s*SELECT/i;
 
-/** A value, or what a verb threw before it had written anything. */
+/** A value, or the error that a verb threw before it had written anything. */
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown };
 
 export function configDatabase(core: Core): ConfigDatabase {
@@ -86,7 +86,7 @@ export function configDatabase(core: Core): ConfigDatabase {
   };
 }
 
-/** Runs steps as a part of a transaction that is under way. */
+/** Runs the steps of a verb within a transaction. */
 export function runSteps<T>(core: Core, tx: Transaction, verb: Verb<T>): T {
   return new Run(core, tx).valueOf(verb);
 }
@@ -101,13 +101,13 @@ function rowsOf(connection: Connection, statement: Sql): Row[] {
   return connection.all(text, ...values);
 }
 
-/** One verb on its way through its steps. */
+/** Runs the steps of one verb. */
 class Run implements Writing {
   readonly nowMs: number;
   readonly now: Sql;
   readonly #core: Core;
   readonly #tx: Transaction;
-  /** It has done something that only a rollback undoes, or storage has failed. */
+  /** Set once the verb has written, or storage has failed: then only a rollback undoes it. */
   #isMarked = false;
 
   constructor(core: Core, tx: Transaction) {
@@ -118,8 +118,8 @@ class Run implements Writing {
   }
 
   /**
-   * A verb that refuses something is no reason to roll back the other verbs of its batch: what it throws before it has
-   * written anything is a value here.
+   * Runs a verb. An error that it throws before it has written anything is a value, so that the other verbs of its batch are not
+   * rolled back.
    */
   outcomeOf<T>(verb: Verb<T>): Outcome<T> {
     try {

@@ -6,25 +6,25 @@ import { type Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 
 export interface OperatorKeys {
-  /** The first one is to wrap the key from now on. Empty: there is none. */
+  /** The first one wraps the store's key. Empty: there is none. */
   readonly secretKeys?: readonly SecretKey[];
-  /** For a store that is to be given one: puts it where the next start finds it, before it returns. */
+  /** Makes a key for a new store, and saves it for the next start before it returns. */
   readonly makeSecretKey?: () => SecretKey;
 }
 
-/** Null: there is none yet. The tables need not be there. */
+/** Reads the kept key; null: there is none yet, or no table. */
 export function keptSealKey(connection: Connection): string | null {
   if (!connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'meta'")) return null;
   return readMeta(connection, SEAL_KEY);
 }
 
-/** Null: nothing that could be refused. Throws `SecretKeyRefused`; writes nothing. */
+/** Opens a wrapped key; null: there is none. Throws `SecretKeyRefused`; writes nothing. */
 export function checkSealKey(connection: Connection, { secretKeys = [] }: OperatorKeys): SealKey | null {
   const kept = keptSealKey(connection);
   return kept !== null && isWrapped(kept) ? openSealKey(kept, secretKeys) : null;
 }
 
-/** `checked`: as of `checkSealKey`. */
+/** Returns the store's key, and wraps or makes it if needed. `checked`: the result of `checkSealKey`. */
 export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: SealKey | null): Uint8Array {
   const { secretKeys = [], makeSecretKey } = keys;
   const made = checked === null && secretKeys.length === 0 ? makeSecretKey?.() : undefined;
@@ -39,7 +39,7 @@ export interface Rekeying {
   readonly record: CommandRecord;
 }
 
-/** Wraps the key with `to` from now on. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
+/** Wraps the kept key with `to`. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
 export function rekeySqlite(path: string, { keys, to, record }: Rekeying): void {
   const { writer, close } = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys: keys }));
   try {

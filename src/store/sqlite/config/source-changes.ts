@@ -1,5 +1,5 @@
-// What the log knows of sources: runs of their hooks, while they are being changed, and the events that they list. There is
-// one process: the marks of an earlier one are of a process that is gone.
+// Sources in the log: runs of their hooks while they are being changed, and the events that they list. There is one process, so
+// marks of an earlier boot are of a process that is gone.
 
 import { ERRORS, HOOK_NAMES } from '../../../domain/emission.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
@@ -9,7 +9,7 @@ import type { Core } from '../core.ts';
 
 const HOOKS = HOOK_NAMES.map((name) => `'${name}'`).join(', ');
 
-/** Of a run that was lost: its source is left half changed, and what finishes that asks for hooks of its own. `?`: this boot. */
+/** A condition on an expired run: it is a hook, and the process that finishes its change runs its own. `?`: this boot. */
 export const IS_ABANDONED_HOOK = `EXISTS (SELECT 1 FROM source_changes AS c JOIN emissions AS e ON e.entry = runs.entry
   WHERE c.source_id = runs.runnable_id AND c.boot < ? AND e.name IN (${HOOKS}))`;
 
@@ -30,7 +30,7 @@ export function hookRuns({ reader, boot }: Core): SourceChangeStore['hookRuns'] 
     );
 }
 
-/** The emissions stay in the log for the runs and deliveries that point at them; the source just lists them no more. */
+/** Hides events in lists. The emissions stay in the log for the runs and deliveries that refer to them. */
 export function hideEvents({ batch, writer }: Core): SourceStore['deleteSourceEvents'] {
   return (ownerId, sourceId, { name, from, to } = ALL_EVENTS) =>
     batch.write(() =>

@@ -1,4 +1,4 @@
-// What the configuration's verbs do to the open deliveries of a webhook.
+// Changes of the configuration to the open deliveries of a listener.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { isWaiting } from '../../../domain/delivery/progress.ts';
@@ -18,20 +18,20 @@ export function webhookHealth({ reader }: Core): WebhookStore['webhookHealth'] {
   };
 }
 
-/** What needs the webhook next reads its row. */
+/** Drops a webhook from the cache, also after a rollback. */
 export function forgetRoute(core: Core, tx: Transaction, webhookId: string): void {
   core.routes.forgetWebhook(webhookId);
   tx.onRollback(() => core.routes.forgetWebhook(webhookId));
 }
 
-/** Disables a webhook, and holds what waits for it. */
+/** Disables a webhook, and holds the deliveries that wait for it. */
 export function disableWebhook(core: Core, tx: Transaction, webhook: Webhook): void {
   core.writer.run('UPDATE webhooks SET active = 0, updated_at_ms = ? WHERE id = ?', tx.nowMs, webhook.id);
   forgetRoute(core, tx, webhook.id);
   new OpenDeliveries(core, tx, webhook).hold();
 }
 
-/** Nothing needs to be locked: there is one writer. */
+/** There is one writer, so nothing is locked. */
 export class OpenDeliveries implements LockedDeliveries {
   readonly #core: Core;
   readonly #tx: Transaction;
@@ -43,7 +43,7 @@ export class OpenDeliveries implements LockedDeliveries {
     this.#of = { ownerId, id };
   }
 
-  /** What waits goes first: it has the state then that the others get. */
+  /** Deliveries that are `retrying` come first: the others get that state. */
   sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): number {
     const { ownerId, id: listenerId } = this.#of;
     const tx = this.#tx;
@@ -59,7 +59,7 @@ export class OpenDeliveries implements LockedDeliveries {
         from,
       );
       tx.deliveriesMoved({ ownerId, listenerId, from, to: 'retrying', dueAtMs: tx.nowMs, count });
-      // Its error stays, and tells of no delivery that is exhausted now.
+      // Its error stays, but no exhausted delivery belongs to it now.
       if (from === 'exhausted') tx.count(ownerId, FURTHER_ERRORS, count);
       total += count;
     }
@@ -102,7 +102,7 @@ export class OpenDeliveries implements LockedDeliveries {
     this.#core.queues.unblock(this.#of.id);
   }
 
-  /** `only`: as SQL. */
+  /** `only`: a condition, as SQL. */
   #move(
     from: readonly ('pending' | 'retrying' | 'held')[],
     to: 'pending' | 'retrying' | 'held' | 'cancelled',

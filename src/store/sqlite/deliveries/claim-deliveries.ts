@@ -1,6 +1,5 @@
-// Claims due deliveries: what store/log/round-robin.ts grants, read from the file row by row. A claim costs a few statements
-// for each delivery that it takes, and next to nothing for those that it does not; see round-robin.ts beside this file.
-// A queue that was served goes to the end.
+// Claims due deliveries, as store/log/round-robin.ts grants them, row by row from the file. A claim costs a few statements for
+// each delivery that it takes, and almost nothing for the others; see listener-queues.ts. A served queue goes to the end.
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
@@ -21,23 +20,23 @@ const ONE_FIRST = { pending: 1, retrying: 0 };
 const ONE_RETRY = { pending: 0, retrying: 1 };
 const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, due_at_ms, fence, ${PROGRESS_COLUMNS}`;
 
-/** Listeners that one claim looks at in vain, at most: those whose slots are all taken may be many thousands. */
+/** The most listeners that one claim looks at in vain: many thousands may have no free slot. */
 const MAX_IN_VAIN = 1024;
-/** The same, for the one retry that is looked for before first attempts go on. */
+/** The same for the search for a retry between first attempts. */
 const RETRIES_IN_VAIN = 256;
-/** Rows of one listener and state that are read at first, and then. */
+/** Rows of a listener and state that the first read and later ones take. */
 const ROWS_AT_FIRST = 2;
 const ROWS_THEN = 16;
 
 /**
- * What memory says of a listener is not so: a bug of ours. It is counted again, so that its deliveries do not wait until
- * the next start. The error is thrown all the same, so that it is logged.
+ * The counts of a listener in memory are wrong, which is a bug of this program. They are counted again, so that its deliveries do
+ * not wait until the next start; the error is thrown so that it is logged.
  */
 export class WrongCount extends Error {
   override readonly name = 'WrongCount';
 }
 
-/** At the beginning of a transaction that claims. */
+/** Counts doubtful listeners again, at the beginning of a transaction that claims. */
 export function recountDoubtful({ queues, writer }: Core): void {
   for (const listenerId of queues.doubtful) {
     const rows = writer.all(
@@ -60,7 +59,7 @@ export function recountDoubtful({ queues, writer }: Core): void {
   }
 }
 
-/** All that is open, as a store has it that was just opened. */
+/** Returns the queues of a store that was just opened. */
 export function readQueues(writer: Connection, nowMs: number): ListenerQueues {
   const queues = new ListenerQueues();
   queues.begin(nowMs);
@@ -94,7 +93,7 @@ export function claimDeliveries(
     queues.toTheEnd(queue);
     claimer.lookUp(queue);
   }
-  // The rest of a queue that is longer than one claim looks at has its turn with the next one.
+  // Listeners without a free slot go to the end, so that the next claim looks at the others.
   if (isCut) for (const queue of claimer.refused) queues.toTheEnd(queue);
   w.claims.deliveriesWaiting ||= queues.readyCount > 0;
   const leavesSome = queues.leavesSome({ isCut, isServed: claimer.served.size > 0, inVain: claimer.inVain });
@@ -109,7 +108,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
   inVain = 0;
   readonly #core: Core;
   readonly #w: SqliteLogWriter;
-  /** Read, and not taken yet. */
+  /** Rows that were read and not yet taken. */
   readonly #rows = { pending: new Map<ListenerQueue, Row[]>(), retrying: new Map<ListenerQueue, Row[]>() };
 
   constructor(core: Core, w: SqliteLogWriter) {
@@ -134,13 +133,13 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     return taken === 'pending' || taken === 'retrying' ? taken : null;
   }
 
-  /** A first attempt or else a retry, for the end of an attempt. */
+  /** Takes a first attempt or else a retry, for the end of an attempt. */
   takeNext(queue: ListenerQueue): NextClaim {
     if (this.take(queue, 'pending') || this.take(queue, 'retrying')) return 'claimed';
     return this.refused.has(queue) ? 'refused' : 'none';
   }
 
-  /** Listeners that may not have one go to the end, so that the others have their turn. */
+  /** Takes a retry of the first listener that may have one; listeners without a free slot go to the end. */
   takeRetry(): boolean {
     const { queues } = this.#core;
     const most = Math.min(this.inVain + RETRIES_IN_VAIN, MAX_IN_VAIN);
@@ -157,7 +156,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     return hasGone;
   }
 
-  /** One delivery of that queue, when one may go in this phase of the claim. */
+  /** Takes one delivery of the queue, if one may be sent in this phase of the claim. */
   #take(queue: ListenerQueue, phase: WaitingState): WaitingState | 'refused' | 'nothing' {
     const { queues, routes } = this.#core;
     if (this.refused.has(queue)) return 'nothing';
@@ -185,7 +184,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     return state;
   }
 
-  /** Finds out when its next retry is due, unless that is known. */
+  /** Reads when the next retry of a queue is due, unless that is known. */
   lookUp(queue: ListenerQueue): void {
     if (queue.isExact) return;
     const row = this.#core.writer.get(
@@ -212,12 +211,12 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     const row = rows.shift();
     if (!row) {
       this.#core.queues.doubtful.add(queue.id);
-      throw new WrongCount(`the store lost count of what is ${state} for ${queue.id}`);
+      throw new WrongCount(`the count of ${state} deliveries to ${queue.id} is wrong`);
     }
     return row;
   }
 
-  /** Those that are pending are due, whatever the clock says. */
+  /** Reads rows of a queue. Pending rows are due whatever the clock says. */
   #read(queue: ListenerQueue, state: WaitingState, limit: number): Row[] {
     return this.#core.writer.all(
       `SELECT ${COLUMNS} FROM deliveries WHERE listener_id = ? AND state = '${state}' AND ${OPEN_DELIVERY}
@@ -227,7 +226,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     );
   }
 
-  /** The open delivery of an ordered webhook with the lowest number, when it may go in this phase. */
+  /** Returns the open delivery with the lowest number of an ordered webhook, if it may be sent in this phase. */
   #head(queue: ListenerQueue, phase: WaitingState): Row | undefined {
     const { queues, writer } = this.#core;
     if (!queues.isOpen(queue)) return undefined;

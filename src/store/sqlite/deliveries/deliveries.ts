@@ -1,4 +1,4 @@
-// Deliveries: claiming what is due, recording attempts, handing back. The other verbs are in store/config/deliveries.ts.
+// The verbs of leased deliveries: claims, attempts, releases. The other verbs are in store/config/deliveries.ts.
 
 import type { DeliveryStore } from '../../contract/store.ts';
 import { recordAttempt, releaseDeliveries } from '../../log/deliveries.ts';
@@ -20,7 +20,7 @@ export function deliveryVerbs(core: Core): LeaseVerbs {
           recountDoubtful(core);
           return recordAttempt(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)), end);
         });
-      // What is due next must not keep the end of an attempt from being written.
+      // A wrong count of deliveries that are due next must not keep the end of an attempt from being written.
       return record().catch((error) => (error instanceof WrongCount ? record() : Promise.reject(error)));
     },
     releaseDeliveries: (leases) =>

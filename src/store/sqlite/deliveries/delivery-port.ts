@@ -1,4 +1,4 @@
-// The rows that the rules of deliveries (store/log/deliveries.ts) read and write.
+// SQLite's DeliveryPort: reads and writes the rows of deliveries.
 
 import type { AttemptTrigger, DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { isWebhook } from '../../../domain/delivery/delivery.ts';
@@ -15,12 +15,12 @@ import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { DeliveryClaimer } from './claim-deliveries.ts';
 import { readHealth, writeHealth } from './health.ts';
 
-/** A queue is known by the id of its listener. */
+/** A queue is named by the id of its listener. */
 type Leased = LeasedDelivery<string>;
 
 const LEASED = `owner_id, listener_id, ${PROGRESS_COLUMNS}`;
 
-/** One per verb. */
+/** One for each verb. */
 export class SqliteDeliveryPort implements DeliveryPort<string> {
   readonly log: SqliteLogWriter;
   readonly #core: Core;
@@ -71,7 +71,7 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
     this.log.tx.deliveriesMoved({ ownerId, listenerId, from: 'sending', to: state, dueAtMs });
   }
 
-  /** Of a place that requests go to there is no row: its pause is forgotten with the process, and told again by the next answer. */
+  /** The pause of a place of requests has no row: it is lost with the process, until the place answers again. */
   health(listenerId: string): WebhookHealth {
     const { writer, queues } = this.#core;
     if (isWebhook(listenerId)) return readHealth(writer, listenerId);

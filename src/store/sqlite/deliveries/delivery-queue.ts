@@ -1,4 +1,4 @@
-// The deliveries to one listener, as a new delivery finds them: counted in memory (round-robin.ts).
+// The queue of a listener for a new delivery, counted in memory (listener-queues.ts).
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { Webhook } from '../../../domain/resource.ts';

@@ -1,4 +1,4 @@
-// Webhooks' health. Only those that are not well, or were put off, have a row.
+// Health of webhooks. Only failing and paused webhooks have a row.
 
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
 import { number, numberOrNull } from '../../rows/cells.ts';
@@ -10,7 +10,7 @@ export function readHealth(connection: Connection, webhookId: string): WebhookHe
   return row ? toHealth(row) : HEALTHY;
 }
 
-/** It begins as a healthy one again. */
+/** Resets the health of a webhook. */
 export function forgetHealth(core: Core, webhookId: string): void {
   core.writer.run('DELETE FROM webhook_health WHERE webhook_id = ?', webhookId);
   core.queues.pause(webhookId, 0);

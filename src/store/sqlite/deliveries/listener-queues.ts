@@ -1,13 +1,11 @@
-// The queues of listeners, in memory: of every listener (a webhook, or `mail`) with open deliveries how many there are, and
-// when something of it may be due. Asking the database instead takes two statements per listener and claim: with
-// 10,000 webhooks waiting, 20,000 statements for each claim of 128.
+// The queues of listeners, in memory: for every listener with open deliveries their counts, and when one may be due. Reading them
+// from the database would take two statements per listener and claim: with 10,000 waiting webhooks, 20,000 for each claim of 128.
 //
-// - What may go now stands in two sets, in the order of the round robin: queues with first attempts, and queues with retries
-//   that may be due. What opens later stands in a heap by that time. A queue that cannot go is in neither, and costs nothing.
-// - Counts are exact. The time of the next retry is a lower bound: taking a retry away leaves it as it is, and `isExact`
-//   says so; the exact time is read from the database for that one queue, and kept with `knowRetry`.
-// - Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts every queue
-//   that was touched back as it was.
+// - Ready queues are in two sets, in the order of the round robin: those with first attempts, and those with retries that may be
+//   due. Queues that become ready later are in a heap by that time. Other queues are in neither, and cost nothing.
+// - Counts are exact. The time of the next retry is a lower bound: taking a retry does not change it, but clears `isExact`; the
+//   exact time is then read from the database for that queue, and set with `knowRetry`.
+// - Changes apply at once, so that the verbs of one batch see each other's. A rollback restores every changed queue.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
@@ -15,52 +13,52 @@ import { firstsAfter, RetryShare, type Served } from '../../log/round-robin.ts';
 import { DueHeap } from '../log/due-heap.ts';
 
 export interface ListenerQueue {
-  /** Of the listener. */
+  /** The id of the listener. */
   readonly id: string;
   pending: number;
   retrying: number;
   sending: number;
   /** No retry is due before then; Infinity: there is none. */
   retryAtMs: number;
-  /** A retry is due just then. */
+  /** Whether a retry is due exactly then. */
   isExact: boolean;
-  /** The receiver asked to be left alone until then. */
+  /** The receiver has asked for a pause until then. */
   pausedUntilMs: number;
-  /** Of an ordered webhook: its head is not due before then; Infinity: while one is on its way. */
+  /** For an ordered webhook: its head is not due before then; Infinity: a delivery is under way. */
   blockedUntilMs: number;
   /** First attempts since the last retry; see firstsAfter. */
   firsts: number;
-  /** Time of its entry in the heap that holds; Infinity: none does. */
+  /** The time of its valid entry in the heap; Infinity: there is none. */
   wakeAtMs: number;
 }
 
 export interface Moved {
   readonly from: DeliveryState | null;
   readonly to: DeliveryState;
-  /** Of those that are `retrying` from now on. */
+  /** When deliveries that become `retrying` are due. */
   readonly dueAtMs: number | null;
   readonly count: number;
 }
 
-/** Queues whose next retry is looked up for one answer of `nextAtMs`; what is left is told too early, never too late. */
+/** The most queues that one call of `nextAtMs` looks up; the result may then be too early, never too late. */
 const MAX_LOOKED_UP = 32;
-/** Entries that no longer hold are swept out when there are more of them than queues, and more than this. */
+/** Outdated entries are removed when there are more of them than queues, and more than this. */
 const SWEPT_FROM = 1024;
 
 export class ListenerQueues {
   readonly #queues = new Map<string, ListenerQueue>();
   readonly #ready: Readonly<Record<WaitingState, Set<ListenerQueue>>> = { pending: new Set(), retrying: new Set() };
   readonly #later = new DueHeap<ListenerQueue>();
-  /** Queues that this transaction touched, as they were. */
+  /** Copies of the queues that this transaction has changed. */
   readonly #before = new Map<ListenerQueue, ListenerQueue>();
-  /** Listeners whose counts were found wrong: to be counted again with `recount`. */
+  /** Listeners whose counts were found wrong; `recount` corrects them. */
   readonly doubtful = new Set<string>();
   readonly retries = new RetryShare();
   #nowMs = 0;
   /** Queues that were looked at in vain since one was served. */
   #inVain = 0;
 
-  /** A transaction begins. */
+  /** Called when a transaction begins. */
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
   }
@@ -100,7 +98,7 @@ export class ListenerQueues {
     this.#place(queue);
   }
 
-  /** Nothing goes to it before then. */
+  /** Pauses a listener. */
   pause(listenerId: string, untilMs: number): void {
     const queue = this.#touch(listenerId);
     queue.pausedUntilMs = untilMs;
@@ -113,13 +111,13 @@ export class ListenerQueues {
     this.#place(queue);
   }
 
-  /** Its settings have changed. */
+  /** Called when a listener's settings have changed. */
   unblock(listenerId: string): void {
     const queue = this.#queues.get(listenerId);
     if (queue) this.block(queue, 0);
   }
 
-  /** The truth about its next retry; null: there is none. */
+  /** Sets the exact time of the next retry; null: there is none. */
   knowRetry(queue: ListenerQueue, atMs: number | null): void {
     this.#touch(queue.id);
     queue.retryAtMs = atMs ?? Number.POSITIVE_INFINITY;
@@ -132,7 +130,7 @@ export class ListenerQueues {
     queue.firsts = firstsAfter(queue.firsts, served);
   }
 
-  /** What is so in the file. Outside of what a transaction takes back. */
+  /** Sets the counts of the file, which a rollback keeps. */
   recount(listenerId: string, counts: Pick<ListenerQueue, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
     const queue = this.#touch(listenerId);
     Object.assign(queue, counts, { isExact: true, blockedUntilMs: 0 });
@@ -141,7 +139,7 @@ export class ListenerQueues {
     this.doubtful.delete(listenerId);
   }
 
-  /** What the rows say, this transaction's own included. */
+  /** Sets the counts of the rows, with this transaction's changes. */
   correct(listenerId: string, counts: Pick<ListenerQueue, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
     const queue = this.#touch(listenerId);
     Object.assign(queue, counts, { isExact: true, blockedUntilMs: 0 });
@@ -152,17 +150,17 @@ export class ListenerQueues {
     return [...this.#queues.keys()];
   }
 
-  /** Neither paused nor blocked. */
+  /** Returns whether a queue is neither paused nor blocked. */
   isOpen(queue: ListenerQueue): boolean {
     return Math.max(queue.pausedUntilMs, queue.blockedUntilMs) <= this.#nowMs;
   }
 
-  /** Exact only while `isExact`. */
+  /** Returns whether a retry is due; exact only while `isExact`. */
   isRetryDue(queue: ListenerQueue): boolean {
     return queue.retrying > 0 && queue.retryAtMs <= this.#nowMs;
   }
 
-  /** Whether a new delivery may go at once: it overtakes no other one. */
+  /** Returns whether a new delivery may be sent at once: it overtakes no other one. */
   mayGoAtOnce(listenerId: string, isOrdered: boolean): boolean {
     const queue = this.#queues.get(listenerId);
     if (!queue) return true;
@@ -170,13 +168,13 @@ export class ListenerQueues {
     return isOrdered ? queue.retrying + queue.sending === 0 : !this.isRetryDue(queue);
   }
 
-  /** Whether something of it may be due. */
+  /** Returns whether a delivery to the listener may be due. */
   mayGo(listenerId: string): boolean {
     const queue = this.#queues.get(listenerId);
     return queue !== undefined && (this.#ready.pending.has(queue) || this.#ready.retrying.has(queue));
   }
 
-  /** Those that opened meanwhile are ready from now on. */
+  /** Makes queues ready whose time has come. */
   advance(): void {
     for (let top = this.#later.first(); top && top.atMs <= this.#nowMs; top = this.#later.first()) {
       this.#later.shift();
@@ -184,12 +182,12 @@ export class ListenerQueues {
     }
   }
 
-  /** Queues with something that may be due, in turn. They may be changed while this is walked. */
+  /** Returns queues with deliveries that may be due, in the order of the round robin. They may change during iteration. */
   ready(state: WaitingState): ReadonlySet<ListenerQueue> {
     return this.#ready[state];
   }
 
-  /** Nothing of it could be had: takes it out again when it is too early, as after a clock that was set back. */
+  /** Removes a queue from the ready ones if it is too early, as after the clock was set back. */
   reconsider(queue: ListenerQueue): void {
     this.#place(queue);
   }
@@ -198,12 +196,12 @@ export class ListenerQueues {
     return this.#ready.pending.size + this.#ready.retrying.size;
   }
 
-  /** It was served: the others come first. */
+  /** Moves a queue behind the others. */
   toTheEnd(queue: ListenerQueue): void {
     for (const set of [this.#ready.pending, this.#ready.retrying]) if (set.delete(queue)) set.add(queue);
   }
 
-  /** A claim has ended. Whether queues are left that were not looked at since one was served, or since all were looked at. */
+  /** Called after a claim. Returns whether queues are left that were not looked at since one was served, or since all were. */
   leavesSome({ isCut, isServed, inVain }: { isCut: boolean; isServed: boolean; inVain: number }): boolean {
     this.#inVain = isServed ? inVain : this.#inVain + inVain;
     const leaves = isCut && this.#inVain < this.readyCount;
@@ -211,7 +209,7 @@ export class ListenerQueues {
     return leaves;
   }
 
-  /** When something that waits will be due, and may go; null: nothing will. `lookUp` tells `knowRetry` of a queue. */
+  /** Returns when the next waiting delivery may be sent; null: none. `lookUp` calls `knowRetry` for a queue. */
   nextAtMs(lookUp: (queue: ListenerQueue) => void): number | null {
     let left = MAX_LOOKED_UP;
     for (;;) {
@@ -239,11 +237,11 @@ export class ListenerQueues {
   #forgetIdle(queue: ListenerQueue): void {
     if (queue.pending + queue.retrying + queue.sending > 0 || queue.pausedUntilMs > this.#nowMs) return;
     this.#queues.delete(queue.id);
-    // Its entries hold no longer.
+    // Invalidates its entries in the heap.
     queue.wakeAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The entry that held is out of the heap. */
+  /** Places a queue whose valid entry was removed from the heap. */
   #placeAnew(queue: ListenerQueue): void {
     queue.wakeAtMs = Number.POSITIVE_INFINITY;
     this.#place(queue);
@@ -262,7 +260,7 @@ export class ListenerQueues {
     this.#later.push({ atMs, item: queue });
   }
 
-  /** When more of it may go than now; Infinity: that is not a matter of time. */
+  /** Returns when more of the queue may be sent than now; Infinity: not by time alone. */
   #opensAtMs(queue: ListenerQueue): number {
     if (queue.pending + queue.retrying === 0) return Number.POSITIVE_INFINITY;
     const gateMs = Math.max(queue.pausedUntilMs, queue.blockedUntilMs);
@@ -287,7 +285,7 @@ function newQueue(id: string): ListenerQueue {
   };
 }
 
-/** An entry that is in the set keeps its place. */
+/** Adds or removes a queue. One that is in the set keeps its place. */
 function put(set: Set<ListenerQueue>, queue: ListenerQueue, isIn: boolean): void {
   if (isIn) set.add(queue);
   else set.delete(queue);

@@ -1,13 +1,13 @@
-// Group commit. Verbs that are called within one turn of the event loop share one transaction: the first schedules the
-// flush, the others join it. No timers, so an idle store commits at once, and a busy one amortises.
+// Group commit. Verbs that are called within a few ticks of the event loop share one transaction: the first schedules the
+// flush, the others join it. There are no timers, so an idle store commits at once, and a busy one shares commits.
 //
-// The writer lives on the main thread, and its commits do not wait for the disk: ../wal/commit-sync.ts syncs them beside
-// the event loop. Meanwhile the next batch runs. A verb is resolved when a sync that began after its commit has succeeded.
+// The writer is on the main thread, and its commits do not wait for the disk: ../wal/commit-sync.ts syncs them beside the event
+// loop, while the next batch runs. A verb is resolved when a sync that began after its commit has succeeded.
 //
-// A batch takes turns between flows (fair-queue.ts), and is committed after some milliseconds.
+// A batch takes verbs round robin over flows (fair-queue.ts), and is committed after some milliseconds.
 //
-// A verb that throws does not take the others with it: the batch is rolled back and each of its verbs is run again in a
-// transaction of its own. When storage itself fails, all of them are rejected as `StoreUnavailable`.
+// A verb that throws does not fail the others: the batch is rolled back, and each of its verbs is run again in a transaction of
+// its own. When storage fails, all are rejected with `StoreUnavailable`.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
@@ -16,29 +16,29 @@ import { type Connection, storageError } from '../database.ts';
 import type { CommitSync } from '../wal/commit-sync.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Verbs that share one commit at most: a verb waits for no huge commit. */
+/** The most verbs that share one commit, so that no verb waits for a huge one. */
 const MAX_VERBS = 1024;
 
 /**
- * Turns of the event loop that a batch fills for before it is committed. An idle loop turns in microseconds, so no verb
- * waits; a busy one brings more verbs with each turn, and a commit costs the same for many as for one. One turn: 7.9k
- * events/s accepted and run (median of noisy runs), p99 27 ms; two to eight turns: 11k/s, p99 18 ms.
+ * Ticks of the event loop for which a batch fills before it is committed. An idle loop ticks in microseconds, so no verb waits;
+ * a busy one brings more verbs with each tick, and a commit costs the same for many as for one. One tick: 7.9k events/s accepted
+ * and run (median of noisy runs), p99 27 ms; two to eight ticks: 11k/s, p99 18 ms.
  */
 const TURNS = 4;
 
 /**
- * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of what a COMMIT takes here, the
- * disk not counted. What follows from a verb, in this turn, takes longer than the verb.
+ * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of the time of a COMMIT, without the
+ * disk. The callers' work after a verb, in the same tick, takes longer than the verb.
  */
 const MIN_VERBS = 192;
 const COMMITS = 2;
 
 /**
- * With a queue of 50,000 and a concurrency of 1,000, another workflow's answer took 30 ms (57 ms without any bound). Always
- * so small, batches would cost a third more CPU for each event.
+ * Beside a queue of 50,000 with a concurrency of 1,000, an answer of another workflow took 30 ms (57 ms without a bound). If
+ * batches were always so small, they would cost a third more CPU for each event.
  */
 const BESIDE_SMALL_FLOWS = 64;
-/** How much the latest commit counts in the mean of their times. */
+/** The weight of the latest commit in the mean of their times. */
 const NEWEST = 0.1;
 
 interface Waiting {
@@ -61,7 +61,7 @@ export class Batch {
   #scheduled = false;
   #closed = false;
   #isHeld = false;
-  /** Changes of rows, as the writer's connection counts them. */
+  /** Changed rows, by the count of the writer's connection. */
   #changes = 0;
   #called = 0;
 
@@ -71,12 +71,12 @@ export class Batch {
     this.#commits = commits;
   }
 
-  /** Verbs that were called so far. */
+  /** How many verbs were called so far. */
   get called(): number {
     return this.#called;
   }
 
-  /** Runs `verb` in a transaction; resolves with its value once that is on disk. Order is kept within a flow. `bytes`: about what it writes. */
+  /** Runs `verb` in a transaction, and resolves with its value once that is on disk. Order is kept within a flow. `bytes`: about what it writes. */
   write<T>(verb: (tx: Transaction) => T, flow = '', bytes = 0): Promise<T> {
     this.#called++;
     if (this.#commits.refusal) return Promise.reject(this.#commits.refusal);
@@ -87,14 +87,14 @@ export class Batch {
     });
   }
 
-  /** Commits what waits, and takes no more. Resolves when that is on disk, or a sync has failed. */
+  /** Commits the waiting verbs, and refuses new ones. Resolves when all is on disk, or a sync has failed. */
   async close(): Promise<void> {
     while (this.#queue.size > 0) this.#flush();
     this.#closed = true;
-    await this.#commits.synced()?.catch(() => undefined); // the verbs' callers get it
+    await this.#commits.synced()?.catch(() => undefined); // the verbs' callers get the error
   }
 
-  /** Commits nothing until what it returns is called. */
+  /** Holds commits until the returned function is called. */
   hold(): () => void {
     this.#isHeld = true;
     return () => {
@@ -115,7 +115,7 @@ export class Batch {
       this.#scheduled = false;
       if (this.#isHeld) return;
       this.#flush();
-      // Those have waited already; but what has come in meanwhile is read first.
+      // The rest has waited already, so one tick is enough, in which new input is read.
       if (this.#queue.size > 0) this.#schedule(1);
     });
   }
@@ -139,7 +139,7 @@ export class Batch {
     }
   }
 
-  /** Takes verbs for a batch, as long as there is time for more. */
+  /** Yields verbs for a batch, while there is time for more. */
   *#nextVerbs(): Iterable<Waiting> {
     const until = performance.now() + COMMITS * this.#commitMs;
     let count = 0;
@@ -150,8 +150,8 @@ export class Batch {
   }
 
   /**
-   * Commits the verbs together and resolves them, or rolls back, answers none and returns why. `taken`
-   * becomes those that were begun.
+   * Commits the verbs together and resolves them; or rolls back, resolves none and returns the error. Adds the verbs that it
+   * began to `taken`.
    */
   #attempt(verbs: Iterable<Waiting>, taken: Waiting[]): unknown {
     const tx = this.#begin();
@@ -175,7 +175,7 @@ export class Batch {
     }
     tx.committed();
     if (hasChanged) this.#commits.committed();
-    // What was only looked at may have been written by a commit that is not on disk yet.
+    // A verb that only read may have read a commit that is not on disk yet.
     this.#commits.whenSynced((failure) => {
       for (const { waiting, value } of outcomes) failure ? waiting.reject(failure) : waiting.resolve(value);
     });
@@ -193,7 +193,7 @@ export class Batch {
     try {
       if (this.#writer.db.isTransaction) this.#writer.exec('ROLLBACK');
     } catch {
-      // SQLite rolls back by itself on I/O errors; there is nothing left to undo.
+      // On I/O errors SQLite rolls back itself.
     }
   }
 }

@@ -1,4 +1,4 @@
-// What is due later, by time: a binary heap. Entries that no longer hold stay in it; the caller that takes one judges.
+// Items by the time at which they are due, in a binary heap. Outdated entries stay in it: the caller that takes one checks it.
 
 export interface Entry<T> {
   readonly atMs: number;
@@ -30,7 +30,7 @@ export class DueHeap<T> {
     entries[i] = entry;
   }
 
-  /** Takes the first one out. */
+  /** Removes the first entry. */
   shift(): void {
     const entries = this.#entries;
     const last = entries.pop();

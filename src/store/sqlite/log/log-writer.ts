@@ -1,4 +1,4 @@
-// SQLite's LogWriter: each row is written where it is decided, within the transaction of the batch.
+// SQLite's LogWriter: writes each row at once, within the transaction of the batch.
 
 import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
@@ -36,7 +36,7 @@ import type { Transaction } from './transaction.ts';
 
 const DIGESTS_PER_STEP = 100;
 
-/** One per verb. */
+/** One for each verb. */
 export class SqliteLogWriter implements LogWriter {
   readonly core: Core;
   readonly tx: Transaction;
@@ -335,7 +335,7 @@ export class SqliteLogWriter implements LogWriter {
     return true;
   }
 
-  /** There is one process. */
+  /** There are no other processes. */
   wakeOthers(): void {}
 }
 

@@ -1,4 +1,4 @@
-// The log's verbs that write: each runs at once, within the transaction of its batch.
+// The writing verbs of the log; each runs within the transaction of its batch.
 
 import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';

@@ -1,4 +1,4 @@
-// Retention: what is old and has no work open is deleted, in steps of one short transaction each.
+// Retention: deletes old emissions without open work, in steps of one short transaction each.
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -23,7 +23,7 @@ export function prune(core: Core, tx: Transaction, { beforeMs, from }: { beforeM
   const isMoreAudit = runSteps(core, tx, () => pruneAudit(beforeMs));
   const before = beforeMs * NUMBERS_PER_MS;
   const { emissions, next } = pruneEmissions(core, tx, { before, from });
-  // Behind the last emission, steps go on for the audit log alone.
+  // After the last emission, further steps only prune the audit log.
   return { emissions, next: next ?? (isMoreAudit ? before : null) };
 }
 
@@ -48,12 +48,12 @@ function pruneEmissions(core: Core, tx: Transaction, of: { before: number; from:
   return { emissions, next: last ? number(last, 'entry') + 1 : null };
 }
 
-/** No number is given twice, also when the newest rows are gone and the clock was set back. */
+/** Keeps numbers unique even if the newest rows are deleted and the clock was set back. */
 function keepLastNumber(core: Core, tx: Transaction): void {
   core.writer.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('last_number', ?)", String(tx.number()));
 }
 
-/** The entry from which on a channel's emissions are kept however old they are; 0 when it has not that many. */
+/** Returns the entry from which on a channel's emissions are kept at any age; 0: the channel has fewer. */
 function oldestKeptOf(core: Core, known: Map<string, number>, row: Row): number {
   const emitterId = text(row, 'emitter_id');
   const name = text(row, 'name');

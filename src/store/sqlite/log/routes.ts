@@ -1,5 +1,5 @@
-// What routing reads, kept in memory: this process is the only writer, so the cache is right until it writes one of the
-// tables itself. It reads through the writing connection, so that a subscription made earlier in the same batch is heard.
+// What routing reads, cached in memory: this process is the only writer, so the cache is valid until it writes one of the tables.
+// Reads use the writing connection, so that a subscription of the same batch takes effect.
 
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../../domain/route.ts';
@@ -9,7 +9,7 @@ import { toWebhook } from '../../rows/webhook-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Connection } from '../database.ts';
 
-/** Entries of each map before it is emptied; a table of one emitter is about a kilobyte. */
+/** The most entries of each map before it is emptied; a table of one emitter has about a kilobyte. */
 const MAX_CACHED = 20_000;
 
 export class Routes {
@@ -26,7 +26,7 @@ export class Routes {
     this.#seal = seal;
   }
 
-  /** After every write to owners, runnables or subscriptions, and after a rollback of one. */
+  /** Called after every write to owners, runnables or subscriptions, and after its rollback. */
   forget(): void {
     this.#tables.clear();
     this.#runnables.clear();
@@ -34,7 +34,7 @@ export class Routes {
     this.#triggers.clear();
   }
 
-  /** After every write to this webhook, and after a rollback of one. The others stay: opening their secrets takes time. */
+  /** Called after every write to this webhook, and after its rollback. Others stay cached: opening their secrets takes time. */
   forgetWebhook(id: string): void {
     this.#webhooks.delete(id);
   }
@@ -59,7 +59,7 @@ export class Routes {
     });
   }
 
-  /** The trigger with this secret part, while its workflow or source is active. Unknown keys are not remembered. */
+  /** Returns the trigger with this secret part, if its workflow or source is active. Unknown keys are not cached. */
   trigger(key: string): Trigger | undefined {
     const known = this.#triggers.get(key);
     if (known) return known;
@@ -82,7 +82,7 @@ export class Routes {
     const subscriptions: Subscription[] = [];
     for (const covering of coveringEmitters(emitterId, ownerId)) {
       const rows = this.#writer.all(
-        // `+id`: not by the index that has them in this order already, but all of the owner's.
+        // `+id` keeps SQLite from scanning all of the owner's subscriptions in the order of their ids.
         'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
         ownerId,
         covering,

@@ -1,4 +1,4 @@
-// Rows of the log to records: the flags of an emission are bits of one number here.
+// Rows of the log to records; the flags of an emission are bits of one number.
 
 import type { Emission } from '../../../domain/emission.ts';
 import { number } from '../../rows/cells.ts';
@@ -29,7 +29,7 @@ export function toEmission(row: Row, reader: EmissionReader): Emission {
   });
 }
 
-/** Of a row that points at it, within the transaction that writes. */
+/** Reads the emission of a row, within the transaction that writes. */
 export function readEmission(core: Core, entry: number): Emission {
   const row = core.writer.get('SELECT * FROM emissions WHERE entry = ?', entry);
   if (!row) throw new Error(`emission ${entry} is gone`);

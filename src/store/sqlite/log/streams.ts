@@ -1,5 +1,5 @@
-// The log read forwards. One process writes, and between two turns of its event loop nothing is half written: what has a
-// number is there.
+// Reads of the log forwards. One process writes, and completes a batch within one tick of its event loop, so every number that
+// was given is visible.
 
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../contract/records.ts';
@@ -11,7 +11,7 @@ import type { Row } from '../database.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
 
-/** Jumps from name to name along the index: an emitter has few, however much it has emitted. */
+/** Jumps from name to name along the index: an emitter has few names, however much it has emitted. */
 const NAMES = `WITH RECURSIVE names (name) AS (
     SELECT min(name) FROM emissions WHERE emitter_id = ?1 AND flags & 8
     UNION ALL

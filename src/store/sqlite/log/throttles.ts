@@ -1,7 +1,7 @@
-// When the newest runs of throttled workflows began: in memory, and written down with the transaction in which they do, so
-// that the limit holds over a restart, too. A workflow without a throttle has nothing here.
+// When the newest runs of throttled workflows began: in memory, and written with their transaction, so that the limit also holds
+// after a restart. A workflow without a throttle has no entry.
 //
-// Changes are made as the transaction goes, so that the verbs of one batch see each other's. A rollback puts all of them back.
+// Changes apply at once, so that the verbs of one batch see each other's. A rollback undoes them.
 
 import type { Runnable } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type StartTimes, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
@@ -12,7 +12,7 @@ type Throttled = Pick<Runnable, 'id' | 'settings'>;
 
 export class Throttles {
   readonly #starts = new Map<string, StartTimes>();
-  /** Of those that the transaction has changed. */
+  /** The former starts of workflows that the transaction has changed. */
   readonly #before = new Map<string, StartTimes | undefined>();
 
   constructor(writer: Connection) {
@@ -21,22 +21,22 @@ export class Throttles {
     }
   }
 
-  /** How many of its runs may begin now; infinite: it has no throttle. */
+  /** Returns how many runs may begin now; Infinity: there is no throttle. */
   room({ id, settings: { throttle } }: Throttled, nowMs: number): number {
     return throttle ? roomAt(throttle, this.#asOf(id, nowMs), nowMs) : Number.POSITIVE_INFINITY;
   }
 
-  /** When the next of its runs may begin. */
+  /** Returns when the next run may begin. */
   nextMs({ id, settings: { throttle } }: Throttled, nowMs: number): number {
     return throttle ? nextStartMs(throttle, this.#asOf(id, nowMs), nowMs) : nowMs;
   }
 
-  /** One of its runs begins. */
+  /** Counts a run that begins. */
   began({ id, settings: { throttle } }: Throttled, nowMs: number): void {
     if (throttle) this.#change(id, withStarts(throttle, this.#asOf(id, nowMs), { nowMs, count: 1 }));
   }
 
-  /** It is gone, or is throttled no longer. */
+  /** Forgets a workflow that was deleted, or is no longer throttled. */
   forget(id: string): void {
     if (this.#starts.has(id)) this.#change(id, undefined);
   }
@@ -61,7 +61,7 @@ export class Throttles {
   #asOf(id: string, nowMs: number): StartTimes {
     const known = this.#starts.get(id) ?? [];
     const starts = startsAsOf(known, nowMs);
-    // The clock was set back. Kept without being written: the next opening of the file sees it in the same way.
+    // The clock was set back. Not written: the next opening of the file corrects it in the same way.
     if (starts !== known) this.#starts.set(id, starts);
     return starts;
   }

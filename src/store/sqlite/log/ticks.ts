@@ -1,17 +1,17 @@
-// A schedule's tick: whether it is to be emitted, and the next one.
+// Ticks of schedules.
 
 import type { Tick } from '../../contract/store.ts';
 import { flag } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 import { OPEN_RUN } from '../partial-index.ts';
 
-/** Whether the run of a source's last tick is not over. */
+/** Whether a source's trigger has an open run. */
 const IS_BUSY = `(runnable_id GLOB 'dc_*' AND EXISTS (SELECT 1 FROM runs JOIN emissions USING (entry)
   WHERE runs.runnable_id = triggers.runnable_id AND ${OPEN_RUN} AND emitter_id = triggers.id))`;
 
 /** See LogWriter. */
 export function takeTick(writer: Connection, { triggerId, expectedAtMs, nextAtMs }: Tick): boolean {
-  // One that was emitted before, and is the next one again.
+  // This tick was emitted before, and is the next one again.
   writer.run(
     'UPDATE triggers SET next_at_ms = ? WHERE id = ? AND next_at_ms = ? AND last_due_at_ms >= ?',
     nextAtMs,

@@ -1,5 +1,5 @@
-// One transaction's bookkeeping: numbers, the ledger's changes, how much work is open, and what to undo.
-// What must not survive a rollback is kept here and applied only when the commit has happened.
+// The state of one transaction: numbers, changes of the ledger, counts of queued runs, and what to undo. What must not survive a
+// rollback is kept here, and applied after the commit.
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
@@ -9,8 +9,8 @@ import type { ListenerQueues, Moved } from '../deliveries/listener-queues.ts';
 import type { Throttles } from './throttles.ts';
 
 /**
- * Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, whatever the clock does. Those of one transaction
- * are of its one time, so that when a run began is the same in its row as in what throttles go by.
+ * Numbers for rows: `milliseconds * 1024 + sequence`, strictly growing, also when the clock is set back. All numbers of a
+ * transaction are of its one time, so that a run's start is the same in its row and in its throttle.
  */
 export class Numbers {
   #last: number;
@@ -19,7 +19,7 @@ export class Numbers {
     this.#last = last;
   }
 
-  /** The last one given. */
+  /** The last number that was given. */
   get last(): number {
     return this.#last;
   }
@@ -31,12 +31,12 @@ export class Numbers {
   }
 }
 
-/** Queued runs by workflow or source, committed. */
+/** Committed counts of queued runs, by workflow or source. */
 export class OpenRuns {
   readonly counts = new Map<string, number>();
   readonly owners = new OwnerRoundRobin();
 
-  /** Of each owner, claims go round in the order of this map. */
+  /** Moves a workflow or source behind the others: claims go in the order of this map, within each owner. */
   toTheEnd(runnableId: string): void {
     const waiting = this.counts.get(runnableId);
     if (waiting === undefined) return;
@@ -45,14 +45,14 @@ export class OpenRuns {
   }
 }
 
-/** What the transactions of one store share. */
+/** What the transactions of a store share. */
 export interface Shared {
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;
   readonly queues: ListenerQueues;
-  /** Called when something that lists show was emitted. */
+  /** Called when an emission that lists show was written. */
   readonly emitted: () => void;
-  /** Called when something waits for its time. */
+  /** Called when a later emission was written. */
   readonly kept: () => void;
   readonly throttles: Throttles;
 }
@@ -60,9 +60,9 @@ export interface Shared {
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
   readonly ownerId: string;
   readonly listenerId: string;
-  /** Of those that are `retrying` from now on. */
+  /** When deliveries that become `retrying` are due. */
   readonly dueAtMs?: number | null;
-  /** One, when it is not said. */
+  /** Default: 1. */
   readonly count?: number;
 }
 
@@ -88,33 +88,33 @@ export class Transaction {
     return this.#shared.numbers.next(this.nowMs);
   }
 
-  /** A row of the ledger changes by `by`, e.g. `runs.queued`. */
+  /** Changes a fact of the ledger, e.g. `runs.queued`, by `by`. */
   count(ownerId: string, fact: string, by: number): void {
     const facts = this.#ledger.get(ownerId) ?? new Map<string, number>();
     this.#ledger.set(ownerId, facts);
     facts.set(fact, (facts.get(fact) ?? 0) + by);
   }
 
-  /** Changes of the ledger so far, by owner and fact with a blank between them. */
+  /** Changes of the ledger so far, by `owner fact`. */
   get counted(): [key: string, by: number][] {
     return [...this.#ledger].flatMap(([ownerId, facts]) =>
       [...facts].map(([fact, by]): [string, number] => [`${ownerId} ${fact}`, by]),
     );
   }
 
-  /** Workflows and sources of which this transaction changes how many runs wait. */
+  /** Workflows and sources whose number of queued runs this transaction changes. */
   get openedIds(): readonly string[] {
     return [...this.#opened.keys()];
   }
 
-  /** A run went from one state to another; null: it was not there before. */
+  /** Counts a run that changed from one state to another; null: it is new. */
   runMoved(ownerId: string, { from, to }: { from: string | null; to: string }): void {
     if (from === to) return;
     if (from !== null) this.count(ownerId, `runs.${from}`, -1);
     this.count(ownerId, `runs.${to}`, 1);
   }
 
-  /** Deliveries of one listener went from one state to another; null: they were not there before. */
+  /** Counts deliveries of a listener that changed from one state to another; null: they are new. */
   deliveriesMoved(moved: DeliveriesMoved): void {
     const { ownerId, listenerId, from, to, dueAtMs = null, count = 1 } = moved;
     if (count === 0) return;
@@ -123,27 +123,27 @@ export class Transaction {
     this.#shared.queues.moved(listenerId, { from, to, dueAtMs, count });
   }
 
-  /** `by` more runs wait to be claimed. */
+  /** Changes the number of queued runs by `by`. */
   runsOpened(runnableId: string, by: number): void {
     this.#opened.set(runnableId, (this.#opened.get(runnableId) ?? 0) + by);
   }
 
-  /** How many wait, this transaction's own included. */
+  /** Returns the number of queued runs, with this transaction's changes. */
   runsWaiting(runnableId: string): number {
     return (this.#shared.openRuns.counts.get(runnableId) ?? 0) + (this.#opened.get(runnableId) ?? 0);
   }
 
-  /** Something that lists show. */
+  /** Notes that an emission was written that lists show. */
   emitted(): void {
     this.#hasEmitted = true;
   }
 
-  /** Something that waits for its time. */
+  /** Notes that a later emission was written. */
   kept(): void {
     this.#hasKept = true;
   }
 
-  /** Runs when the transaction does not commit. */
+  /** Adds a function that runs if the transaction does not commit. */
   onRollback(undo: () => void): void {
     this.#undo.push(undo);
   }

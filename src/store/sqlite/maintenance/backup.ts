@@ -20,13 +20,13 @@ export interface BackupReport {
   readonly integrity: 'ok';
   /** Rows, by fact of the ledger. */
   readonly kept: Figures;
-  /** What its secrets need to be opened: it is not in the copy. */
+  /** The key that opens its secrets, which is not in the copy. */
   readonly opens_with: string;
 }
 
 /**
- * A file of that name is a whole copy: it is written under another one, and checked, before it gets it.
- * Throws `StoreUnavailable` when there is a file already, or none can be written.
+ * Writes a backup. It gets its name once it is whole and checked. Throws `StoreUnavailable` when the file exists, or cannot be
+ * written.
  */
 export async function backupSqlite(path: string, file: string, keys: readonly SecretKey[] = []): Promise<BackupReport> {
   await refuseExisting(file);
@@ -43,7 +43,7 @@ export async function backupSqlite(path: string, file: string, keys: readonly Se
     const { size: bytes } = await stat(file);
     return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', ...checked };
   } catch (error) {
-    await rm(partial, { force: true }).catch(() => {}); // why it failed says more than that
+    await rm(partial, { force: true }).catch(() => {}); // the first error says more
     throw error;
   } finally {
     source.close();
@@ -59,7 +59,7 @@ async function refuseExisting(file: string): Promise<void> {
     throw new StoreUnavailable(`${file} is there already, and a backup overwrites nothing: name another file`);
 }
 
-/** Made for our user alone before anything is in it. */
+/** Creates the file, readable by this user alone, before anything is in it. */
 async function reserve(partial: string): Promise<void> {
   try {
     await (await open(partial, 'wx', 0o600)).close();

@@ -1,4 +1,4 @@
-// `errand store check` on SQLite: looks through the file, while a server may be running on it. Nothing is written.
+// `errand store check` on SQLite: reads the file, while a server may be running on it. Nothing is written.
 
 import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../../check/check-secrets.ts';
@@ -9,15 +9,15 @@ import type { SecretKey } from '../../seal/seal-key.ts';
 import { Connection } from '../database.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
-/** Views of this connection alone, so that both backends are asked the same. */
+/** Temporary views, so that the statements are the same for both backends. */
 const VIEWS = `CREATE TEMP VIEW all_runs AS SELECT * FROM main.runs;
   CREATE TEMP VIEW all_deliveries AS SELECT * FROM main.deliveries;`;
 
-/** What only this backend keeps so. */
+/** The checks of this backend alone. */
 const RULES: readonly Rule[] = [
   {
     check: 'health_without_webhook',
-    detail: 'health of webhooks that are gone',
+    detail: 'health of webhooks that were deleted',
     broken: 'webhook_health AS h WHERE NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = h.webhook_id)',
     example: 'h.webhook_id',
   },
@@ -38,7 +38,7 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'run_over_that_goes_on',
-    detail: 'runs that are over, with something to go on with',
+    detail: 'ended runs with a checkpoint, or an order for a wait',
     broken: `runs AS r WHERE r.state NOT IN ('queued', 'running', 'waiting')
       AND (r.carried IS NOT NULL OR r.resumed IS NOT NULL OR r.early IS NOT NULL)`,
     example: 'r.run',
@@ -46,22 +46,22 @@ const RULES: readonly Rule[] = [
   },
   {
     check: 'throttle_without_workflow',
-    detail: 'memory of throttles of workflows that are gone',
+    detail: 'throttles of workflows that were deleted',
     broken: 'throttles AS t WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = t.runnable_id)',
     example: 't.runnable_id',
   },
 ];
 
-/** Findings of SQLite itself that are told; behind the first few come the same again. */
+/** The most findings of SQLite itself that are reported; later ones repeat the first. */
 const TOLD = 20;
 
-/** `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or one of another version. */
+/** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or it has another schema. */
 export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<Report> {
   const connection = openToRead(path);
   try {
-    // First and apart: it reads the whole file, and until it is through the WAL grows.
+    // First, and outside of the transaction: it reads the whole file, and meanwhile the WAL grows.
     const findings = checkStructure(connection);
-    // What the rows of a damaged file say cannot be trusted.
+    // The rows of a damaged file cannot be trusted.
     if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
     connection.exec('BEGIN');
     const ask = askOf(connection);
@@ -72,7 +72,7 @@ export async function checkSqlite(path: string, keys: readonly SecretKey[] = [])
   }
 }
 
-/** A connection that cannot write. */
+/** Opens a read-only connection with the views. */
 export function openToRead(path: string): Connection {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   if (statSync(path).size === 0) throw new StoreUnavailable(`${path} is empty: it is no store`);
@@ -82,7 +82,7 @@ export function openToRead(path: string): Connection {
     const schema = number(connection.get('PRAGMA user_version') ?? {}, 'user_version');
     if (schema !== SCHEMA_VERSION) {
       throw new StoreUnavailable(
-        `${path} has schema ${schema}, and this program needs ${SCHEMA_VERSION}: start the server that belongs to it`,
+        `${path} has schema ${schema}, and this program needs ${SCHEMA_VERSION}: start the server of that version`,
       );
     }
     connection.exec(VIEWS);

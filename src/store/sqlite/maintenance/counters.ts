@@ -1,9 +1,8 @@
-// Compares counters with rows, and puts right what differs: the ledger in the file, and what memory knows of each listener.
-// In one transaction, of which the rows, the ledger's changes so far and what is in memory are one state.
+// Compares counters with rows, and corrects those that differ: the ledger in the file, and the counts of listeners in memory. In
+// one transaction, so that the rows, the ledger with its changes so far, and memory are of one moment.
 //
-// Nothing else is done meanwhile: 99,000 open rows took 12 ms, by indexes alone (250 ms with a look at each row). So there
-// is a number of open rows (LIMITS.openCounted) beyond which it is not done: then `errand store check` tells, which reads
-// the file beside the server.
+// It blocks the event loop: 99,000 open rows took 12 ms, by indexes alone (250 ms when each row is read). So beyond
+// LIMITS.openCounted open rows it does nothing; `errand store check` reads the file beside the server.
 
 import { LIMITS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
@@ -61,7 +60,7 @@ function repair(core: Core, tx: Transaction): Repair[] {
   return [...repairLedger(core, tx, figures), ...repairQueues(core, tx, queued), ...repairTurns(core, counts)];
 }
 
-/** By the index alone: whose a workflow is, one of its rows tells. */
+/** Counts open runs by the index alone; one row of each workflow or source gives its owner. */
 function openRuns({ writer }: Core): Row[] {
   const runs = writer.all(
     `SELECT runnable_id AS id, state, count(*) AS n, min(run) AS one FROM runs WHERE ${OPEN_RUN} GROUP BY state, runnable_id`,
@@ -69,7 +68,7 @@ function openRuns({ writer }: Core): Row[] {
   return runs.map((row) => ({ ...row, owner: ownerOf(writer, 'SELECT owner_id FROM runs WHERE run = ?', row) }));
 }
 
-/** So are those of webhooks; mail, and the places that requests go to, are shared by owners. */
+/** Counts open deliveries in the same way; owners share mail and the places of requests, so those rows are read. */
 function openDeliveries({ writer }: Core): Row[] {
   const groups = 'listener_id AS id, state, count(*) AS n, min(due_at_ms) AS due_at_ms';
   const own = writer.all(

@@ -1,4 +1,4 @@
-// Reads the store from end to end, for `errand store move`. The file is locked as a server locks it.
+// Reads the whole store, for `errand store move`. The file is locked as by a server.
 
 import { existsSync } from 'node:fs';
 import type { Cells, ExportedStore, Reading } from '../../contract/export.ts';
@@ -10,14 +10,14 @@ import { readMeta } from '../meta.ts';
 import { markMoved, movedTo } from './moved.ts';
 
 export interface ExportOptions {
-  /** Where it is to be moved. */
+  /** The place that it is moved to. */
   readonly to: string;
   readonly secretKeys?: readonly SecretKey[];
 }
 
 /**
- * Throws `StoreUnavailable` when there is no store, when a server uses it, when it was moved to another place than `to`,
- * and when none of the keys opens its secrets.
+ * Opens a store for a move. Throws `StoreUnavailable` when there is no store, a server uses it, it was moved to another place than
+ * `to`, or none of the keys opens its secrets.
  */
 export function openExport(path: string, { to, secretKeys = [] }: ExportOptions): ExportedStore {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);

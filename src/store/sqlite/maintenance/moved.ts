@@ -1,11 +1,11 @@
-// The mark on a store that lives on in a database: two servers, one on each, would both think that it is theirs.
+// The mark on a store that was moved into a database: it keeps a second server from starting on the file.
 
 import { existsSync } from 'node:fs';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 
-/** Throws `StoreUnavailable` when the store was moved away. The caller holds the lock. */
+/** Throws `StoreUnavailable` when the store was moved. The caller holds the lock. */
 export function refuseMoved(path: string): void {
   const connection = new Connection(path, true);
   try {
@@ -27,7 +27,7 @@ export function markMoved(writer: Connection, to: string): void {
   writeMeta(writer, 'moved_to', to);
 }
 
-/** Takes the mark off. Returns where the store was moved to; null: it was not. */
+/** Deletes the mark. Returns where the store was moved to; null: it was not moved. */
 export function unmarkMoved(path: string): string | null {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   const database = openDatabase(path);

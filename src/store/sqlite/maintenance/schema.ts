@@ -1,4 +1,4 @@
-// Brings a file to the schema that this program knows. Migrations only go forward. A file of a newer schema is not opened.
+// Migrates a file to the schema of this program. Migrations only go forward; a file of a newer schema is not opened.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
@@ -6,10 +6,10 @@ import { FIRST } from '../migrations/001-first.ts';
 
 export const MIGRATIONS: readonly string[] = [FIRST];
 
-/** The schema that this program knows. */
+/** The schema of this program. */
 export const SCHEMA_VERSION = schemaOf(MIGRATIONS);
 
-/** Each in a transaction of its own. Throws `StoreUnavailable` when the file is not of a version that can be migrated. */
+/** Runs each migration in its own transaction. Throws `StoreUnavailable` when the file cannot be migrated. */
 export function migrate(db: DatabaseSync, path: string): void {
   const at = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0);
   for (const { sql, schema } of migrationsAfter(at, MIGRATIONS, path)) {

@@ -1,4 +1,4 @@
-// Who may run next. Queued runs are counted in memory, so a claim asks the file only for those that it takes.
+// Claims queued runs. They are counted in memory, so a claim reads only the rows that it takes.
 
 import type { Runnable } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
@@ -16,13 +16,13 @@ export function claimRuns(core: Core, w: SqliteLogWriter, limit: number): Claims
 interface Granted {
   /** How many runs each workflow or source may start now. */
   readonly granted: ReadonlyMap<Runnable, number>;
-  /** Those with more that wait, of which no other may begin yet. */
+  /** Workflows with more queued runs than their throttle lets begin. */
   readonly throttled: readonly Runnable[];
 }
 
 /**
- * One each in turn, by owner first, until none may or the limit is reached. Those that were served come last next time, so
- * that small claims are in turn too.
+ * Grants slots round robin, by owner first, until no workflow or source may start more or the limit is reached. Served ones come
+ * last next time, so that small claims are fair, too.
  */
 function grantInTurn(core: Core, w: SqliteLogWriter, limit: number): Granted {
   const granted = new Map<Runnable, number>();

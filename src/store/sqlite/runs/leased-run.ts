@@ -1,4 +1,4 @@
-// A run's row while it is running, and the ways in which it leaves that state.
+// A running run's row, and the ways in which it leaves that state.
 
 import type { Emission } from '../../../domain/emission.ts';
 import type { HttpAnswer, RunLease } from '../../../domain/run/run.ts';
@@ -14,7 +14,7 @@ import { NO_WAIT, OPEN_RUN, STOPPED } from '../partial-index.ts';
 
 const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_ms';
 
-// Each text is made once: the statements that are prepared are found by it.
+// Each text is built once: prepared statements are found by it.
 const READ_LEASED = `SELECT ${COLUMNS} FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
 const END = `UPDATE runs SET state = ?, attempt = ?, ended_at_ms = ?, error_entry = ?, error_code = ?, ${NO_WAIT}`;
 const END_TOLD = `${END}, summary = ?, detail = ? WHERE run = ?`;
@@ -25,7 +25,7 @@ export function readLeasedRun(core: Core, { run, fence }: RunLease): LeasedRun |
   return row && new SqliteLeasedRun(core, row);
 }
 
-/** Runs of processes that are gone. */
+/** Returns runs of processes that are gone. */
 export function readExpiredRuns(core: Core): LeasedRun[] {
   const rows = core.writer.all(
     `SELECT ${COLUMNS}, rescues, entry, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs

@@ -1,4 +1,4 @@
-// Orders to runs that no process executes, on SQLite: one process writes, so nothing is locked.
+// Ends of waits and cancellations of runs on SQLite. One process writes, so nothing is locked.
 
 import type { RunState } from '../../../domain/run/run.ts';
 import { raw, type Sql, sql } from '../../config/sql.ts';
@@ -45,7 +45,7 @@ class SqliteRunOrders implements RunOrders {
           ORDER BY due_at_ms, run LIMIT ${limit}) ORDER BY due_at_ms, run`;
   }
 
-  /** Nothing ends before it started. */
+  /** No run ends before it started. */
   cancelled(condition: Sql): Sql {
     return sql`UPDATE runs SET state = 'cancelled', ended_at_ms = max(${this.nowMs}, coalesce(started_at_ms, 0)), ${raw(NO_WAIT)}
       WHERE ${condition} RETURNING run, owner_id, runnable_id`;

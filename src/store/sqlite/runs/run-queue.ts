@@ -1,5 +1,5 @@
-// The runs of one workflow or source: how many wait is counted in memory (log/transaction.ts), as is when the last of them
-// began (log/throttles.ts), so that a claim asks the file only for the runs that it takes.
+// The queue of a workflow or source. Its queued runs (log/transaction.ts) and last starts (log/throttles.ts) are in memory, so a
+// claim reads only the rows that it takes.
 
 import type { Runnable, Via } from '../../../domain/resource.ts';
 import type { ClaimedRun, RunState } from '../../../domain/run/run.ts';
@@ -40,7 +40,7 @@ export class SqliteRunQueue implements RunQueue {
     return this.#claimer.core.throttles.room(runnable, this.#claimer.tx.nowMs);
   }
 
-  /** The slots of this process are all that there are. */
+  /** Only the slots of this process count (`takeRun`). */
   hasSlot(): boolean {
     return true;
   }
@@ -61,7 +61,7 @@ export class SqliteRunQueue implements RunQueue {
   }
 }
 
-/** Claims the oldest queued runs; their slots are taken, and those that find no run are given back. */
+/** Claims the oldest queued runs. Their slots are already taken; those without a run are given back. */
 export function claimOldest(claimer: Claimer, runnable: Runnable, count: number): void {
   const { core, tx, admission, claims } = claimer;
   const rows = core.writer.all(
@@ -77,7 +77,7 @@ export function claimOldest(claimer: Claimer, runnable: Runnable, count: number)
 function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnable }): ClaimedRun {
   const { row } = found;
   const checkpoint = textOrNull(row, 'carried');
-  // What it has behind it belongs to the code that did it.
+  // A run with a checkpoint keeps the deployment that wrote it.
   const deploymentId = checkpoint === null ? found.runnable.deploymentId : text(row, 'deployment_id');
   const runnable = checkpoint === null ? found.runnable : { ...found.runnable, deploymentId };
   const run = number(row, 'run');

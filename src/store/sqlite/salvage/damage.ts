@@ -1,5 +1,5 @@
-// Describes the damage of a store's files in a few lines, for the operator who decides what to do. Nothing is changed:
-// SQLite is asked over a connection that cannot write, and only about files that it can check in seconds.
+// Describes the damage of a store's files in a few lines, for the operator. Nothing is changed: SQLite checks over a read-only
+// connection, and only files that take seconds.
 
 import { Connection } from '../database.ts';
 import { primaryCode } from '../result-codes.ts';
@@ -13,7 +13,7 @@ const CHECKED_BYTES = 1024 * 1024 * 1024;
 const TOLD = 3;
 const TOLD_CHARS = 200;
 
-/** Returns whether an error means that the file itself is damaged, and not that it is out of reach. */
+/** Returns whether an error means that the file is damaged, not that it is out of reach. */
 export function isDamage(error: unknown): boolean {
   for (let one = error; one instanceof Error; one = one.cause) {
     const code = primaryCode(one);
@@ -51,9 +51,9 @@ function describeWal(store: string): string[] {
 
 /** Returns what SQLite reports of the file, in a few lines. */
 export function askSqlite(path: string): string[] {
-  // It takes an empty file for a new database, and deletes the WAL beside it.
+  // SQLite takes an empty file for a new database, and deletes the WAL beside it.
   if (sizeOf(path) === 0) return [];
-  if (sizeOf(path) > CHECKED_BYTES) return [`not looked through, since it is large: errand store check does that`];
+  if (sizeOf(path) > CHECKED_BYTES) return [`not checked, since it is large: call errand store check`];
   let connection: Connection | undefined;
   try {
     connection = new Connection(path, true);

@@ -1,4 +1,4 @@
-// The first page of a database file: reads its header, and writes a new one where it was overwritten.
+// The first page of a database file: reads its header, and replaces a damaged one.
 // https://sqlite.org/fileformat2.html#the_database_header
 
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
@@ -14,9 +14,9 @@ const TABLE_PAGES = new Set([0x0d, 0x05]);
 export interface FileFacts {
   readonly bytes: number;
   readonly isHeaderWhole: boolean;
-  /** The list of tables begins behind the header. */
+  /** Whether the list of tables begins after the header. */
   readonly isSchemaThere: boolean;
-  /** As the header has it; null: it has none that could be. */
+  /** By the header; null: the header is damaged. */
   readonly pages: number | null;
   readonly schemaVersion: number | null;
 }
@@ -27,7 +27,7 @@ export function readHeader(path: string): FileFacts {
     const { size: bytes } = fstatSync(descriptor);
     const page = Buffer.alloc(PAGE_BYTES);
     readSync(descriptor, page, 0, PAGE_BYTES, 0);
-    // Every store of ours has this page size, and is in WAL mode.
+    // Every store has this page size, and is in WAL mode.
     const isHeaderWhole =
       page.subarray(0, MAGIC.length).equals(MAGIC) &&
       page.readUInt16BE(16) === PAGE_BYTES &&

@@ -1,5 +1,5 @@
-// The ledger of a salvaged store: what is open is what the rows say; what is over is as much as it knew of, and no less
-// than the rows say, since retention takes rows and the ledger counts on.
+// The ledger of a salvaged store. Open work is counted by the rows. Of ended work the ledger keeps its figures, but at least those
+// of the rows: retention deletes rows, but does not change the ledger.
 
 import { DELIVERY_STATES } from '../../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../../domain/emission.ts';
@@ -8,7 +8,7 @@ import { FURTHER_ERRORS } from '../../check/checks.ts';
 import { number, text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
-/** What was repaired, in words, and how many rows of it. */
+/** What was repaired, in words, and in how many rows. */
 export interface Repair {
   readonly what: string;
   readonly rows: number;
@@ -34,7 +34,7 @@ export function repairLedger(writer: Connection): Repair[] {
       changed++;
     }
   }
-  return changed === 0 ? [] : [{ what: 'figures of the ledger, made again from the rows', rows: changed }];
+  return changed === 0 ? [] : [{ what: 'figures of the ledger, counted again', rows: changed }];
 }
 
 type Facts = Map<string, number>;
@@ -47,7 +47,7 @@ function settled(told: Facts, rows: Facts): Facts {
     facts.set(fact, OPEN.has(state) ? (rows.get(fact) ?? 0) : most(fact));
   }
   facts.set('emissions', most('emissions'));
-  // Each failed run and each exhausted delivery has emitted one error, and there are some besides.
+  // Each failed run and each exhausted delivery has emitted one error; others are further errors.
   const failures = (facts.get('runs.failed') ?? 0) + (facts.get('deliveries.exhausted') ?? 0);
   const further = Math.max(told.get(FURTHER_ERRORS) ?? 0, most('errors') - failures);
   facts.set('errors', failures + further);

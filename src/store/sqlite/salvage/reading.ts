@@ -1,5 +1,5 @@
-// Reads a damaged store in one of two ways: its file with the WAL, or without it. The files are copied first, so that the
-// damaged ones stay as they are. What can be read goes into a new store beside the copy.
+// Reads a damaged store in one of two ways: its file with the WAL, or without it. The files are copied first and stay unchanged.
+// All rows that can be read go into a new store beside the copy.
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,9 +14,9 @@ import { countByIndexes, type DamagedRow, scanTable, type Table } from './rows.t
 
 export interface TableReport {
   readonly read: number;
-  /** Rows that are known to have been there; null: nothing tells how many there were. */
+  /** Rows that are known to be lost; null: their number is unknown. */
   readonly lost: number | null;
-  /** Why not all could be read. */
+  /** Why rows could not be read. */
   readonly reason?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Read {
   readonly isSealKeyThere: boolean;
 }
 
-/** Where the damaged store is, and whether its WAL is used; files of this reading begin with `place`. */
+/** The damaged store, and whether its WAL is used. The paths of files of this reading begin with `place`. */
 export interface Way {
   readonly path: string;
   readonly withWal: boolean;
@@ -39,14 +39,14 @@ export interface Way {
 const ROWS_PER_COMMIT = 5000;
 const BUSY_MS = 5000;
 
-/** Throws when nothing at all can be read. */
+/** Reads a damaged store into a new one. Throws when nothing can be read. */
 export function readDamaged({ path, withWal, place }: Way): Read {
   const [copy, file] = [`${place}.damaged`, `${place}.new`];
   copyFileSync(path, copy);
   if (withWal) copyFileSync(`${path}-wal`, `${copy}-wal`);
   const target = openDatabase(file);
   try {
-    // A new store that is closed has no WAL: its file is whole.
+    // A closed store has no WAL, so the file of the template is whole.
     const template = `${place}.template`;
     openDatabase(template).close();
     repairHeader(copy, template);
@@ -63,12 +63,12 @@ export function readDamaged({ path, withWal, place }: Way): Read {
   }
 }
 
-/** It may fail to write what it has of a damaged WAL. */
+/** Closes the copy, which may fail to write pages of a damaged WAL. */
 function close(source: DatabaseSync): void {
   try {
     source.close();
   } catch {
-    // It is a copy, and is removed.
+    // The copy is removed anyway.
   }
 }
 
@@ -110,7 +110,7 @@ function copyTable(source: DatabaseSync, writer: Connection, name: string): Tabl
   const known = countByIndexes(source, name);
   if (!isDamaged && unusable === 0) return { read, lost: 0 };
   const lost = known === null ? null : Math.max(0, known - read);
-  return { read, lost, reason: reason ?? `${unusable} rows are not what this table takes` };
+  return { read, lost, reason: reason ?? `${unusable} rows do not fit into this table` };
 
   function put(row: DamagedRow): boolean {
     try {
@@ -121,12 +121,12 @@ function copyTable(source: DatabaseSync, writer: Connection, name: string): Tabl
   }
 }
 
-/** The body of an event is JSON, which has no zero byte: a page that was overwritten with zeros may. */
+/** Returns false for a body with a zero byte: events are JSON, so its page was overwritten. */
 function isUsable({ body }: DamagedRow): boolean {
   return !(body instanceof Uint8Array) || !body.includes(0);
 }
 
-/** A table of an older schema has fewer columns; the others get what a migration would give them. */
+/** Returns the columns that both tables have, and the key. Columns that an older schema lacks get their defaults. */
 function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table {
   const before = namesOf(source, 'SELECT name FROM pragma_table_info(?)', name);
   const info = writer.all('SELECT name, pk FROM pragma_table_info(?)', name);
@@ -137,7 +137,7 @@ function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table 
   return { name, columns, key: /WITHOUT ROWID/.test(text(made, 'sql')) ? key.map((row) => text(row, 'name')) : null };
 }
 
-/** Where the figures of an opening are lost, the next one still comes behind all that were. */
+/** Keeps `boot` higher than in all rows, also when `meta` is lost. */
 function keepCounting(writer: Connection): void {
   const row = writer.get(`SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'boot'), 0),
     coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`) as Row;
@@ -149,7 +149,7 @@ function namesOf(source: DatabaseSync, sql: string, ...values: string[]): Readon
   return new Set(rows.map(({ name }) => String(name)));
 }
 
-/** Bytes; 0: there is none. */
+/** Returns the bytes of a file; 0: there is none. */
 export function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
 }

@@ -1,5 +1,5 @@
-// What makes the rows that could be read a store again, of which every check holds. What belongs to something that is lost
-// goes too, or is cut off from it, and each of it is counted; nothing is made up but what follows from rows that are there.
+// Repairs salvaged rows so that every check passes. Rows that belong to lost ones are deleted or detached, and counted. Only what
+// follows from existing rows is added.
 
 import { ERRORS, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -7,9 +7,9 @@ import type { Connection } from '../database.ts';
 import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
-  /** Null: nothing is lost by it, and it is not reported. */
+  /** Null: the repair loses nothing, and is not reported. */
   readonly what: string | null;
-  /** One statement each. The rows that it changes are those that are counted. */
+  /** One statement; the rows that it changes are counted. */
   readonly sql: string;
 }
 
@@ -18,11 +18,11 @@ const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
 const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 const PARTS = ['code', 'bundle', 'sourceMap'];
 
-/** A place where an error would be, had it not gone: what retention takes looks the same. */
+/** The entry of a lost error: it looks as if retention had deleted the error. */
 const GONE = 1;
 
 const CODE: readonly Rule[] = [
-  // Which code belongs to which deployment is told by these.
+  // These rows follow from the steps of deployments.
   { what: null, sql: 'DELETE FROM deployment_codes' },
   ...PARTS.map((part) => ({
     what: null,
@@ -51,21 +51,21 @@ const HAS_DEPLOYMENT =
 
 const CONFIGURATION: readonly Rule[] = [
   {
-    what: 'owners that are known only by what they have, made again',
+    what: 'owners that are only known by their records, created again',
     sql: `INSERT OR IGNORE INTO owners (id, name, digest_window_ms, created_at_ms, updated_at_ms)
       SELECT owner_id, 'Salvaged', ${LIMITS.digestWindowMs}, min(created_at_ms), max(created_at_ms)
         FROM (SELECT owner_id, created_at_ms FROM runnables UNION ALL SELECT owner_id, created_at_ms FROM webhooks)
         WHERE owner_id NOT IN (SELECT id FROM owners) GROUP BY owner_id`,
   },
   {
-    what: 'workflows and sources with an older deployment, since the active one is lost; switched off',
+    what: 'workflows and sources set to an older deployment, since the active one is lost; deactivated',
     sql: `UPDATE runnables SET active = 0, deployment_id = (SELECT max(d.id) FROM deployments AS d
         WHERE d.runnable_id = runnables.id)
       WHERE NOT ${HAS_DEPLOYMENT} AND EXISTS (SELECT 1 FROM deployments AS d WHERE d.runnable_id = runnables.id)`,
   },
   {
-    // Its addresses and its history stay, and it can be given code again.
-    what: 'workflows whose code is lost; switched off, and without steps',
+    // Addresses and history stay, and the workflow can be deployed again.
+    what: 'workflows whose code is lost; deactivated, and without steps',
     sql: `INSERT OR IGNORE INTO deployments (id, owner_id, runnable_id, created_at_ms, steps)
       SELECT deployment_id, owner_id, id, updated_at_ms, '[]' FROM runnables WHERE id GLOB 'p_*' AND NOT ${HAS_DEPLOYMENT}`,
   },
@@ -108,11 +108,11 @@ const CONFIGURATION: readonly Rule[] = [
     sql: 'DELETE FROM webhook_health WHERE webhook_id NOT IN (SELECT id FROM webhooks)',
   },
   {
-    what: 'memory of throttles of workflows that are lost',
+    what: 'throttles of workflows that are lost',
     sql: 'DELETE FROM throttles WHERE runnable_id NOT IN (SELECT id FROM runnables)',
   },
   {
-    what: 'emissions put off, of sources that are lost',
+    what: 'later emissions of sources that are lost',
     sql: 'DELETE FROM later_emissions WHERE emitter_id NOT IN (SELECT id FROM runnables)',
   },
   {
@@ -142,16 +142,16 @@ const LOG: readonly Rule[] = [
   { what: 'runs whose event is lost', sql: `DELETE FROM runs WHERE ${NO_EVENT('runs')}` },
   { what: 'deliveries whose event is lost', sql: `DELETE FROM deliveries WHERE ${NO_EVENT('deliveries')}` },
   {
-    what: 'notes of who was passed over, whose event is lost',
+    what: 'withheld listeners whose event is lost',
     sql: `DELETE FROM withheld WHERE ${NO_EVENT('withheld')}`,
   },
   {
-    // A caller who comes with it again is accepted again.
+    // A repeated request with such a key is accepted again.
     what: 'idempotency keys whose event is lost',
     sql: `DELETE FROM idempotency WHERE ${NO_EVENT('idempotency')}`,
   },
   {
-    what: 'open runs of workflows and sources that are lost, or whose code is, cancelled',
+    what: 'open runs of workflows and sources that are lost or without code, cancelled',
     sql: `UPDATE runs SET state = 'cancelled', ended_at_ms = coalesce(started_at_ms, run / 1024), wait_kind = NULL,
       due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL
       WHERE ${OPEN_RUN} AND runnable_id NOT IN (SELECT r.id FROM runnables AS r JOIN deployments AS d
@@ -178,7 +178,7 @@ const LOG: readonly Rule[] = [
     sql: 'DELETE FROM attempts WHERE delivery NOT IN (SELECT delivery FROM deliveries)',
   },
   {
-    what: 'attempts behind one that is lost, numbered again',
+    what: 'attempts after a lost one, renumbered',
     sql: `UPDATE attempts SET n = -p.place FROM (SELECT delivery, n,
         row_number() OVER (PARTITION BY delivery ORDER BY n) AS place FROM attempts) AS p
       WHERE p.delivery = attempts.delivery AND p.n = attempts.n AND p.place <> p.n`,
@@ -194,10 +194,10 @@ const LOG: readonly Rule[] = [
   },
 ];
 
-/** Where the key that seals them is lost, nothing opens these any more. */
+/** Repairs for a lost seal key, without which sealed columns cannot be opened. */
 const UNSEALED: readonly Rule[] = [
   {
-    what: 'workflows and sources whose settings are lost, switched off',
+    what: 'workflows and sources whose settings are lost, deactivated',
     sql: `UPDATE runnables SET settings = '{}', configured_props = CASE WHEN configured_props IS NULL THEN NULL ELSE '{}' END,
       additional_props = NULL, active = 0 WHERE settings GLOB 'sealed*'`,
   },
@@ -206,14 +206,14 @@ const UNSEALED: readonly Rule[] = [
     sql: "UPDATE deployments SET step_props = NULL WHERE step_props GLOB 'sealed*'",
   },
   {
-    what: 'webhooks whose secrets are lost, switched off',
+    what: 'webhooks whose secrets are lost, disabled',
     sql: "UPDATE webhooks SET secrets = '[]', settings = '{}', is_ordered = 0, active = 0 WHERE secrets GLOB 'sealed*'",
   },
   { what: 'accounts whose fields are lost, dropped', sql: "DELETE FROM accounts WHERE fields GLOB 'sealed*'" },
   { what: 'requests of steps that are lost', sql: `DELETE FROM emissions WHERE name = '${HTTP}'` },
 ];
 
-/** Changes the store until every check of it holds. `isUnsealed`: its seal key is lost. */
+/** Repairs the store so that every check passes. `isUnsealed`: its seal key is lost. */
 export function repair(writer: Connection, isUnsealed: boolean): Repair[] {
   const rules = [...(isUnsealed ? UNSEALED : []), ...CODE, ...CONFIGURATION, ...LOG];
   const repairs: Repair[] = [];

@@ -1,5 +1,5 @@
-// The rows of a table in a damaged file, as far as SQLite reaches them. It fails at a page that is damaged, so a table is
-// read from its beginning up to that page, from its end down to it, and, where rows have numbers, from numbers in between.
+// Reads the rows of a table in a damaged file that SQLite can reach. SQLite fails at a damaged page, so a table is read from its
+// beginning up to that page, from its end down to it, and, if rows have numbers, from numbers in between.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { number } from '../../rows/cells.ts';
@@ -9,20 +9,20 @@ export type DamagedRow = Readonly<Record<string, Value>>;
 
 export interface Table {
   readonly name: string;
-  /** Those that both sides have. */
+  /** The columns that both tables have. */
   readonly columns: readonly string[];
-  /** By which its rows are in order; null: they have numbers. */
+  /** The columns by which its rows are ordered; null: they have row numbers. */
   readonly key: readonly string[] | null;
 }
 
 export interface Scan {
   /** A part of the table was out of reach. */
   readonly isDamaged: boolean;
-  /** Why, as SQLite says it. */
+  /** SQLite's message. */
   readonly reason: string | null;
 }
 
-/** Readings that fail, for each table. */
+/** The most failed reads of a table. */
 const MAX_FAILURES = 1000;
 
 /** Calls `take` once for each row that can be read. */
@@ -38,7 +38,7 @@ interface Scanning {
   readonly failures: string[];
 }
 
-/** Rows are in the order of their numbers. Parts out of reach are halved, the largest first. */
+/** Reads rows in the order of their numbers. Gaps out of reach are halved, the largest first. */
 function scanNumbers(db: DatabaseSync, { name, columns }: Table, { take, failures }: Scanning): void {
   const list = ['rowid AS rowid_of_row', ...columns].join(', ');
   const from = (order: 'ASC' | 'DESC') =>
@@ -49,7 +49,7 @@ function scanNumbers(db: DatabaseSync, { name, columns }: Table, { take, failure
       for (const row of db.prepare(from(order)).iterate(low, high) as Iterable<DamagedRow>) {
         const { rowid_of_row: _, ...cells } = row;
         const rowid = number(row, 'rowid_of_row');
-        // A damaged page may lead back to one that was read: without this check it would be read for ever.
+        // A damaged page may lead back to an earlier one, in an endless loop.
         if (order === 'ASC' ? rowid <= last : rowid >= last) throw new Error('rows are out of order');
         last = rowid;
         take(cells);
@@ -68,16 +68,16 @@ function scanNumbers(db: DatabaseSync, { name, columns }: Table, { take, failure
     const inner = above && read('DESC', above);
     if (!inner || inner[1] - inner[0] < 2) continue;
     const middle = Math.floor((inner[0] + inner[1]) / 2);
-    // The row in the middle is in neither half: it is looked for with the upper one.
+    // The row in the middle belongs to the upper half.
     if (middle > inner[0]) gaps.push([inner[0], middle]);
     if (middle - 1 > inner[0] && middle < inner[1]) gaps.push([middle - 1, inner[1]]);
   }
 }
 
-/** Between these numbers, without them. */
+/** The numbers between two numbers, both excluded. */
 type Gap = readonly [low: number, high: number];
 
-/** Forwards, and backwards down to what was read already. */
+/** Reads rows forwards, and backwards down to those already read. */
 function scanKeys(db: DatabaseSync, { name, columns, key }: Table, { take, failures }: Scanning): void {
   const order = (way: string): string => (key ?? []).map((column) => `${column} ${way}`).join(', ');
   const keyOf = (row: DamagedRow): string => JSON.stringify((key ?? []).map((column) => row[column]));
@@ -98,7 +98,7 @@ function scanKeys(db: DatabaseSync, { name, columns, key }: Table, { take, failu
   }
 }
 
-/** How many rows an index knows of; null: none tells. An index may be whole where its table is not. */
+/** Returns how many rows the indexes have; null: unknown. An index may be whole when its table is not. */
 export function countByIndexes(db: DatabaseSync, table: string): number | null {
   let most: number | null = null;
   for (const name of fullIndexesOf(db, table)) {
@@ -106,7 +106,7 @@ export function countByIndexes(db: DatabaseSync, table: string): number | null {
       const { n } = db.prepare(`SELECT count(*) AS n FROM ${table} INDEXED BY ${name}`).get() as { n: number };
       most = Math.max(most ?? 0, n);
     } catch {
-      // It is damaged, too.
+      // The index is damaged, too.
     }
   }
   return most;

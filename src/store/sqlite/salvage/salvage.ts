@@ -1,7 +1,7 @@
-// `errand store salvage`: what can be read of a damaged SQLite store goes into a new one, which passes every check and on
-// which a server starts. The damaged files are only read. The file is read with its WAL and without it, and the reading
-// that gives more rows is taken: a WAL that lost its end after it had been copied into the file in part gives pages of
-// different moments, and the file alone is whole.
+// `errand store salvage`: copies what can be read of a damaged SQLite store into a new one, which passes every check and can be
+// used by a server. The damaged files are only read. The file is read with its WAL and without it, and the reading with more rows
+// is used: if a WAL was partly copied into the file and then lost its end, it mixes pages of different moments, and the file alone
+// is whole.
 
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -22,16 +22,16 @@ export interface SalvageReport {
   readonly from: string;
   /** The new store. */
   readonly file: string;
-  /** What is to be seen of the damage. */
+  /** The visible damage. */
   readonly damage: readonly string[];
-  /** Which reading was taken, and what each gave. */
+  /** The reading that was used; `readings` has the result of each. */
   readonly wal: 'used' | 'ignored';
   readonly readings: readonly { readonly wal: 'used' | 'ignored'; readonly rows: number; readonly reason?: string }[];
   readonly tables: Readonly<Record<string, TableReport>>;
   readonly repairs: readonly Repair[];
-  /** The secrets are there; false: the key that sealed them was lost with the store. */
+  /** False: the secrets are lost with the key that sealed them. */
   readonly secrets: boolean;
-  /** Of `errand store check`, on the new store. */
+  /** The result of `errand store check` on the new store. */
   readonly ok: boolean;
   readonly findings: readonly Finding[];
 }
@@ -39,13 +39,13 @@ export interface SalvageReport {
 export interface Salvage {
   /** The damaged store. */
   readonly path: string;
-  /** The new one's file; its folder is made, and must be empty. */
+  /** The file of the new store; its folder is created, or must be empty. */
   readonly file: string;
-  /** The operator's, to look whether they open what is sealed. */
+  /** The operator's keys, to check that they open what is sealed. */
   readonly keys: readonly SecretKey[];
 }
 
-/** Throws `StoreUnavailable` when there is no store, a server runs on it, the new place is not empty, or nothing can be read. */
+/** Salvages a store. Throws `StoreUnavailable` when there is none, a server uses it, the new folder is not empty, or nothing can be read. */
 export async function salvageSqlite({ path, file, keys }: Salvage): Promise<SalvageReport> {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   await makeEmptyFolder(dirname(file));
@@ -91,7 +91,7 @@ function tryReading(path: string, file: string, wal: 'used' | 'ignored'): { read
   }
 }
 
-/** On disk before it has its name. */
+/** Gives the new store its name once it is on disk. */
 async function putInPlace(made: string, file: string): Promise<void> {
   await flush(made);
   await rename(made, file);

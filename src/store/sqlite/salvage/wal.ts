@@ -1,9 +1,9 @@
-// What is in a WAL file, told without SQLite, which says only that a store is malformed, and which changes the file by
-// opening it. https://sqlite.org/fileformat2.html#the_write_ahead_log
+// Reads a WAL file without SQLite, which only reports that a store is malformed, and changes the file by opening it.
+// https://sqlite.org/fileformat2.html#the_write_ahead_log
 //
-// A WAL is read up to its last commit before the first frame whose checksum is wrong: that is how a crash leaves one, and
-// no damage. It cannot leave less than has been copied into the database already, since it is flushed before that: a WAL
-// that was cut shorter gives pages of different moments, and that is a damage.
+// A WAL is used up to its last commit before the first frame with a wrong checksum: a crash leaves such a file, undamaged. A crash
+// never leaves less than was copied into the database, since the WAL is flushed first: a shorter WAL mixes pages of different
+// moments, which is damage.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { PAGE_BYTES } from './header.ts';
@@ -17,20 +17,20 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface WalFacts {
   readonly bytes: number;
-  /** The header is one, and its checksum is right. */
+  /** Whether the header is valid, with its checksum. */
   readonly isHeaderWhole: boolean;
-  /** Frames that SQLite uses, in so many commits. */
+  /** Frames that SQLite uses, and their commits. */
   readonly frames: number;
   readonly commits: number;
   /** Of the database, at most, behind each of these commits; null: there is none. */
   readonly pages: number | null;
-  /** Frames of the same WAL behind the first that is broken, which nothing uses any more. */
+  /** Frames of the same WAL after the first broken one, which are not used. */
   readonly framesBehind: number;
 }
 
 const NOTHING: WalFacts = { bytes: 0, isHeaderWhole: false, frames: 0, commits: 0, pages: null, framesBehind: 0 };
 
-/** What a start looks through: some 15 ms for each 4 MB, at which a WAL usually begins again. */
+/** The most that a start reads: about 15 ms for each 4 MB, at which a WAL usually begins again. */
 const LOOKED_AT_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -45,7 +45,7 @@ export function hasLostEnd(path: string): boolean {
   return pages !== null && Math.floor(file.size / PAGE_BYTES) > pages;
 }
 
-/** Throws when the file cannot be read. */
+/** Reads a WAL file. Throws when it cannot be read. */
 export function readWal(path: string): WalFacts {
   const descriptor = openSync(path, 'r');
   try {

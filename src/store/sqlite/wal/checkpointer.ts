@@ -1,14 +1,13 @@
-// Copies the WAL into the database, in a worker thread with a connection of its own: a checkpoint syncs both files, and in
-// the writer's COMMIT, where SQLite does it by itself, that stops the event loop.
+// Copies the WAL into the database, in a worker thread with its own connection: a checkpoint syncs both files, which would stop
+// the event loop in the writer's COMMIT, where SQLite does it by default.
 //
-// A checkpoint beside a writer never comes to an end: what is committed meanwhile is in the WAL alone, which begins again
-// only when nothing is. So there are two steps. Whenever the WAL has grown by some pages, they are copied beside the writer.
-// Once it is long, commits are held for a second step, which has little left to copy; the next commit begins the WAL again.
-// No commit begins it while a checkpoint goes on.
+// A checkpoint beside a writer never catches up: commits go on into the WAL, which begins again only when all of it is copied. So
+// there are two steps. Whenever the WAL has grown by some pages, they are copied beside the writer. Once it is long, commits are
+// held for a second step, which has little left to copy; the next commit begins the WAL again.
 //
-// While another process reads, e.g. a backup, SQLite copies only what that one does not need, and the WAL grows.
+// While another process reads, e.g. a backup, SQLite copies only the pages that it does not need, and the WAL grows.
 //
-// The worker starts with the first checkpoint and ends when it has been idle: an idle server does without its memory.
+// The worker starts with the first checkpoint, and ends when idle, so that an idle server does not keep its memory.
 
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../ports.ts';
@@ -19,7 +18,7 @@ const STEP_PAGES = 1000;
 const LONG_PAGES = 2 * STEP_PAGES;
 const IDLE_MS = 10_000;
 
-/** SQLite's result codes for a sync that failed, of a file and of its folder. */
+/** SQLite's result codes for a failed sync of a file, and of its folder. */
 const FAILED_SYNCS = [1034, 1290];
 
 const WORK = `
@@ -35,7 +34,7 @@ const WORK = `
     }
   });`;
 
-/** Pages in the WAL, and how many of them are in the database. */
+/** Pages in the WAL, and how many of them are copied into the database. */
 interface Position {
   readonly log: number;
   readonly checkpointed: number;
@@ -47,13 +46,13 @@ interface Failed {
 }
 
 export interface CheckpointerOptions {
-  /** Of the database. */
+  /** The file of the database. */
   readonly path: string;
   readonly writer: Connection;
   readonly log?: Log;
-  /** Called when a sync has failed: it is not known what the files have. */
+  /** Called when a sync has failed: the content of the files is unknown. */
   readonly onFailedSync: (error: Error) => void;
-  /** Nothing is committed until what it returns is called. */
+  /** Holds commits until the returned function is called. */
   readonly holdCommits: () => () => void;
 }
 
@@ -65,7 +64,7 @@ export class Checkpointer {
   #working: Promise<void> = Promise.resolve();
   #isHeld = false;
   #isStopped = false;
-  /** Pages of WAL at which something is to be done. */
+  /** Pages of the WAL at which the next checkpoint begins. */
   #nextAt = STEP_PAGES;
   #lastLog = 0;
   #answered: (told: Position | Failed) => void = () => undefined;
@@ -75,7 +74,7 @@ export class Checkpointer {
     this.#options = options;
   }
 
-  /** Takes over from SQLite's own checkpoints, unless this SQLite cannot tell how long the WAL is (before 3.51). */
+  /** Replaces SQLite's own checkpoints, unless this SQLite cannot report the length of the WAL (before 3.51). */
   start(): void {
     const { writer } = this.#options;
     const version = String(writer.get('SELECT sqlite_version() AS version')?.version);
@@ -84,7 +83,7 @@ export class Checkpointer {
     else this.#isStopped = true;
   }
 
-  /** The writer has committed something. */
+  /** Called after each commit of the writer. */
   committed(): void {
     if (this.#isWorking || this.#isHeld || this.#isStopped) return;
     const log = this.#logPages();
@@ -166,7 +165,7 @@ export class Checkpointer {
         this.#died = reject;
       });
     } catch (error) {
-      // There may be no memory for a thread. Then the writer does it, and all wait.
+      // There may be no memory for a thread. Then the writer copies the WAL, and blocks the event loop.
       if (this.#isStopped) throw error;
       this.#worker = null;
       return this.#options.writer.get('PRAGMA wal_checkpoint(PASSIVE)') as unknown as Position;
@@ -198,7 +197,7 @@ export class Checkpointer {
     try {
       return this.#position().log;
     } catch {
-      return this.#lastLog; // the next commit asks again, and tells if storage fails
+      return this.#lastLog; // the next commit asks again, and reports a failure of storage
     }
   }
 

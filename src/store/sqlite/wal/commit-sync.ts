@@ -1,17 +1,17 @@
-// Which commits are on disk. One sync is under way at a time; all commits that are made meanwhile share the next one.
+// Knows which commits are on disk. One sync is under way at a time; commits during it share the next one.
 //
-// After a sync that failed it is not known what is on disk: Linux forgets the pages that it could not write, and the next sync
-// succeeds without them. So the first failure is the last one: what waits is refused, and nothing is committed or shown any
-// more. The process is to end; the next start goes by what the WAL has.
+// After a failed sync it is unknown what is on disk: Linux drops the pages that it could not write, and the next sync succeeds
+// without them. So the first failure is final: waiting verbs are refused, and nothing more is committed or read. The process has
+// to end; the next start uses what the WAL has.
 
 import { StoreUnavailable } from '../../contract/store.ts';
 
-/** A sync of the WAL failed: what was committed may or may not be there after the next start. */
+/** A sync of the WAL failed: the latest commits may be missing after the next start. */
 export class SyncFailed extends StoreUnavailable {
   override readonly mayBeWritten = true;
 }
 
-/** `failure`: why it is not known to be on disk. */
+/** `failure`: why the commit may not be on disk; null: it is. */
 type Done = (failure: SyncFailed | null) => void;
 
 interface Waiting {
@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 export interface CommitSyncOptions {
-  /** Resolves when all that was committed before it was called is on disk. */
+  /** Resolves when all commits before the call are on disk. */
   readonly sync: () => Promise<void>;
   /** Called once. */
   readonly onFailure?: (failure: SyncFailed) => void;
@@ -41,25 +41,25 @@ export class CommitSync {
     this.#options = options;
   }
 
-  /** What everything is refused with that comes behind a sync that failed; null: every sync so far has succeeded. */
+  /** The error for verbs after a failed sync; null: no sync has failed. */
   get refusal(): StoreUnavailable | null {
     return this.#failure && new StoreUnavailable('the disk has failed, and nothing is written any more');
   }
 
-  /** Another commit has written something. */
+  /** Called after each commit that has written. */
   committed(): void {
     this.#latest++;
     if (!this.#isSyncing && !this.#failure) void this.#sync();
     this.#options.onCommit?.();
   }
 
-  /** Calls `done` when the commits so far are on disk: at once, when they are already. */
+  /** Calls `done` when the commits so far are on disk; at once if they already are. */
   whenSynced(done: Done): void {
     if (this.#failure || this.#synced === this.#latest) done(this.#failure);
     else this.#waiting.push({ commit: this.#latest, done });
   }
 
-  /** Resolves when the commits so far are on disk; null: they are. Rejects when that is not known. */
+  /** Resolves when the commits so far are on disk; null: they are. Rejects after a failed sync. */
   synced(): Promise<void> | null {
     if (!this.#failure && this.#synced === this.#latest) return null;
     return new Promise((resolve, reject) => {
@@ -67,11 +67,11 @@ export class CommitSync {
     });
   }
 
-  /** Something else shows that what was written may not be on disk. */
+  /** Called when something else shows that commits may not be on disk. */
   fail(error: unknown): void {
     if (this.#failure) return;
     const failure = new SyncFailed(
-      `the store could not be written to disk: ${(error as Error).message}. Whether the latest writes are there, the next start shows`,
+      `the store could not be written to disk: ${(error as Error).message}. The next start shows whether the latest writes are there`,
       { cause: error },
     );
     this.#failure = failure;

@@ -70,7 +70,7 @@ test('nobody starts on half of a store', async (t) => {
   await until('the killed one is over', async () => !(await isStalled(here.url)));
   const half = await checkPostgres(here.url);
   ok(half.findings.some(({ check }) => check === 'move_under_way'));
-  const message = /the move of a store into this database has not come to its end: call errand store move again/;
+  const message = /the move of a store into this database is not finished: call errand store move again/;
   const pool = new Pool({ url: here.url, name: 'test', connections: 1 });
   await rejects(refuseUnfinishedMove(pool), message);
   equal((await move(here)).status, 0);
@@ -122,7 +122,7 @@ test('what arrived otherwise than it was sent is not taken for moved', async (t)
   await queryOn(here.url, "UPDATE emissions SET body = '{}' WHERE entry = (SELECT max(entry) FROM emissions)");
   const differs = await move(here);
   deepEqual([differs.status, differs.stdout], [1, '']);
-  match(differs.stderr, /emissions in 127\S+ is not what was copied there/);
+  match(differs.stderr, /emissions in 127\S+ differs from what was copied/);
   const check = await call(['store', 'check'], { ERRAND_DATABASE_URL: here.url });
   equal(check.status, 1);
   const again = await move(here);

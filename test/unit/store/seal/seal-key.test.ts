@@ -114,7 +114,7 @@ test('a replaced key opens what it did before', () => {
 test('what a newer program keeps is refused', () => {
   const [, ...rest] = made(SETTING).kept.split(':');
   const kept = [`wrapped2:${rest.join(':')}`, `wrapped1:argon2:${rest.slice(1).join(':')}`, 'bare1:c2hvcnQ=', ''];
-  for (const text of kept) throws(() => openSealKey(text, [SETTING]), /written by a newer Errand, or is damaged/);
+  for (const text of kept) throws(() => openSealKey(text, [SETTING]), /a newer Errand wrote it, or it is damaged/);
   for (const text of ['wrapped1:scrypt', 'wrapped1:hkdf::', 'wrapped1:scrypt:AAAA:sealed1:AAAA']) {
     throws(() => openSealKey(text, [SETTING]), SecretKeyRefused);
   }

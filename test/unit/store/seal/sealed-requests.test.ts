@@ -27,5 +27,5 @@ test('a request that was moved does not open', async () => {
   db.close();
   const [found, ...others] = (await checkSqlite(path)).findings;
   deepEqual([found?.check, found?.count, others], ['secret_unreadable', 2, []]);
-  match(found?.detail ?? '', /^requests of steps that are not what was sealed there, as of \S+$/);
+  match(found?.detail ?? '', /^requests of steps that cannot be opened, e\.g\. \S+$/);
 });
