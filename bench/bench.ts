@@ -12,6 +12,7 @@ import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
 import { ownerParts } from './owner-parts.ts';
+import { packageStarts } from './packages.ts';
 import { envOn, startDatabase } from './postgres.ts';
 import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
@@ -205,6 +206,10 @@ async function start(): Promise<void> {
     if (reason !== null) process.stdout.write(`17 ${level} is left out: ${reason}\n`);
     else addSpread(`17 cold start → first result, ${level}`, cold, {});
     if (reason === null) addSpread(`17   … the process there, ${level}`, warm, {});
+  }
+  for await (const { name, bundled, outside } of packageStarts(12)) {
+    addSpread(`17 … code that imports ${name}, part of its bundle`, bundled, {});
+    addSpread(`17 … the same, loaded from the folder of packages`, outside, {});
   }
 }
 
