@@ -12,6 +12,7 @@ import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, runCommand, withScopes } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { type ComponentFolder, createComponents } from '../../support/sources/components.ts';
+import { noJail } from '../../unit/runner/isolation/jail-kit.ts';
 
 const action = (members: string, head = ''): string =>
   `${head}export default {\n  key: 'a',\n  name: 'A',\n  version: '0.0.1',\n  type: 'action',\n${members}\n};\n`;
@@ -141,6 +142,22 @@ test('what is missing shows once it is installed', async () => {
   await folder.write({ 'packages/node_modules/gone-two/package.json': '{"version":"3.1.0"}' });
   const { data, install } = await check(errand, asked);
   assert.deepEqual([data[0].kind, data[0].runs, install], ['action', true, null]);
+});
+
+test('a jail checks alike', { skip: await noJail() }, async () => {
+  await using folder = await createComponents(FILES);
+  await using errand = await startErrand({ ...folder.settings, ERRAND_ISOLATION: 'jail' });
+  const { data, install } = await check(errand, { component_path: 'shop' });
+  assert.deepEqual(verdictsIn(data), VERDICTS);
+  assert.equal(install, commandFor(folder));
+});
+
+test('all packages of a file are told at once', async () => {
+  await using errand = await startErrand();
+  const names = Array.from({ length: 30 }, (_, i) => `gone-${10 + i}`);
+  const component_code = `${names.map((name) => `import '${name}';`).join('')} export default { key: 'k', run() {} };`;
+  const { data } = await check(errand, { component_code });
+  assert.deepEqual([data[0].missing_packages, data[0].problems.length], [names, 30]);
 });
 
 test('code is checked without a folder', async () => {
