@@ -43,13 +43,13 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${ENGINE}/capacity/slots.ts`, [`${UNIT}/deliveries/slots.test.ts`], {
     'slots: no cap of runs for the node': ['ofOwner >= MAX_RUNS - this.total', 'false'],
-    'slots: one run more than its concurrency': ['(held?.taken ?? 0) >= limit', '(held?.taken ?? 0) > limit'],
+    'slots: one run more than its concurrency': ['(counter?.taken ?? 0) >= limit', '(counter?.taken ?? 0) > limit'],
     'slots: one without the role runs': ['this.#isOpen && this.#roles.runs &&', 'this.#isOpen &&'],
     'slots: some are taken before the start is over': ['#isOpen = false;\n  /**', '#isOpen = true;\n  /**'],
     'slots: some are taken after the stop': ['close(): void {\n    this.#isOpen = false;', 'close(): void {'],
     'slots: those of an owner are never given back': [
-      'if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner - 1);',
-      'if (ofOwner > 1) this.#byOwner.set(held.ownerId, ofOwner);',
+      'if (ofOwner > 1) this.#byOwner.set(counter.ownerId, ofOwner - 1);',
+      'if (ofOwner > 1) this.#byOwner.set(counter.ownerId, ofOwner);',
     ],
   }),
   ...of(
