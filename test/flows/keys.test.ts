@@ -64,7 +64,7 @@ test('no key makes one with more scopes', async () => {
   assert.equal(taken.status, 403);
 });
 
-test('a revoked key is worthless at once', async () => {
+test('a revoked key is refused at once', async () => {
   await using errand = await startErrand();
   const { client, key } = await withScopes(errand.client, ['read', 'write']);
   assert.equal((await client.request('GET', '/v1/users/me')).status, 200);

@@ -1,4 +1,4 @@
-// Who hears of an error, and what they get.
+// Which listeners get an error, and what they get.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Who hears an emission: the rows that one append writes.
+// Which listeners get an emission: the rows that one append writes.
 
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';

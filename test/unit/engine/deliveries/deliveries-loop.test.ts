@@ -56,7 +56,7 @@ test('what waits for a dead webhook is not looked at in vain', async (t) => {
   for (let n = 100; n < 100 + MAX; n++) claim(n);
   for (const { answer } of posted) answer();
   await settled();
-  assert.deepEqual(waits, [0, 1000], 'hands of others are of no use to it');
+  assert.deepEqual(waits, [0, 1000], 'slots of others are of no use to it');
   answers[0]?.answer();
   await settled();
   assert.deepEqual(waits, [0, 1000, 0], 'one of its own is');

@@ -41,7 +41,7 @@ test('who has stood in line for too long goes back unsent', async () => {
   await deliveries.stop(1000);
   assert.deepEqual(released, [MAX + 1, MAX + 2, MAX + 3]);
   assert.deepEqual(numbersOf(posted.slice(MAX)), [100], 'what came later is sent');
-  assert.equal(slots.inFlight.deliveries, 0, 'their hands are free');
+  assert.equal(slots.inFlight.deliveries, 0, 'their slots are free');
 });
 
 test('nothing leaves between a 410 and its commit', async () => {
@@ -64,7 +64,7 @@ test('nothing leaves between a 410 and its commit', async () => {
   assert.deepEqual([gone?.state, gone?.disableWebhook, gone?.pauseUntilMs], ['exhausted', true, null]);
   assert.equal(gone?.error?.code, 'WebhookGone');
   assert.equal(slots.inFlight.deliveries, 0);
-  assert.equal(take(), true, 'when it is enabled again, it gets hands again');
+  assert.equal(take(), true, 'when it is enabled again, it gets slots again');
 });
 
 test('a receiver that asks for time gets it at once', async () => {
