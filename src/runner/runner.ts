@@ -116,6 +116,13 @@ export type ComponentQuery = {
     }
 );
 
+/** What the code of a query gets beside the query. */
+export interface QuerySurroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** As in RunRequest; none: every request is refused. */
+  readonly onChildRequest?: RunRequest['onChildRequest'];
+}
+
 export type ComponentQueryResult =
   | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string; readonly stack: string };
@@ -144,7 +151,7 @@ export interface Runner {
   queryComponent(
     deployment: Deployment,
     query: ComponentQuery,
-    env?: Readonly<Record<string, string>>,
+    surroundings?: QuerySurroundings,
   ): Promise<ComponentQueryResult>;
   /** Starts the deployment's process ahead of its first run. A hint: failures show on the run. */
   warm(deployment: Deployment, memoryMb: number, env: Readonly<Record<string, string>>): void;

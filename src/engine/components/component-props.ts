@@ -113,7 +113,9 @@ export async function queryAdditionalProps(
   input: PropsInput,
 ): Promise<PropDefinitions> {
   const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);
-  const result = await runner.queryComponent(deployment, { what: 'props', props: { ...input, accounts } }, env);
+  const onChildRequest = propStores.dataStores.reads(place.ownerId, input.configuredProps);
+  const query = { what: 'props', props: { ...input, accounts } } as const;
+  const result = await runner.queryComponent(deployment, query, { env, onChildRequest });
   if (result.ok) return (result.answer.props ?? {}) as PropDefinitions;
   throw new Refusal('impossible', `additionalProps threw: ${result.message}`, {
     errors: [{ parameter: place.parameter, message: `${result.message}\n${result.stack}`.trim() }],

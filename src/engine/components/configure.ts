@@ -40,7 +40,7 @@ export function createConfigure(deps: ConfigureDeps) {
     const result = await runner.queryComponent(
       found.deployment,
       { what: 'options', prop, page, prevContext: prevContext ?? {}, query, props, ...more },
-      found.env,
+      { env: found.env, onChildRequest: propStores.dataStores.reads(ownerId, found.configured) },
     );
     if (!result.ok) {
       throw new Refusal('impossible', `the options of prop "${prop}" could not be loaded: ${result.message}`, {

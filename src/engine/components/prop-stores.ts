@@ -4,6 +4,7 @@ import type { Account } from '../../domain/data.ts';
 import type { PropValues } from '../../domain/props.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { accountIdOf } from '../resources/accounts.ts';
+import { type AnswerRequest, answerReads, type DataReadDeps, dataStoresIn } from '../runs/data-requests.ts';
 
 export interface Accounts {
   /** Returns the account's app, and the fields that code sees as `$auth`; undefined when the owner has no such account. */
@@ -12,6 +13,8 @@ export interface Accounts {
 
 export interface DataStores {
   exists(ownerId: string, id: string): Promise<boolean>;
+  /** Returns what answers a component that is being configured: reads of the owner's data stores that its props name. */
+  reads(ownerId: string, configured: PropValues): AnswerRequest;
 }
 
 export interface PropStores {
@@ -19,10 +22,13 @@ export interface PropStores {
   readonly dataStores: DataStores;
 }
 
-export function propStoresOf(store: Pick<Store, 'getAccount' | 'getDataStore'>): PropStores {
+export function propStoresOf(store: Pick<Store, 'getAccount'> & DataReadDeps['store']): PropStores {
   return {
     accounts: { find: (ownerId, id) => store.getAccount(ownerId, id) },
-    dataStores: { exists: async (ownerId, id) => (await store.getDataStore(ownerId, id)) !== undefined },
+    dataStores: {
+      exists: async (ownerId, id) => (await store.getDataStore(ownerId, id)) !== undefined,
+      reads: (ownerId, configured) => answerReads({ store }, { ownerId, storeIds: () => dataStoresIn([configured]) }),
+    },
   };
 }
 

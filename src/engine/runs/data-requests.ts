@@ -1,5 +1,6 @@
-// What a run's code asks of data stores. User code shares the pipe on which it asks and could forge any request: so
-// each is bound to the run's owner and to the stores that its configured props name, and every argument is checked.
+// What code asks of data stores: a run's, or that of a component which is being configured. User code shares the pipe on
+// which it asks and could forge any request: so each is bound to the owner and to the stores that the configured props
+// name, and every argument is checked.
 
 import type { DataRecord } from '../../domain/data.ts';
 import { isResourceId, PREFIX } from '../../domain/ids.ts';
@@ -12,10 +13,22 @@ import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { dataStoreIdOf } from '../components/references.ts';
 import { whyFull } from '../resources/data-stores.ts';
 
+export interface DataReadDeps {
+  readonly store: Pick<Store, 'getRecord' | 'hasRecord' | 'getDataStore' | 'listRecordKeys' | 'listRecords'>;
+}
+
 export interface DataRequestDeps {
   readonly store: Store;
   readonly wake: Wake;
 }
+
+/** Which data stores: the owner's, as far as configured props name them. */
+export interface DataAccess {
+  readonly ownerId: string;
+  readonly storeIds: () => ReadonlySet<string>;
+}
+
+export type AnswerRequest = (request: ChildRequest) => Promise<ChildReply>;
 
 /** Why a request has no answer. */
 class Unanswerable extends Error {
@@ -28,14 +41,26 @@ class Unanswerable extends Error {
 }
 
 /** The answer, as JSON text. */
-type Verb = (deps: DataRequestDeps, place: DataPlace, request: ChildRequest) => Promise<string>;
+type Verb<Deps> = (deps: Deps, place: DataPlace, request: ChildRequest) => Promise<string>;
 
-const VERBS: Readonly<Record<string, Verb>> = {
+const READS: Readonly<Record<string, Verb<DataReadDeps>>> = {
   get: async ({ store }, place, { args }) => {
     const { record } = found(await store.getRecord(place, keyIn(args)), place);
     return record ? `[${record.value}]` : '[]';
   },
   has: async ({ store }, place, { args }) => String(found(await store.hasRecord(place, keyIn(args)), place)),
+  size: async ({ store }, place) => String(found(await store.getDataStore(place.ownerId, place.storeId), place).size),
+  keys: async ({ store }, place, { args }) =>
+    JSON.stringify(found(await store.listRecordKeys(place, afterIn(args)), place)),
+  entries: async ({ store }, place, { args }) => {
+    const after = afterIn(args);
+    const page = { limit: LIMITS.keysPerPage, ...(after === null ? {} : { after }) };
+    const { items } = found(await store.listRecords(place, page), place);
+    return `[${items.map(entryOf).join()}]`;
+  },
+};
+
+const WRITES: Readonly<Record<string, Verb<DataRequestDeps>>> = {
   set: async ({ store }, place, { args, value }) => {
     if (value === null || Buffer.byteLength(value) > LIMITS.recordBytes) throw malformed();
     const answer = found(await store.setRecord(place, { key: keyIn(args), value, ttlMs: ttlIn(args) }), place);
@@ -55,43 +80,51 @@ const VERBS: Readonly<Record<string, Verb>> = {
     wake.notify('deletions');
     return 'null';
   },
-  size: async ({ store }, place) => String(found(await store.getDataStore(place.ownerId, place.storeId), place).size),
-  keys: async ({ store }, place, { args }) =>
-    JSON.stringify(found(await store.listRecordKeys(place, afterIn(args)), place)),
-  entries: async ({ store }, place, { args }) => {
-    const after = afterIn(args);
-    const page = { limit: LIMITS.keysPerPage, ...(after === null ? {} : { after }) };
-    const { items } = found(await store.listRecords(place, page), place);
-    return `[${items.map(entryOf).join()}]`;
-  },
 };
 
-const READS: ReadonlySet<string> = new Set(['get', 'has', 'size', 'keys', 'entries']);
+/** Returns what answers the requests of one run. It rejects for bugs alone. */
+export function answerData(deps: DataRequestDeps, access: DataAccess): AnswerRequest {
+  return answering(access, deps, deps);
+}
 
-/** For one run, of that owner's, whose props name these stores. Rejects for bugs alone. */
-export function answerData(
-  deps: DataRequestDeps,
-  of: { ownerId: string; storeIds: () => ReadonlySet<string> },
-): (request: ChildRequest) => Promise<ChildReply> {
+/**
+ * Returns what answers the requests of `options` and `additionalProps`: reads alone, since a write would last although
+ * nothing has been deployed. It rejects for bugs alone.
+ */
+export function answerReads(deps: DataReadDeps, access: DataAccess): AnswerRequest {
+  return answering(access, deps, null);
+}
+
+/** `forWrites`: null refuses them. */
+function answering(access: DataAccess, forReads: DataReadDeps, forWrites: DataRequestDeps | null): AnswerRequest {
   // Most runs ask nothing.
   let order: RequestOrder | undefined;
   let storeIds: ReadonlySet<string> | undefined;
   return async (request) => {
     try {
       const { store: storeId } = request.args;
-      const verb = Object.hasOwn(VERBS, request.verb) ? VERBS[request.verb] : undefined;
-      if (!verb || typeof storeId !== 'string') throw malformed();
-      storeIds ??= of.storeIds();
+      const read = ownOf(READS, request.verb);
+      const write = ownOf(WRITES, request.verb);
+      if (!(read || write) || typeof storeId !== 'string') throw malformed();
+      storeIds ??= access.storeIds();
       if (!storeIds.has(storeId)) {
         throw new Unanswerable('ConfigurationError', `no configured prop names the data store ${storeId.slice(0, 40)}`);
       }
-      const ask = (): Promise<string> => verb(deps, { ownerId: of.ownerId, storeId }, request);
+      const place = { ownerId: access.ownerId, storeId };
       order ??= new RequestOrder();
-      return { ok: true, json: await order.take(READS.has(request.verb), ask) };
+      if (read) return { ok: true, json: await order.take(true, () => read(forReads, place, request)) };
+      if (!write || forWrites === null) throw new Unanswerable('ConfigurationError', READ_ONLY);
+      return { ok: true, json: await order.take(false, () => write(forWrites, place, request)) };
     } catch (error) {
       return { ok: false, ...reasonOf(error) };
     }
   };
+}
+
+const READ_ONLY = '`options` and `additionalProps` may read data stores, not write them: `run` and hooks may';
+
+function ownOf<T>(all: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
 /**

@@ -15,6 +15,9 @@ import type { ComponentQuery, PropsInput, SourceInput } from '../runner.ts';
  */
 export const CONNECTION_LOST = 86;
 
+/** Stands for the run in the requests of a query's code, and in their replies. */
+export const QUERY_RUN = 0;
+
 export interface StepFile {
   readonly id: string;
   readonly namespace: string;

@@ -2,6 +2,7 @@
 
 import { setTimeout } from 'node:timers';
 import { ActiveRun, type Program } from './active-run.ts';
+import { PendingRequests } from './api/pending-requests.ts';
 import { Capture } from './capture.ts';
 import { shapeOf } from './component/describe.ts';
 import { Instances } from './component/instances.ts';
@@ -13,7 +14,7 @@ import { jsonOf } from './json-text.ts';
 import { LateCalls } from './late-calls.ts';
 import { LoadError, loadSteps } from './load.ts';
 import { LogReports } from './log-reports.ts';
-import type { ChildFault, InitMessage, RunMessage, ToChild } from './protocol.ts';
+import { type ChildFault, type InitMessage, QUERY_RUN, type RunMessage, type ToChild } from './protocol.ts';
 import { StackMapper } from './stack.ts';
 
 /** Code that throws in an endless timer must not flood the server with messages. */
@@ -28,6 +29,8 @@ export class Worker {
   #loaded = false;
   /** Null: there is one instance of the code, for all runs. */
   #instances: Instances | null = null;
+  /** Of a query; a process that answers one has no runs. */
+  #queryRequests: PendingRequests | null = null;
   #strays = 0;
 
   constructor(writer: FrameWriter) {
@@ -43,7 +46,8 @@ export class Worker {
       } else if (message.t === 'reply') {
         const json = blobs.toString('utf8', at, at + message.bytes);
         at += message.bytes;
-        this.#runs.get(message.run)?.requests.settle(message.id, message.ok, json);
+        const requests = this.#queryRequests ?? this.#runs.get(message.run)?.requests;
+        requests?.settle(message.id, message.ok, json);
       } else if (message.t === 'halt') this.#runs.get(message.run)?.halt();
       else void this.#init(message);
     }
@@ -83,7 +87,10 @@ export class Worker {
         program.isIntact = watchLanguage();
       }
       if (query !== undefined) {
-        const answer = await answerQuery(program.steps[0]?.component, query, limits);
+        const { post } = program;
+        const requests = new PendingRequests({ run: QUERY_RUN, limits, post, isOver: () => false });
+        this.#queryRequests = requests;
+        const answer = await answerQuery(program.steps[0]?.component, query, { limits, requests });
         const json = Buffer.from(jsonOf(answer, { what: 'The answer', levels: null }));
         return this.#writer.push({ t: 'query-result', bytes: json.byteLength }, json);
       }

@@ -22,6 +22,7 @@ import type {
   ComponentQuery,
   ComponentQueryResult,
   DescribeResult,
+  QuerySurroundings,
   Runner,
   RunnerStats,
   RunnerUse,
@@ -128,7 +129,7 @@ class Pool implements ProcessRunner {
     const kept =
       isolation.level === 'jail' ? new Jails(isolation, openEgress) : new PlainProcesses(isolation, openEgress);
     this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;
-    this.#inspector = new ComponentInspector(this.#workdirs, this.#isolation);
+    this.#inspector = new ComponentInspector(this.#workdirs, this.#isolation, options.log);
     const bounds = {
       maxProcesses,
       maxAwake: Math.min(
@@ -177,8 +178,12 @@ class Pool implements ProcessRunner {
     return this.#described.get(deployment, env, () => this.#inspector.describe(deployment, env));
   }
 
-  queryComponent(deployment: Deployment, query: ComponentQuery, env: Env = {}): Promise<ComponentQueryResult> {
-    return this.#inspector.query(deployment, query, env);
+  queryComponent(
+    deployment: Deployment,
+    query: ComponentQuery,
+    surroundings: QuerySurroundings = {},
+  ): Promise<ComponentQueryResult> {
+    return this.#inspector.query(deployment, query, surroundings);
   }
 
   warm(deployment: Deployment, memoryMb: number, env: Env): void {

@@ -2,11 +2,14 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
+import type { Log } from '../../ports.ts';
+import { QUERY_RUN } from '../child/protocol.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
-import type { ComponentQuery, ComponentQueryResult, DescribeResult } from '../runner.ts';
+import type { ComponentQuery, ComponentQueryResult, DescribeResult, QuerySurroundings } from '../runner.ts';
 import { ChildLink, type Death } from './child-link.ts';
-import { readBroken, readQueryResult, readShape } from './inbound.ts';
+import { childRequestsOf } from './child-requests.ts';
+import { readBroken, readChildRequest, readQueryResult, readShape } from './inbound.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 
@@ -25,6 +28,7 @@ interface Inspection<T> {
   readonly deployment: Deployment;
   readonly env: Env;
   readonly query?: ComponentQuery;
+  readonly onChildRequest?: QuerySurroundings['onChildRequest'];
   readonly withinMs: number;
   /** Returns the answer; null: the message has none. Throws to end the process. */
   readonly read: (message: Message, take: Take) => T | null;
@@ -33,14 +37,16 @@ interface Inspection<T> {
 export class ComponentInspector {
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
+  readonly #log: Log;
   readonly #describing = new Set<ChildLink>();
   readonly #querying = new Set<ChildLink>();
   #ended: (() => void)[] = [];
   #stopping = false;
 
-  constructor(workdirs: Workdirs, isolation: Isolation) {
+  constructor(workdirs: Workdirs, isolation: Isolation, log: Log) {
     this.#workdirs = workdirs;
     this.#isolation = isolation;
+    this.#log = log;
   }
 
   async describe(deployment: Deployment, env: Env): Promise<DescribeResult> {
@@ -50,13 +56,18 @@ export class ComponentInspector {
     return await this.#inspect(this.#describing, { deployment, env, withinMs: LOAD_MS, read });
   }
 
-  async query(deployment: Deployment, query: ComponentQuery, env: Env): Promise<ComponentQueryResult> {
+  async query(
+    deployment: Deployment,
+    query: ComponentQuery,
+    { env = {}, onChildRequest }: QuerySurroundings,
+  ): Promise<ComponentQueryResult> {
     while (this.#querying.size >= QUERIES_AT_ONCE) await this.#oneEnded();
     const read = (message: Message, take: Take): ComponentQueryResult | null =>
       message.t === 'query-result'
         ? { ok: true, answer: readQueryResult(take(message.bytes)) }
         : strayException(message);
-    return await this.#inspect(this.#querying, { deployment, env, query, withinMs: LIMITS.componentQueryMs, read });
+    const asked = { deployment, env, query, onChildRequest, withinMs: LIMITS.componentQueryMs, read };
+    return await this.#inspect(this.#querying, asked);
   }
 
   sampleMemory(): void {
@@ -75,7 +86,7 @@ export class ComponentInspector {
 
   #inspect<T extends object>(links: Set<ChildLink>, inspection: Inspection<T>): Promise<T | Refused> {
     if (this.#stopping) return Promise.resolve(refused('The server is shutting down', ''));
-    const { env, query, withinMs, read } = inspection;
+    const { env, query, onChildRequest, withinMs, read } = inspection;
     const deployment = { ...inspection.deployment, steps: inspection.deployment.steps.slice(0, 1) };
     return new Promise((resolve) => {
       let answer: T | Refused | null = null;
@@ -99,13 +110,20 @@ export class ComponentInspector {
       const link = new ChildLink(options, {
         onMessage: (message, take) => {
           if (answer !== null) return;
+          if (message.t === 'request' && query !== undefined) {
+            const { id, request, bytes } = readChildRequest(message, take(message.bytes));
+            return requests.add(id, request, bytes);
+          }
           answer = message.t === 'broken' ? brokenBy(message, deployment) : read(message, take);
           if (answer === null && message.t !== 'stray') throw new TypeError('no answer');
           if (answer === null) budget.count(message.t, false);
-          if (answer !== null) link.kill();
+          if (answer === null) return;
+          requests.close();
+          link.kill();
         },
         onDeath: (death, removed) => {
           clearTimeout(late);
+          requests.close();
           void removed.then(() => {
             links.delete(link);
             for (const next of this.#ended.splice(0)) next();
@@ -113,6 +131,7 @@ export class ComponentInspector {
           });
         },
       });
+      const requests = childRequestsOf({ run: QUERY_RUN, onChildRequest }, link, this.#log);
       links.add(link);
     });
   }

@@ -163,19 +163,6 @@ test('code does not choose its data store itself', async () => {
   assert.deepEqual(eventsOf(await emissions(errand, optional.id, 1)), ['undefined']);
 });
 
-test('options and additional props have no data stores', async () => {
-  await using errand = await startErrand();
-  const store = await newStore(errand);
-  const component_code = `export default { props: {
-    data: 'data_store',
-    key: { type: 'string', async options() { return await this.data.keys(); } },
-  }, run() {} }`;
-  const asked = { component_code, prop_name: 'key', configured_props: { data: store.id } };
-  const answer = await errand.client.request('POST', '/v1/components/configure', asked);
-  assert.equal(answer.status, 422, answer.text);
-  assert.match(answer.json.error, /Data stores are there for `run` and hooks/);
-});
-
 test('a data store that is gone fails the run', async () => {
   await using errand = await startErrand();
   const store = await newStore(errand);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { answerData, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
+import { answerData, answerReads, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
 import type { ChildReply, ChildRequest } from '../../../src/runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { createWake } from './parts.ts';
@@ -34,7 +34,7 @@ function byHand() {
     await new Promise((resolve) => setImmediate(resolve));
     return calls.map(({ name }) => name);
   };
-  return { ask, calls, called, woken };
+  return { ask, calls, called, store, woken };
 }
 
 test('reads wait for the writes before them', async () => {
@@ -131,6 +131,32 @@ test('forged questions reach no store', async () => {
     assert.ok(!reply.ok && reply.name === 'ConfigurationError', `${verb} ${JSON.stringify(args)}`);
   }
   assert.deepEqual(await called(), []);
+});
+
+test('while a component is configured, requests only read', async () => {
+  const { calls, called, store } = byHand();
+  const answer = answerReads({ store }, { ownerId: 'u_1', storeIds: () => new Set([ID]) });
+  const ask = (verb: string, args: object = {}, value: string | null = null): Promise<ChildReply> =>
+    answer({ verb, args: { store: ID, ...args }, value });
+  const writes: [string, object, string | null][] = [
+    ['set', { key: 'k', ttlMs: null }, '1'],
+    ['setTtl', { key: 'k', ttlMs: 1 }, null],
+    ['delete', { key: 'k' }, null],
+    ['clear', {}, null],
+  ];
+  for (const [verb, args, value] of writes) {
+    const reply = await ask(verb, args, value);
+    assert.ok(!reply.ok && reply.name === 'ConfigurationError', verb);
+    assert.match(reply.message, /may read data stores, not write/);
+  }
+  const other = await ask('keys', { store: 'ds_0000000000000002', after: null });
+  assert.ok(!other.ok && /no configured prop names/.test(other.message), JSON.stringify(other));
+  assert.deepEqual(await called(), [], 'nothing has reached the store');
+  const keys = ask('keys', { after: null });
+  assert.deepEqual(await called(), ['listRecordKeys']);
+  assert.deepEqual(calls[0]?.args[0], { ownerId: 'u_1', storeId: ID });
+  calls[0]?.settle(['a']);
+  assert.deepEqual(await keys, { ok: true, json: '["a"]' });
 });
 
 test('a run reaches the stores that props name', () => {

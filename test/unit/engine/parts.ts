@@ -10,6 +10,7 @@ import {
   type WebhookSettings,
 } from '../../../src/domain/resource.ts';
 import type { ClaimedRun } from '../../../src/domain/run/run.ts';
+import { type PropStores, propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { WakeUps } from '../../../src/engine/wake-ups.ts';
 import type { Log, Random, WakeTopic } from '../../../src/ports.ts';
 import type { Appended, Claims } from '../../../src/store/contract/store.ts';
@@ -40,6 +41,18 @@ export function createWake(): { wake: WakeUps; woken: WakeTopic[] } {
   };
   return { wake, woken };
 }
+
+const none = async (): Promise<undefined> => undefined;
+
+/** Of an owner with neither accounts nor data stores. */
+export const NO_PROP_STORES: PropStores = propStoresOf({
+  getAccount: none,
+  getDataStore: none,
+  getRecord: none,
+  hasRecord: none,
+  listRecordKeys: none,
+  listRecords: none,
+});
 
 export const NOTHING: Claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
 

@@ -6,12 +6,11 @@ import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '.
 import type { RunEnd } from '../../../src/domain/run/run-end.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
-import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { type Claims, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
-import { claimedRun, createLog, createWake, NOTHING, random, runnable } from './parts.ts';
+import { claimedRun, createLog, createWake, NO_PROP_STORES, NOTHING, random, runnable } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };
 const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
@@ -57,7 +56,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     clock: { nowMs: () => 0, latestMs: () => 0 },
     random,
     log,
-    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
+    propStores: NO_PROP_STORES,
     publicUrl: () => 'http://errand',
     wake,
   });

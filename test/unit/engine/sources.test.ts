@@ -4,13 +4,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_SETTINGS, type Source, type Trigger } from '../../../src/domain/resource.ts';
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
-import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { failedBefore } from '../../../src/engine/runs/runs.ts';
 import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
 import { createSources } from '../../../src/engine/sources/sources.ts';
 import type { SourceWrite } from '../../../src/store/contract/resources.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { createWake } from './parts.ts';
+import { createWake, NO_PROP_STORES } from './parts.ts';
 
 const CODE = 'export default {}';
 const SOURCE: Source = {
@@ -78,7 +77,7 @@ test('a tick that fired during an update stays fired', async () => {
       return { ended: Promise.resolve(outcomes[name]) };
     }) as never,
     waiters: {} as never,
-    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
+    propStores: NO_PROP_STORES,
     changes: new SourceChanges({ store: store as Store, wake }),
     warm: () => undefined,
     wake,

@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Settings } from '../../../src/domain/resource.ts';
-import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { createWorkflows } from '../../../src/engine/resources/workflows.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { runnable } from './parts.ts';
+import { NO_PROP_STORES, runnable } from './parts.ts';
 
 test('looser settings wake what waits, once written', async () => {
   const done: unknown[] = [];
@@ -24,7 +23,7 @@ test('looser settings wake what waits, once written', async () => {
     runner: { retire: () => undefined } as never,
     waiters: {} as never,
     warm: () => void done.push('warmed'),
-    propStores: propStoresOf({ getAccount: async () => undefined, getDataStore: async () => undefined }),
+    propStores: NO_PROP_STORES,
     wake: { notify: (topic) => void done.push(topic) },
   });
   await workflows.updateWorkflow('u_1', 'p_1', { settings: { concurrency: 9 } as Settings });

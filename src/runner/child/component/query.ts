@@ -3,6 +3,7 @@
 import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
 import type { ComponentQuery } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
+import type { PendingRequests } from '../api/pending-requests.ts';
 import { sourceDb } from '../api/source-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { ChildLimits } from '../protocol.ts';
@@ -10,8 +11,18 @@ import { bindApp, bindComponent, type Component, previousDefinitions } from './c
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
 import { definitionsAsJson } from './describe.ts';
 
+interface QueryMeans {
+  readonly limits: ChildLimits;
+  /** What the code asks of data stores; the server answers reads alone. */
+  readonly requests: Pick<PendingRequests, 'send'>;
+}
+
 /** Returns the answer as JSON values. Rejects with what the component's code throws. */
-export async function answerQuery(given: unknown, query: ComponentQuery, limits: ChildLimits): Promise<unknown> {
+export async function answerQuery(
+  given: unknown,
+  query: ComponentQuery,
+  { limits, requests }: QueryMeans,
+): Promise<unknown> {
   const component = (typeof given === 'function' ? {} : given) as Component;
   const bind = (additionalProps: PropDefinitions): object =>
     bindComponent(component, {
@@ -19,7 +30,7 @@ export async function answerQuery(given: unknown, query: ComponentQuery, limits:
       respond: async () => undefined,
       endpoints: query.endpoints,
       db: sourceDb(query.db ?? {}, new Map(), limits),
-      dataStore: (id) => dataStore(id, NO_STORES, limits),
+      dataStore: (id) => dataStore(id, requests, limits),
       emit: () => undefined,
     });
   if (query.what === 'props') {
@@ -28,13 +39,6 @@ export async function answerQuery(given: unknown, query: ComponentQuery, limits:
   }
   return await optionsOf(component, { bind, query });
 }
-
-/** Writes to a data store would last although nothing has been deployed. */
-const NO_STORES = {
-  send: async (): Promise<never> => {
-    throw new ConfigurationError('Data stores are there for `run` and hooks, not for `options` and `additionalProps`');
-  },
-};
 
 interface QueryContext<A extends ComponentQuery = ComponentQuery> {
   /** Returns the component's `this`, with these additional props. */
