@@ -3,6 +3,7 @@
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { captureConsole } from './api/console.ts';
+import { provideCurrentStep } from './api/platform-step.ts';
 import { confine } from './confine/confine.ts';
 import { routeThroughEgress } from './confine/egress.ts';
 import { exitProcess, guardProcess } from './confine/guard.ts';
@@ -35,6 +36,7 @@ const worker = new Worker(writer);
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.receive(messages as ToChild[], blobs));
 
 captureConsole();
+provideCurrentStep();
 guardProcess((thrown) => worker.stray(thrown));
 socket.on('data', (chunk: Buffer) => reader.push(chunk));
 // The server is gone, or has closed the pipe.

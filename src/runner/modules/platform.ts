@@ -3,16 +3,15 @@
 
 import type { Readable } from 'node:stream';
 import { bodyOf, type Headers } from './platform-body.ts';
+import { ConfigurationError } from './platform-error.ts';
 import { getFileStream, getFileStreamAndMetadata } from './platform-files.ts';
 import { authorizationOf, keysOf, type SignConfig } from './platform-oauth.ts';
 import { type ParamsSerializer, withParams } from './platform-params.ts';
 import { codedError, type Received, send } from './platform-request.ts';
+import { $end, $event, $send, END_NEEDLE, sendTypeMap } from './platform-step.ts';
 
-export { getFileStream, getFileStreamAndMetadata };
-
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
+export type { SendConfigEmail, SendConfigEmit, SendConfigHTTP } from './platform-step.ts';
+export { $end, $event, $send, ConfigurationError, END_NEEDLE, getFileStream, getFileStreamAndMetadata, sendTypeMap };
 
 /** Seconds. */
 export const DEFAULT_POLLING_SOURCE_TIMER_INTERVAL = 900;

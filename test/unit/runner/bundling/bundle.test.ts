@@ -167,8 +167,12 @@ test('the provided modules may be imported, also pinned', async () => {
   const { types, platform } = (await loaded(code)) as Record<'types' | 'platform', Record<string, unknown>>;
   assert.deepEqual(Object.keys(types).sort(), ['defineAction', 'defineApp', 'defineComponent', 'defineSource']);
   assert.deepEqual(Object.keys(platform).sort(), [
+    '$end',
+    '$event',
+    '$send',
     'ConfigurationError',
     'DEFAULT_POLLING_SOURCE_TIMER_INTERVAL',
+    'END_NEEDLE',
     'HTTP_METHODS',
     'axios',
     'cloneSafe',
@@ -176,6 +180,7 @@ test('the provided modules may be imported, also pinned', async () => {
     'getFileStreamAndMetadata',
     'jsonStringify',
     'jsonStringifySafe',
+    'sendTypeMap',
     'sqlProp',
     'sqlProxy',
   ]);
