@@ -31,6 +31,8 @@ export interface RunRequest {
   readonly resumeKey: string;
   /** The props of a workflow's steps, in order; null when none of them has props. */
   readonly stepProps?: readonly (PropsInput | null)[] | null;
+  /** The `$.service.db` of a workflow's steps, by `<namespace>.<name>`: JSON texts; null when no step uses it. */
+  readonly stepDb?: Readonly<Record<string, string>> | null;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**

@@ -12,6 +12,14 @@ import { detailOf } from './run-trace.ts';
 import type { StepResult } from './step-result.ts';
 import type { WaitStart } from './wait.ts';
 
+/** What a run leaves for the next ones: what `$.service.db` was given, and of a source also which items it has emitted. */
+export interface MemoryWrites {
+  /** Of the source or workflow. */
+  readonly id: string;
+  /** Name → JSON text, or null to clear. A step's names begin with its namespace and a dot. */
+  readonly dbWrites: Readonly<Record<string, string | null>>;
+}
+
 /** What one transaction writes when a run ends. */
 export interface RunEnd {
   readonly lease: RunLease;
@@ -29,7 +37,8 @@ export interface RunEnd {
   readonly detail: string | null;
   /** In the order in which they take effect; a failed run's `$errors` is last. */
   readonly emissions: readonly NewEmission[];
-  readonly source: { readonly id: string; readonly dbWrites: Readonly<Record<string, string | null>> } | null;
+  /** Null in a workflow's run that wrote nothing, and in a source's that failed. */
+  readonly memory: MemoryWrites | null;
   /** Stored with the event's idempotency key, if any. */
   readonly answer: HttpAnswer | null;
 }
@@ -58,11 +67,18 @@ export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunE
   if (end.kind === 'waiting') {
     const wait = waitOf({ whole, outcome }, end.wait, nowMs + end.wait.ms);
     const shown = end.wait.kind === 'rerun' ? detailOf({ ...whole, steps: withLastAgain(whole.steps) }) : detail;
-    return { ...base, state: 'waiting', summary, detail: shown, emissions, wait };
+    return { ...base, state: 'waiting', summary, detail: shown, emissions, wait, memory: memoryOf(run, outcome) };
   }
   if (failed) emissions.push(failureOfRun(run, end.fault));
-  const source = isSource && !failed ? { id: run.runnable.id, dbWrites: outcome.dbWrites } : null;
-  return { ...base, state: end.kind, fault: failed ? end.fault : null, summary, detail, emissions, source };
+  const fault = failed ? end.fault : null;
+  return { ...base, state: end.kind, fault, summary, detail, emissions, memory: memoryOf(run, outcome) };
+}
+
+/** A source's run is all or nothing; of a workflow's, what the steps that have succeeded wrote takes effect. */
+function memoryOf({ runnable: { id } }: ClaimedRun, { end, dbWrites }: RunOutcome): MemoryWrites | null {
+  if (id.startsWith('dc_')) return end.kind === 'failed' ? null : { id, dbWrites };
+  for (const _name in dbWrites) return { id, dbWrites };
+  return null;
 }
 
 /**
@@ -84,6 +100,7 @@ export function endOfAttempt(
     summary: whole.summary,
     detail: detailOf(whole),
     emissions,
+    memory: memoryOf(run, outcome),
     wait: retryOf(run, { whole, outcome }, nowMs + inMs),
   };
 }
@@ -96,7 +113,7 @@ function baseOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number) {
   const lease = { run: run.run, fence: run.fence };
   const { summary, answer } = outcome;
   const runnableId = run.runnable.id;
-  return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, source: null };
+  return { lease, runnableId, endedAtMs: nowMs, summary, answer, again: null, fault: null, wait: null, memory: null };
 }
 
 function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint }: WholeRun): NewEmission[] {

@@ -94,7 +94,10 @@ export interface RunOutcome {
   readonly answer: HttpAnswer | null;
   /** `$summary` export, shown in lists. */
   readonly summary: string | null;
-  /** Sources: `db.set` of this run, name → JSON text, or null to delete. Committed with the emissions; dropped on failure. */
+  /**
+   * `db.set` of a source, or of the steps that have succeeded: name → JSON text, or null to clear. Commits with the
+   * emissions; dropped when a source's run failed.
+   */
   readonly dbWrites: Readonly<Record<string, string | null>>;
 }
 

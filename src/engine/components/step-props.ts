@@ -5,6 +5,7 @@ import type { PropValues } from '../../domain/props.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
+import type { Store } from '../../store/contract/store.ts';
 import { type PropsDeps, planProps, propsInput } from './component-props.ts';
 import type { PropStores } from './prop-stores.ts';
 
@@ -93,11 +94,37 @@ export function configuredIn(stepProps: readonly (PropsInput | null)[] | null): 
   return (stepProps ?? []).flatMap((props) => (props ? [props.configuredProps] : []));
 }
 
-/** Returns what a run's code gets, step by step; null when no step has props. */
-export async function stepPropsInput(
-  stores: PropStores,
-  { ownerId, steps }: Deployment,
-): Promise<(PropsInput | null)[] | null> {
-  if (steps.every(({ props }) => props === undefined)) return null;
-  return Promise.all(steps.map(async ({ props }) => (props ? await propsInput(stores, ownerId, props) : null)));
+/** What a run's steps get beside their code. */
+export interface StepInputs {
+  /** Step by step; null when no step has props. */
+  readonly props: readonly (PropsInput | null)[] | null;
+  /** The `$.service.db` of all steps, as it stands now; null when no step uses it. */
+  readonly db: Readonly<Record<string, string>> | null;
+}
+
+const NO_INPUTS: StepInputs = { props: null, db: null };
+
+export async function stepInputs(
+  { propStores, store }: { readonly propStores: PropStores; readonly store: Pick<Store, 'readSourceDb'> },
+  deployment: Deployment,
+): Promise<StepInputs> {
+  const { ownerId, steps, runnableId } = deployment;
+  if (steps.every(({ props }) => props === undefined)) return NO_INPUTS;
+  const [props, db] = await Promise.all([
+    Promise.all(steps.map(async ({ props }) => (props ? await propsInput(propStores, ownerId, props) : null))),
+    usesDb(deployment) ? store.readSourceDb(runnableId) : null,
+  ]);
+  return { props, db };
+}
+
+/** By deployment: code may be megabytes, and is searched once. */
+const usersOfDb = new WeakMap<Deployment, boolean>();
+
+/** Returns whether a step may have a prop of type `$.service.db`: definitions are not kept with a deployment. */
+function usesDb(deployment: Deployment): boolean {
+  const known = usersOfDb.get(deployment);
+  if (known !== undefined) return known;
+  const uses = deployment.steps.some(({ props, bundle }) => props !== undefined && bundle.includes('$.service.db'));
+  usersOfDb.set(deployment, uses);
+  return uses;
 }

@@ -18,7 +18,7 @@ import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
 import type { PropStores } from '../components/prop-stores.ts';
-import { configuredIn, stepPropsInput } from '../components/step-props.ts';
+import { configuredIn, stepInputs } from '../components/step-props.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { Deployments } from '../resources/deployments.ts';
@@ -161,7 +161,7 @@ export class Runs {
 
   async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
     const { runnable, emission, attempt } = run;
-    const { runner, propStores } = this.#deps;
+    const { runner } = this.#deps;
     try {
       const { signal } = this.#aborted;
       const kept = await retryStorage(() => this.#deployments.get(runnable), signal);
@@ -172,8 +172,8 @@ export class Runs {
         ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal)
         : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      const stepProps = isSource ? null : await retryStorage(() => stepPropsInput(propStores, deployment), signal);
-      if (stepProps === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const inputs = isSource ? null : await retryStorage(() => stepInputs(this.#deps, deployment), signal);
+      if (inputs === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const outcome = await runner.run({
         run: run.run,
         deployment,
@@ -193,11 +193,12 @@ export class Runs {
         source: source?.input ?? null,
         earlier: earlierSegmentsOf(run),
         resumeKey,
-        stepProps,
+        stepProps: inputs?.props,
+        stepDb: inputs?.db,
         onAnswer,
         onChildRequest: answerData(this.#deps, {
           ownerId: runnable.ownerId,
-          storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(stepProps)),
+          storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(inputs?.props ?? null)),
         }),
       });
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;

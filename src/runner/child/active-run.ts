@@ -6,6 +6,7 @@ import { Outbox } from './api/outbox.ts';
 import { PendingRequests } from './api/pending-requests.ts';
 import { resultsOf } from './api/results.ts';
 import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
+import { DbBudget } from './api/service-db.ts';
 import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
@@ -62,7 +63,9 @@ export class ActiveRun {
   readonly outbox: Outbox;
   /** `steps` as the code sees it. */
   readonly results: Record<string, unknown>;
+  /** Since the last message: of a source, or of the step that runs. */
   readonly dbWrites = new Map<string, string | null>();
+  #dbBudget: DbBudget | null = null;
   #exports = 0;
   /** The index of the first step to execute; the steps before it are done. */
   readonly firstIndex: number;
@@ -113,6 +116,11 @@ export class ActiveRun {
       isOver: () => this.ended,
     });
     return this.#requests;
+  }
+
+  get dbBudget(): DbBudget {
+    this.#dbBudget ??= new DbBudget(this.program.limits);
+    return this.#dbBudget;
   }
 
   /** Resolves when all requests have their reply; null when there were none. */
@@ -217,7 +225,7 @@ export class ActiveRun {
   reportStep(): void {
     if (this.#step === null) return;
     const { run } = this.message;
-    this.#post({ t: 'step', run, step: this.#step, ...this.#progress() }, null);
+    this.#post({ t: 'step', run, step: this.#step, ...this.#progress(), dbWrites: this.#takeDbWrites() }, null);
     this.#step = null;
     this.program.flush();
   }
@@ -259,7 +267,8 @@ export class ActiveRun {
       answer: answer?.head,
       bytes: answer?.body.byteLength,
       isTainted: (end.kind === 'failed' && this.#taints(end.fault)) || undefined,
-      dbWrites: end.kind === 'succeeded' && this.dbWrites.size > 0 ? Object.fromEntries(this.dbWrites) : undefined,
+      // Otherwise they are of the step that failed.
+      dbWrites: end.kind === 'succeeded' || end.kind === 'waiting' ? this.#takeDbWrites() : undefined,
     };
     this.#post(message, answer?.body ?? null);
     this.program.ended(this);
@@ -286,8 +295,17 @@ export class ActiveRun {
     return { logs, dropped: this.log.bytesDropped || undefined, outgoing: this.outbox.take(), summary: this.#summary };
   }
 
+  #takeDbWrites(): RunProgress['dbWrites'] {
+    const { dbWrites } = this;
+    if (dbWrites.size === 0) return undefined;
+    this.#weight += bytesOf(dbWrites);
+    const taken = Object.fromEntries(dbWrites);
+    dbWrites.clear();
+    return taken;
+  }
+
   #weighed(): number {
-    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept + bytesOf(this.dbWrites);
+    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept;
     this.#weight = 0;
     return weight;
   }

@@ -4,6 +4,7 @@ import type { ActiveRun } from './active-run.ts';
 import { dataStore } from './api/data-store.ts';
 import { evaluated } from './api/expressions.ts';
 import { stepApi } from './api/step-api.ts';
+import { stepDb } from './api/step-db.ts';
 import { bindComponent, type Component } from './component/component.ts';
 import { runSource } from './component/source.ts';
 import { current } from './current.ts';
@@ -44,6 +45,7 @@ async function perform(step: StepRun): Promise<void> {
     props: props ? evaluated(props, run.results) : undefined,
     onEnd: (clean) => run.cleaning.push(clean),
     dataStore: (id) => dataStore(id, run.requests, run.program.limits),
+    db: stepDb(step),
   });
   return step.finish(await (component as Component).run?.call(self, given));
 }

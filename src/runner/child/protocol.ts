@@ -84,6 +84,8 @@ export interface RunMessage {
   readonly resumeKey: string;
   /** By the step's index. */
   readonly props?: readonly (PropsInput | null)[] | undefined;
+  /** As `stepDb` in RunRequest. */
+  readonly db?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Ends the run now; the response (`end` with `halted`) also shows that the process is alive. */
@@ -150,6 +152,8 @@ export interface RunProgress {
   readonly dropped?: number | undefined;
   readonly outgoing?: readonly OutgoingTuple[] | undefined;
   readonly summary?: string | undefined;
+  /** Of a source, or of steps that have succeeded. */
+  readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 
 export interface EndMessage extends RunProgress {
@@ -166,7 +170,6 @@ export interface EndMessage extends RunProgress {
   readonly bytes?: number | undefined;
   /** No other run should follow in this process. */
   readonly isTainted?: boolean | undefined;
-  readonly dbWrites?: Readonly<Record<string, string | null>> | undefined;
 }
 
 /** A step has ended and another begins: what takes effect should the process die in the next one. */
@@ -247,6 +250,7 @@ export const LATE_CALLS = [
   '$.flow.suspend',
   '$.flow.rerun',
   'this.http.respond',
+  'this.db.set',
 ] as const;
 
 export type LateCall = (typeof LATE_CALLS)[number];

@@ -79,8 +79,8 @@ function failed(run: RunInFlight, { code, msg }: Cause, nowMs: number): RunOutco
   };
   // A process that could not start has begun no step, and a process may die when the last step is done.
   const begun = code !== 'StartFailed' && index < deployment.steps.length;
-  const { logs, logBytesDropped, outgoing, summary } = run;
-  const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary };
+  const { logs, logBytesDropped, outgoing, summary, dbWrites } = run;
+  const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary, dbWrites };
   return {
     ...NO_OUTCOME,
     ...made,

@@ -69,7 +69,7 @@ export function readLogMessage({ logs, dropped }: Message, run: RunInFlight): vo
 function readParts(message: Message, run: RunInFlight, body: Uint8Array | null): Omit<RunOutcome, 'end'> {
   if (message.step !== undefined) run.steps.push(readStep(message.step, run));
   readProgress(message, run);
-  const { steps, logs, logBytesDropped, outgoing, summary } = run;
+  const { steps, logs, logBytesDropped, outgoing, summary, dbWrites } = run;
   return {
     steps,
     logs,
@@ -78,15 +78,16 @@ function readParts(message: Message, run: RunInFlight, body: Uint8Array | null):
     outgoingOfDone: outgoing.length,
     answer: message.answer === undefined ? null : readAnswer(message.answer, body),
     summary,
-    dbWrites: message.dbWrites === undefined ? {} : readDbWrites(message.dbWrites),
+    dbWrites,
   };
 }
 
-function readProgress({ logs, dropped, outgoing, summary }: Message, run: RunInFlight): void {
+function readProgress({ logs, dropped, outgoing, summary, dbWrites }: Message, run: RunInFlight): void {
   if (logs !== undefined) run.logs.push(...readLogs(logs, run));
   if (dropped !== undefined) run.logBytesDropped = integer(dropped);
   if (outgoing !== undefined) run.outgoing.push(...readOutgoing(outgoing, run));
   if (summary !== undefined) run.summary = text(summary, LIMITS.descriptionChars);
+  if (dbWrites !== undefined) run.dbWrites = { ...run.dbWrites, ...readDbWrites(dbWrites, run.budget) };
 }
 
 /** Reads `[kind, ms, context]`, requested by the last of the steps. */
@@ -213,10 +214,11 @@ function readLogs(given: unknown, { budget, aheadMs }: RunInFlight): LogLine[] {
   });
 }
 
-function readDbWrites(given: unknown): Record<string, string | null> {
+function readDbWrites(given: unknown, budget: OutputBudget): Record<string, string | null> {
   const writes = record(given);
-  const values = list(Object.values(writes), LIMITS.dbWritesPerRun);
-  for (const value of values) if (value !== null) json(value, LIMITS.resultBytes);
+  const values = list(Object.values(writes), budget.dbNames);
+  budget.dbNames -= values.length;
+  for (const value of values) if (value !== null) budget.dbBytes -= json(value, budget.dbBytes).length;
   return writes as Record<string, string | null>;
 }
 

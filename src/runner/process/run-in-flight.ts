@@ -20,6 +20,8 @@ export interface OutputBudget {
   logs: number;
   sends: number;
   sendBytes: number;
+  dbNames: number;
+  dbBytes: number;
 }
 
 export class RunInFlight {
@@ -34,6 +36,8 @@ export class RunInFlight {
   readonly outgoing: Outgoing[] = [];
   logBytesDropped = 0;
   summary: string | null = null;
+  /** Of a source, or of steps that have succeeded. */
+  dbWrites: RunOutcome['dbWrites'] = NO_OUTCOME.dbWrites;
   readonly budget: OutputBudget;
   /** When the current step began, as far as known (epoch ms). */
   stepStartedAtMs: number;
@@ -82,5 +86,13 @@ function budgetOf({ earlier }: RunRequest): OutputBudget {
     for (const [name, text] of Object.entries(exports)) results -= name.length + text.length;
   }
   const logs = Math.max(0, LIMITS.logBytes - (earlier?.logBytes ?? 0));
-  return { results, exports: LIMITS.exportsPerRun, logs, sends: LIMITS.emissionsPerRun, sendBytes: LIMITS.resultBytes };
+  return {
+    results,
+    exports: LIMITS.exportsPerRun,
+    logs,
+    sends: LIMITS.emissionsPerRun,
+    sendBytes: LIMITS.resultBytes,
+    dbNames: LIMITS.dbWritesPerRun,
+    dbBytes: LIMITS.resultBytes,
+  };
 }

@@ -140,7 +140,8 @@ export class RunProcess implements ProcessState {
   }
 
   start(run: RunInFlight): void {
-    const { run: id, event, context, attempt, timeoutMs, source, earlier, resumeKey, stepProps: props } = run.request;
+    const { run: id, event, context, attempt, timeoutMs, source, earlier, resumeKey } = run.request;
+    const { stepProps: props, stepDb: db } = run.request;
     this.lastUsedAt = performance.now();
     if (this.#runs.size === 0) this.busySince = this.lastUsedAt;
     this.#cpu.runBegins();
@@ -156,7 +157,8 @@ export class RunProcess implements ProcessState {
     // A source cannot wait; and its key must stay unknown to other sources in the process.
     const key = source === null ? resumeKey : '';
     const given = { context, attempt, deadlineMs, source, earlier: earlier ?? undefined, resumeKey: key };
-    this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...(props && { props }) }, event);
+    const { byteLength: bytes } = event;
+    this.#link.postRun({ t: 'run', run: id, bytes, ...given, ...(props && { props }), ...(db && { db }) }, event);
   }
 
   /** Asks the run to end. Its code may stay active, so the process takes no more runs. */

@@ -84,7 +84,10 @@ export interface SourceStore {
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
   /** Deletes a source that this node is changing, and ends the change. Returns false as `updateSource`. */
   deleteSource(ownerId: string, id: string): Promise<boolean>;
-  /** Reads its `$.service.db`: name → JSON text. The caller has checked the owner. */
+  /**
+   * Reads the `$.service.db` of a source, or of a workflow's steps (MemoryWrites): name → JSON text. The caller has
+   * checked the owner.
+   */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
   /** Hides what the source emitted, but not its errors; LaterStore has what it will emit. Returns how many. */
   deleteSourceEvents(ownerId: string, sourceId: string, which?: EventsOf): Promise<number>;

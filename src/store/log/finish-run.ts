@@ -9,7 +9,7 @@ import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { Admission, Finished } from '../contract/store.ts';
 import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
-import { applySource } from './source-memory.ts';
+import { applyMemory } from './source-memory.ts';
 
 /** Runs that take the slots of one that has ended: two, so that a queue shrinks also while new slots are free. */
 const HANDED_OVER = 2;
@@ -47,9 +47,9 @@ export function finishRun(log: LogWriter, end: RunEnd): Finished {
 }
 
 function takeEffect(log: LogWriter, run: LeasedRun, end: RunEnd): { entries: readonly number[]; suppressed: number } {
-  const { source, answer } = end;
-  const { emissions, suppressed } = source
-    ? applySource(log, source, end.emissions)
+  const { memory, answer } = end;
+  const { emissions, suppressed } = memory
+    ? applyMemory(log, memory, end.emissions)
     : { emissions: end.emissions, suppressed: 0 };
   const entries = emitOrKeep(log, emissions);
   if (answer) run.keepAnswer(answer);

@@ -1,10 +1,10 @@
-// What a source remembers between its runs: `$.service.db`, and the ids that dedupe has seen. It is written in the transaction
-// of the run's end and emissions.
+// What a source remembers between its runs: `$.service.db`, and the ids that dedupe has seen; and the `$.service.db` of a
+// workflow's steps. It is written in the transaction of the run's end and emissions.
 
 import { createHash } from 'node:crypto';
 import { changeOf, judge } from '../../domain/dedupe.ts';
 import type { NewEmission } from '../../domain/emission.ts';
-import type { RunEnd } from '../../domain/run/run-end.ts';
+import type { MemoryWrites } from '../../domain/run/run-end.ts';
 import type { LogWriter } from './port.ts';
 
 /** Longer ids are remembered by their hash: Postgres limits the size of an index entry. */
@@ -18,9 +18,9 @@ interface Remembered {
 }
 
 /** Writes db and dedupe memory. An emission without an id is never a repeat. */
-export function applySource(
+export function applyMemory(
   log: LogWriter,
-  { id, dbWrites }: NonNullable<RunEnd['source']>,
+  { id, dbWrites }: MemoryWrites,
   emissions: readonly NewEmission[],
 ): Remembered {
   const strategy = log.dedupeOf(id);

@@ -91,6 +91,21 @@ export function sourcesContract(harness: Harness): void {
       await assertOneErrorPerFailure(stage);
     });
 
+    it('is there for the steps of a workflow, until it is deleted', async () => {
+      await using stage = await Stage.open(harness);
+      const [workflow, other] = [await stage.workflow(), await stage.workflow()];
+      await run(stage, workflow, { dbWrites: { 'one.n': '1', 'two.n': '2' } });
+      await run(stage, other, { dbWrites: { 'one.n': '7' } });
+      await stage.end(await stage.started(workflow), failed('Boom', { dbWrites: { 'one.n': '3', 'two.n': null } }));
+      await run(stage, workflow, { dbWrites: {} });
+      deepEqual(await stage.store.readSourceDb(workflow.id), { 'one.n': '3' });
+      const under = await stage.started(workflow);
+      await stage.store.deleteWorkflow(workflow.ownerId, workflow.id);
+      await stage.end(under, succeeded({ dbWrites: { 'one.n': '4' } }), all());
+      deepEqual(await stage.store.readSourceDb(workflow.id), {});
+      deepEqual(await stage.store.readSourceDb(other.id), { 'one.n': '7' });
+    });
+
     it('takes nothing under a lost lease', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique' });

@@ -59,6 +59,31 @@ const after = (end: RunEnd, more: Partial<ClaimedRun> = {}): ClaimedRun =>
 const request = (body: string): string => `{"method":"POST","path":"/","body":${body}}`;
 const namesOf = (steps: readonly StepResult[]): string[] => steps.map(({ namespace }) => namespace);
 
+test('what steps wrote to their db is kept with every end but a cancelled one', () => {
+  const run = claimedRun(7);
+  const dbWrites = { 'one.n': '1', 'one.gone': null };
+  const memory = { id: run.runnable.id, dbWrites };
+  const cancelled = { ...NO_OUTCOME, dbWrites, end: { kind: 'cancelled' } } as const;
+  const ends = [
+    endOf(run, succeeded({ dbWrites }), NOW_MS),
+    endOf(run, waiting('delay', { steps: [step('one')], dbWrites }), NOW_MS),
+    endOf(run, failed({ dbWrites }), NOW_MS),
+    endOfAttempt(run, failed({ dbWrites }), { nowMs: NOW_MS, inMs: 30 }),
+    endOf(run, cancelled, NOW_MS),
+    endOf(run, succeeded({}), NOW_MS),
+  ];
+  assert.deepEqual(
+    ends.map((end) => end.memory),
+    [memory, memory, memory, memory, null, null],
+  );
+  const source = claimedRun(8, { runnable: { ...runnable, id: 'dc_1' } });
+  const ofSource = [succeeded({ dbWrites }), failed({ dbWrites })].map((outcome) => endOf(source, outcome, NOW_MS));
+  assert.deepEqual(
+    ofSource.map((end) => end.memory),
+    [{ id: 'dc_1', dbWrites }, null],
+  );
+});
+
 test('what was sent takes effect when the wait begins', () => {
   const outcome = waiting('suspend', {
     steps: [step('one')],
@@ -67,7 +92,7 @@ test('what was sent takes effect when the wait begins', () => {
     logs: [line('x')],
   });
   const end = endOf(claimedRun(7), outcome, NOW_MS);
-  assert.deepEqual([end.state, end.fault, end.source, end.summary], ['waiting', null, null, 's']);
+  assert.deepEqual([end.state, end.fault, end.memory, end.summary], ['waiting', null, null, 's']);
   assert.deepEqual([end.wait?.kind, end.wait?.dueAtMs, end.wait?.waits], ['suspend', NOW_MS + 1000, 1]);
   assert.deepEqual(
     end.emissions.map(({ name }) => name),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { codeValue, givenValue, type PropDefinitions } from '../../../domain/props.ts';
 import type { PropsInput } from '../../runner.ts';
 import { httpRequest } from '../api/request-prop.ts';
-import type { SourceDb } from '../api/source-db.ts';
+import type { ServiceDb } from '../api/service-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import { type AppLike, allDefinitions, type Callable, isApp, isSameApp, type LiveDefinition } from './definitions.ts';
 
@@ -24,12 +24,12 @@ export interface Component extends AppLike {
   readonly run?: Callable;
 }
 
-/** What a component's `this` gives access to. Absent members do not exist there: a step has no db, for one. */
+/** What a component's `this` gives access to. Absent members do not exist there: a step has no endpoints, for one. */
 export interface ComponentBindings {
   readonly respond: (answer: unknown) => Promise<void>;
   readonly props?: PropsInput;
   readonly endpoints?: Readonly<Record<string, string>>;
-  readonly db?: SourceDb;
+  readonly db?: ServiceDb;
   /** Returns the API of the data store with this id. */
   readonly dataStore?: (id: string) => object;
   readonly emit?: (event: unknown, metadata?: unknown) => void;
@@ -201,6 +201,6 @@ export function previousDefinitions(component: Component, additional: PropDefini
 }
 
 const noDb = (): never => {
-  throw new ConfigurationError('$.service.db is available in sources, not in workflow steps');
+  throw new ConfigurationError("$.service.db is there for code that names it in its props as the text '$.service.db'");
 };
 const NO_DB = { get: noDb, set: noDb };

@@ -4,7 +4,7 @@ import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
 import type { ComponentQuery } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
 import type { PendingRequests } from '../api/pending-requests.ts';
-import { sourceDb } from '../api/source-db.ts';
+import { DbBudget, serviceDb } from '../api/service-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { ChildLimits } from '../protocol.ts';
 import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
@@ -29,7 +29,7 @@ export async function answerQuery(
       props: { ...query.props, additionalProps },
       respond: async () => undefined,
       endpoints: query.endpoints,
-      db: sourceDb(query.db ?? {}, new Map(), limits),
+      db: serviceDb(query.db ?? {}, new Map(), new DbBudget(limits)),
       dataStore: (id) => dataStore(id, requests, limits),
       emit: () => undefined,
     });

@@ -5,7 +5,7 @@ import { memberOf } from '../../../domain/json-member.ts';
 import type { Hook, SourceInput } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
 import type { EmitMetadata } from '../api/outbox.ts';
-import { sourceDb } from '../api/source-db.ts';
+import { serviceDb } from '../api/service-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { StepRun } from '../step-run.ts';
 import { bindComponent, type Component, type ComponentBindings } from './component.ts';
@@ -21,7 +21,7 @@ export async function runSource(step: StepRun, input: SourceInput): Promise<void
   const bindings: ComponentBindings = {
     props: input,
     endpoints: input.endpoints,
-    db: sourceDb(input.db, run.dbWrites, run.program.limits),
+    db: serviceDb(input.db, run.dbWrites, run.dbBudget),
     respond: (answer) => step.respondAtOnce(answer),
     dataStore: (id) => dataStore(id, run.requests, run.program.limits),
     emit: (event, metadata) => {

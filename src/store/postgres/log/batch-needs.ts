@@ -19,7 +19,8 @@ export class Needs {
   readonly #leases = new Set<string>();
   readonly keys = new Map<string, Idempotency>();
   readonly ticks: Tick[] = [];
-  readonly sources = new Set<string>();
+  /** Of sources and workflows. */
+  readonly memories = new Set<string>();
   overDigests = false;
   dueLater = false;
   expired = false;

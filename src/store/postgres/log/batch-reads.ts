@@ -77,7 +77,7 @@ export class Reads {
       this.#readReturns(needs.returns),
       this.#readAttempts(needs.attempts),
       this.#fire(needs.ticks),
-      this.#readMemory(needs.sources),
+      this.#readMemories(needs.memories),
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
       needs.expired && this.#readExpired(),
@@ -218,15 +218,15 @@ export class Reads {
     }
   }
 
-  /** Reads what sources remember. A source runs once at a time, so no other transaction changes it. */
-  async #readMemory(sources: ReadonlySet<string>): Promise<void> {
-    if (sources.size === 0) return;
-    const ids = arrayLiteral([...sources]);
+  /** Reads what sources remember. A source runs once at a time, so no other transaction changes which ids it has seen. */
+  async #readMemories(runnables: ReadonlySet<string>): Promise<void> {
+    if (runnables.size === 0) return;
+    const ids = arrayLiteral([...runnables]);
     const [strategies, items] = await Promise.all([
       this.#tx.query('SELECT id, dedupe FROM runnables WHERE id = ANY($1::text[])', ids),
       this.#tx.query('SELECT source_id, item_id FROM dedupe WHERE source_id = ANY($1::text[]) ORDER BY entry', ids),
     ]);
-    for (const id of sources) this.itemIds.set(id, []);
+    for (const id of runnables) this.itemIds.set(id, []);
     for (const row of strategies) this.strategies.set(text(row, 'id'), textOrNull<Dedupe>(row, 'dedupe'));
     for (const row of items) this.itemIds.get(text(row, 'source_id'))?.push(text(row, 'item_id'));
   }

@@ -41,10 +41,10 @@ export function logVerbs(core: LogCore): LogVerbs {
       batch.write(
         {
           needs: (needs) => {
-            const { lease, source } = end;
+            const { lease, memory } = end;
             if (end.state === 'queued' || end.state === 'waiting') needs.returnRun(lease);
             else needs.endRun(lease);
-            if (source) needs.sources.add(source.id);
+            if (memory) needs.memories.add(memory.id);
             for (const { ownerId } of end.emissions) needs.owners.add(ownerId);
           },
           plan: (planner) => finishRun(new PlannedLogWriter(planner, admission), end),
