@@ -7,29 +7,29 @@ import { createSeal, type Seal } from '../seal/seal.ts';
 import { openSealKey, SEAL_KEY, type SecretKey, SecretKeyRefused } from '../seal/seal-key.ts';
 import { ROWS_PER_STEP, SEALED_COLUMNS } from '../seal/sealed-columns.ts';
 import { openBody } from '../seal/sealed-requests.ts';
-import { type Ask, countIn, type Finding } from './checks.ts';
+import { countIn, type Finding, type ReadRows } from './checks.ts';
 
 /** Requests may be long. */
 const REQUESTS_PER_STEP = 16;
 
-export async function findSealed(ask: Ask, keys: readonly SecretKey[]): Promise<Finding[]> {
-  const [row] = await ask(`SELECT value FROM meta WHERE name = '${SEAL_KEY}'`);
+export async function findSealed(read: ReadRows, keys: readonly SecretKey[]): Promise<Finding[]> {
+  const [row] = await read(`SELECT value FROM meta WHERE name = '${SEAL_KEY}'`);
   try {
     const { key } = openSealKey(row ? text(row, 'value') : null, keys);
     const seal = createSeal(key);
-    return [...(await findUnreadable(ask, seal)), ...(await findUnreadableRequests(ask, seal))];
+    return [...(await findUnreadable(read, seal)), ...(await findUnreadableRequests(read, seal))];
   } catch (error) {
     if (!(error instanceof SecretKeyRefused)) throw error;
-    return [{ check: 'secret_key', detail: error.message, count: await countSealed(ask) }];
+    return [{ check: 'secret_key', detail: error.message, count: await countSealed(read) }];
   }
 }
 
-async function findUnreadable(ask: Ask, seal: Seal): Promise<Finding[]> {
+async function findUnreadable(read: ReadRows, seal: Seal): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { table, column, place } of SEALED_COLUMNS) {
     const unreadable: string[] = [];
     for (let after = ''; ; ) {
-      const rows = await ask(
+      const rows = await read(
         `SELECT id, ${column} AS sealed FROM ${table} WHERE id > '${after}' AND ${column} LIKE 'sealed%'
           ORDER BY id LIMIT ${ROWS_PER_STEP}`,
       );
@@ -47,10 +47,10 @@ async function findUnreadable(ask: Ask, seal: Seal): Promise<Finding[]> {
   return findings;
 }
 
-async function findUnreadableRequests(ask: Ask, seal: Seal): Promise<Finding[]> {
+async function findUnreadableRequests(read: ReadRows, seal: Seal): Promise<Finding[]> {
   const unreadable: number[] = [];
   for (let after = 0; ; ) {
-    const rows = await ask(
+    const rows = await read(
       `SELECT entry, body FROM emissions WHERE entry > ${after} AND name = '${HTTP}' ORDER BY entry LIMIT ${REQUESTS_PER_STEP}`,
     );
     for (const row of rows) {
@@ -76,10 +76,10 @@ function opens(open: () => unknown): boolean {
   }
 }
 
-async function countSealed(ask: Ask): Promise<number> {
+async function countSealed(read: ReadRows): Promise<number> {
   const parts = SEALED_COLUMNS.map(
     ({ table, column }) => `(SELECT count(*) FROM ${table} WHERE ${column} LIKE 'sealed%')`,
   );
   parts.push(`(SELECT count(*) FROM emissions WHERE name = '${HTTP}')`);
-  return countIn(await ask(`SELECT CAST(${parts.join(' + ')} AS bigint) AS n`));
+  return countIn(await read(`SELECT CAST(${parts.join(' + ')} AS bigint) AS n`));
 }

@@ -39,7 +39,7 @@ export interface Report {
 }
 
 /** Reads rows from the snapshot. */
-export type Ask = (sql: string) => Promise<Row[]>;
+export type ReadRows = (sql: string) => Promise<Row[]>;
 
 /**
  * A fact of the ledger that no list shows: errors without a failed run or exhausted delivery. They come from deliveries that
@@ -58,7 +58,8 @@ export const OPEN_FACTS: ReadonlySet<string> = new Set([
   'deliveries.held',
 ]);
 
-const FACTS: readonly string[] = [
+/** The facts of the ledger that records show. */
+export const FACTS: readonly string[] = [
   'emissions',
   'errors',
   ...RUN_STATES.map((state) => `runs.${state}`),
@@ -67,12 +68,15 @@ const FACTS: readonly string[] = [
 
 const LEDGER = 'SELECT owner_id, fact, CAST(sum(n) AS bigint) AS n FROM ledger GROUP BY owner_id, fact';
 
-const ROWS = [
-  "SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM all_runs GROUP BY owner_id, state",
-  "SELECT owner_id, 'deliveries.' || state AS fact, count(*) AS n FROM all_deliveries GROUP BY owner_id, state",
+/** Returns statements that count the rows of each fact, in these tables or views. */
+export const countsOfRows = (runs: string, deliveries: string): readonly string[] => [
+  `SELECT owner_id, 'runs.' || state AS fact, count(*) AS n FROM ${runs} GROUP BY owner_id, state`,
+  `SELECT owner_id, 'deliveries.' || state AS fact, count(*) AS n FROM ${deliveries} GROUP BY owner_id, state`,
   "SELECT owner_id, 'emissions' AS fact, count(*) AS n FROM emissions GROUP BY owner_id",
   `SELECT owner_id, 'errors' AS fact, count(*) AS n FROM emissions WHERE name = '${ERRORS}' GROUP BY owner_id`,
 ];
+
+const ROWS = countsOfRows('all_runs', 'all_deliveries');
 
 /**
  * The oldest event that nothing protects from retention. Retention deletes by age, so it has not deleted anything younger: a
@@ -248,13 +252,16 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Runs the checks of both backends. `more`: the checks of one. */
-export async function checkRows(ask: Ask, of: { schema: number; more?: () => Promise<Finding[]> }): Promise<Report> {
-  const ledger = await factsOf(ask, [LEDGER]);
-  const rows = await factsOf(ask, ROWS);
-  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(ask, RULES)), ...((await of.more?.()) ?? [])];
+export async function checkRows(
+  read: ReadRows,
+  of: { schema: number; more?: () => Promise<Finding[]> },
+): Promise<Report> {
+  const ledger = await factsOf(read, [LEDGER]);
+  const rows = await factsOf(read, ROWS);
+  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(read, RULES)), ...((await of.more?.()) ?? [])];
   const figures = {
-    owners: await countOf(ask, 'owners'),
-    attempts: await countOf(ask, 'attempts'),
+    owners: await countOf(read, 'owners'),
+    attempts: await countOf(read, 'attempts'),
     accepted: totals(ledger),
     kept: totals(rows),
   };
@@ -262,14 +269,14 @@ export async function checkRows(ask: Ask, of: { schema: number; more?: () => Pro
 }
 
 /** Returns the numbers of rows by fact. */
-export async function countRows(ask: Ask): Promise<Figures> {
-  return totals(await factsOf(ask, ROWS));
+export async function countRows(read: ReadRows): Promise<Figures> {
+  return totals(await factsOf(read, ROWS));
 }
 
-export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Finding[]> {
+export async function findBroken(read: ReadRows, rules: readonly Rule[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { check, detail, broken, example, show = String } of rules) {
-    const rows = await ask(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
+    const rows = await read(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
     const count = countIn(rows);
     if (count === 0) continue;
     findings.push({ check, detail: `${detail}, e.g. ${show(rows[0]?.example as never)}`, count });
@@ -280,14 +287,19 @@ export async function findBroken(ask: Ask, rules: readonly Rule[]): Promise<Find
 /** Owner → fact → figure. */
 export type Facts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> {
+async function factsOf(read: ReadRows, statements: readonly string[]): Promise<Facts> {
+  let rows: readonly Row[] = [];
+  for (const sql of statements) rows = rows.concat(await read(sql));
+  return factsIn(rows);
+}
+
+/** Returns the figures of rows with `owner_id`, `fact` and `n`. */
+export function factsIn(rows: readonly Row[]): Map<string, Map<string, number>> {
   const owners = new Map<string, Map<string, number>>();
-  for (const sql of statements) {
-    for (const row of await ask(sql)) {
-      const facts = owners.get(text(row, 'owner_id')) ?? new Map<string, number>();
-      owners.set(text(row, 'owner_id'), facts);
-      facts.set(text(row, 'fact'), number(row, 'n'));
-    }
+  for (const row of rows) {
+    const facts = owners.get(text(row, 'owner_id')) ?? new Map<string, number>();
+    owners.set(text(row, 'owner_id'), facts);
+    facts.set(text(row, 'fact'), number(row, 'n'));
   }
   return owners;
 }
@@ -296,15 +308,15 @@ async function factsOf(ask: Ask, statements: readonly string[]): Promise<Facts> 
 export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
   const findings: Finding[] = [];
   for (const ownerId of new Set([...ledger.keys(), ...rows.keys()])) {
-    const [told, kept] = [ledger.get(ownerId), rows.get(ownerId)];
-    for (const fact of new Set([...(told?.keys() ?? []), ...(kept?.keys() ?? [])])) {
-      const [n, found] = [told?.get(fact) ?? 0, kept?.get(fact) ?? 0];
+    const [counted, kept] = [ledger.get(ownerId), rows.get(ownerId)];
+    for (const fact of new Set([...(counted?.keys() ?? []), ...(kept?.keys() ?? [])])) {
+      const [n, found] = [counted?.get(fact) ?? 0, kept?.get(fact) ?? 0];
       const detail = `${fact} of ${ownerId}: ${n} in the ledger, ${found} rows`;
       if (OPEN_FACTS.has(fact) && n !== found)
         findings.push({ check: 'ledger_open', detail, count: Math.abs(n - found) });
       if (!OPEN_FACTS.has(fact) && n < found) findings.push({ check: 'ledger_below_rows', detail, count: found - n });
     }
-    const [errors, failures] = [told?.get('errors') ?? 0, failuresOf(told)];
+    const [errors, failures] = [counted?.get('errors') ?? 0, failuresOf(counted)];
     if (errors === failures) continue;
     const detail = `${ownerId}: ${errors} errors in the ledger, but ${failures} failed runs, exhausted deliveries and further errors`;
     findings.push({ check: 'ledger_errors', detail, count: Math.abs(errors - failures) });
@@ -313,9 +325,9 @@ export function judgeLedger(ledger: Facts, rows: Facts): Finding[] {
 }
 
 /** Returns the number of failures; each has emitted one error. */
-function failuresOf(told: ReadonlyMap<string, number> | undefined): number {
+function failuresOf(counted: ReadonlyMap<string, number> | undefined): number {
   const facts = ['runs.failed', 'deliveries.exhausted', FURTHER_ERRORS];
-  return facts.reduce((sum, fact) => sum + (told?.get(fact) ?? 0), 0);
+  return facts.reduce((sum, fact) => sum + (counted?.get(fact) ?? 0), 0);
 }
 
 function totals(owners: Facts): Figures {
@@ -326,8 +338,8 @@ function totals(owners: Facts): Figures {
   return Object.fromEntries(sums);
 }
 
-async function countOf(ask: Ask, table: string): Promise<number> {
-  return countIn(await ask(`SELECT count(*) AS n FROM ${table}`));
+async function countOf(read: ReadRows, table: string): Promise<number> {
+  return countIn(await read(`SELECT count(*) AS n FROM ${table}`));
 }
 
 /** Returns the `n` of the only row. */

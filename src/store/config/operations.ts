@@ -7,14 +7,11 @@ import { toOperation } from '../rows/operation-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { stepOperation } from './operation-steps.ts';
 import { readPage } from './pages.ts';
-import { differs, FOR_UPDATE, raw, type Sql, sql } from './sql.ts';
+import { FOR_KEY_SHARE, FOR_UPDATE, raw, type Sql, sql } from './sql.ts';
 import { get, send } from './steps.ts';
 
 const FROM = raw('operations AS o');
 const COLUMNS = raw('o.*, (SELECT w.active FROM webhooks AS w WHERE w.id = o.webhook_id) AS is_active');
-
-/** Keeps the webhook from being deleted meanwhile: its deletion finds this operation, and cancels it. */
-const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT ${COLUMNS} FROM ${FROM} WHERE o.id = ${id} AND o.owner_id = ${ownerId}`;
@@ -26,6 +23,7 @@ export function operationVerbs({ database }: ConfigCore): OperationStore {
     createOperation: (made) =>
       database.write(function* (w) {
         const { webhookId, ownerId, createdAtMs } = made;
+        // The webhook's deletion waits, finds this operation, and cancels it.
         const webhook = yield* get(sql`SELECT id FROM webhooks WHERE id = ${webhookId} AND owner_id = ${ownerId}
           ${FOR_KEY_SHARE}`);
         if (!webhook) return false;

@@ -5,10 +5,8 @@
 
 import { type SourceChange, type SourceChangeStore, toSourceChange } from '../contract/source-changes.ts';
 import type { ChangeMarks, ConfigCore, Writing } from './config-database.ts';
-import { differs, isNotAmong, type Sql, sql } from './sql.ts';
+import { FOR_KEY_SHARE, isNotAmong, type Sql, sql } from './sql.ts';
 import { all, get, type Steps } from './steps.ts';
-
-const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 
 /** Returns a condition on a mark: this process made it. */
 export const isOurs = ({ column, self }: ChangeMarks): Sql => sql`${column} = ${self()}`;
@@ -58,9 +56,9 @@ type Which = Omit<SourceChange, 'kind'>;
 
 /** Counts runs of hooks from now on. Returns false when the change is not this process's. */
 export function* goOnChanging(w: Writing, marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
-  const held = yield* get(sql`UPDATE source_changes SET since_ms = ${w.now}
+  const updated = yield* get(sql`UPDATE source_changes SET since_ms = ${w.now}
     WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
-  return held !== undefined;
+  return updated !== undefined;
 }
 
 /** Deletes the mark. Returns false when the change is not this process's. */

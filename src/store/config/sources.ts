@@ -24,8 +24,8 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       database.writeListener(write.source, function* (w) {
         const { id: sourceId, ownerId } = write.source;
         const which = { ownerId, sourceId };
-        const isHeld = write.goesOn ? yield* goOnChanging(w, marks, which) : yield* endChange(marks, which);
-        return isHeld && (yield* updateRunnable(w, { ...write, record: write.source, seal }));
+        const isOwn = write.goesOn ? yield* goOnChanging(w, marks, which) : yield* endChange(marks, which);
+        return isOwn && (yield* updateRunnable(w, { ...write, record: write.source, seal }));
       }),
 
     deleteSource: async (ownerId, id) => {

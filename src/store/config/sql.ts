@@ -69,6 +69,9 @@ export function differs(texts: Readonly<Record<DatabaseKind, string>>): Differin
 /** Locks the rows of a SELECT until the transaction is over. SQLite has one writer at a time. */
 export const FOR_UPDATE = differs({ sqlite: '', postgres: 'FOR UPDATE' });
 
+/** Keeps the rows of a SELECT from being deleted until the transaction is over. */
+export const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
+
 /** `column ${isAmong(texts)}`. The list is one parameter: its length does not change the statement. */
 export function isAmong(texts: readonly string[]): Sql {
   const open = differs({ sqlite: 'IN (SELECT value FROM json_each(', postgres: '= ANY (' });

@@ -9,12 +9,12 @@ import type { Row } from '../rows/rows.ts';
 import type { Sql } from './sql.ts';
 
 /** What a verb yields: statements whose rows it reads together, a statement without a result, or work of a backend. */
-export type Ask =
+export type VerbStep =
   | { readonly kind: 'rows'; readonly statements: readonly Sql[] }
   | { readonly kind: 'send'; readonly statement: Sql }
   | { readonly kind: 'work'; readonly work: () => unknown };
 
-export type Steps<T> = Generator<Ask, T, unknown>;
+export type Steps<T> = Generator<VerbStep, T, unknown>;
 
 /** Returns the rows of each statement, in one round trip. */
 export function* together(...statements: readonly Sql[]): Steps<readonly (readonly Row[])[]> {

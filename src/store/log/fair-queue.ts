@@ -29,7 +29,7 @@ export class FairQueue<T> {
   readonly #largeNext: Flows<T> = new Map();
   #size = 0;
   /** The last batch had no large verb although one waited. */
-  #isLargesTurn = false;
+  #isLargeDue = false;
   /** How many of the next batches are small. */
   #small = 0;
 
@@ -56,12 +56,12 @@ export class FairQueue<T> {
 
   /** Takes the next batch, at most `most` items; each is taken when it is read. */
   *next(most: number): Generator<T, void> {
-    if (this.#largeNext.size > 0 && (this.#isLargesTurn || this.#flows.size === 0)) {
-      this.#isLargesTurn = false;
+    if (this.#largeNext.size > 0 && (this.#isLargeDue || this.#flows.size === 0)) {
+      this.#isLargeDue = false;
       yield this.#take(this.#largeNext).item;
       return;
     }
-    this.#isLargesTurn = this.#largeNext.size > 0;
+    this.#isLargeDue = this.#largeNext.size > 0;
     if (this.#hasSmallFlow()) this.#small = BATCHES_BEHIND;
     else if (this.#small > 0) this.#small--;
     const bound = this.#small > 0 ? Math.min(most, this.#besideSmallFlows) : most;

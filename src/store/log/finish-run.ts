@@ -9,10 +9,8 @@ import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { Admission, Finished } from '../contract/store.ts';
 import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
+import { HANDED_OVER } from './round-robin.ts';
 import { applyMemory } from './source-memory.ts';
-
-/** Runs that take the slots of one that has ended: two, so that a queue shrinks also while new slots are free. */
-const HANDED_OVER = 2;
 
 /** Offers no slots: for verbs that only release. */
 export const NO_SLOTS: Admission = {

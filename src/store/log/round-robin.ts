@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.ts';
 
 const FIRST_ATTEMPTS = LIMITS.inFlightPerWebhook - 1;
 
-/** Deliveries that the end of an attempt claims: two, so that a queue shrinks also while slots are free. */
+/** Runs or deliveries that the end of one claims: two, so that a queue shrinks also while slots are free. */
 export const HANDED_OVER = 2;
 
 export interface Served {
@@ -81,37 +81,37 @@ export interface ClaimSource<L> {
   readonly isTired: boolean;
 }
 
-export interface GrantedInTurn<L> {
+export interface GrantedRound<L> {
   /** The listeners served, in order. */
   readonly served: ReadonlySet<L>;
   /** Some listeners were not looked at, although the limit was not reached. */
   readonly isCut: boolean;
 }
 
-export function grantInTurn<L>(source: ClaimSource<L>, turns: RetryShare, limit: number): GrantedInTurn<L> {
+export function grantRound<L>(source: ClaimSource<L>, share: RetryShare, limit: number): GrantedRound<L> {
   const served = new Set<L>();
   let left = limit;
   const grantRetry = (): void => {
     if (source.takeRetry()) {
-      turns.retryWent();
+      share.retryWent();
       left--;
-    } else turns.noneWent(source.hasRetries);
+    } else share.noneWent(source.hasRetries);
   };
-  if (left > 0 && turns.isOwed) grantRetry();
+  if (left > 0 && share.isOwed) grantRetry();
   for (const phase of ['pending', 'retrying'] as const) {
     for (let round = source.ready(phase), isOver = false; !isOver; ) {
       const again: L[] = [];
       for (const listener of round) {
         if (left > 0 && source.isTired) return { served, isCut: true };
-        if (left > 0 && phase === 'pending' && turns.isDue) grantRetry();
+        if (left > 0 && phase === 'pending' && share.isDue) grantRetry();
         if (left === 0) return { served, isCut: false };
         const taken = source.take(listener, phase);
         if (taken === null) continue;
         left--;
         served.add(listener);
         again.push(listener);
-        if (taken === 'pending') turns.firstWent(source.hasRetries);
-        else turns.retryWent();
+        if (taken === 'pending') share.firstWent(source.hasRetries);
+        else share.retryWent();
       }
       isOver = again.length === 0;
       round = again;

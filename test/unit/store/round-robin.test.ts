@@ -7,7 +7,7 @@ import { LIMITS } from '../../../src/domain/limits.ts';
 import {
   type ClaimSource,
   firstsAfter,
-  grantInTurn,
+  grantRound,
   RetryShare,
   retriesOf,
 } from '../../../src/store/log/round-robin.ts';
@@ -51,7 +51,7 @@ class Due implements ClaimSource<string> {
 }
 
 const claim = (due: Due, limit: number, turns = new RetryShare()): string => {
-  grantInTurn(due, turns, limit);
+  grantRound(due, turns, limit);
   return due.taken.splice(0).join(' ');
 };
 
@@ -101,8 +101,8 @@ test('the share of one listener counts for all', () => {
 test('a claim that looked at enough is cut', () => {
   const due = new Due({ a: [1, 0] });
   due.isTired = true;
-  deepEqual(grantInTurn(due, new RetryShare(), 1), { served: new Set(), isCut: true });
-  deepEqual(grantInTurn(due, new RetryShare(), 0), { served: new Set(), isCut: false });
+  deepEqual(grantRound(due, new RetryShare(), 1), { served: new Set(), isCut: true });
+  deepEqual(grantRound(due, new RetryShare(), 0), { served: new Set(), isCut: false });
 });
 
 test('a listener has its retry behind so many first attempts', () => {

@@ -52,12 +52,12 @@ export async function claimRuns(
       dropAll(taken, admission);
       taken = undefined;
       const { found, nowMs, nextReadyAtMs } = await candidates(core, tx);
-      const wanted = grantInTurn(found, limit, admission);
+      const wanted = grantRuns(found, limit, admission);
       dropAll(wanted, admission);
       const early = found.filter(({ room }) => room === 0).map(({ runnable }) => runnable);
       const asked = [...wanted.granted.keys(), ...early];
       const { locked, queues } = await lockQueues(core, tx, { runnables: asked, nowMs });
-      const granted = grantInTurn(locked, limit, admission);
+      const granted = grantRuns(locked, limit, admission);
       taken = granted;
       const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || queues.size < asked.length;
       const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, queues, nowMs, admission });
@@ -139,7 +139,7 @@ function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): 
 }
 
 /** Grants slots round robin, by owner first, until no workflow or source may start more or the limit is reached. */
-function grantInTurn(found: readonly Candidate[], limit: number, admission: Admission): Taken {
+function grantRuns(found: readonly Candidate[], limit: number, admission: Admission): Taken {
   const granted = new Map<Runnable, number>();
   let isMoreWaiting = false;
   let rest = limit;
@@ -221,7 +221,7 @@ async function lockQueues(
     arrayLiteral(runnables.map(({ id }) => id)),
   );
   const byId = new Map(rows.map((row) => [text(row, 'listener_id'), row]));
-  const inTurn = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
-  const locked = inTurn.map((row) => toCandidate(row, { nowMs, seal }));
+  const inOrder = runnables.map(({ id }) => byId.get(id)).filter((row) => row !== undefined);
+  const locked = inOrder.map((row) => toCandidate(row, { nowMs, seal }));
   return { locked, queues: new Map(locked.map(({ queue }) => [queue.listenerId, queue])) };
 }

@@ -249,7 +249,7 @@ async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): 
     queue.listenerId,
     planner.nowMs,
   );
-  const held = await tx.query(
+  const moved = await tx.query(
     `WITH waiting AS (SELECT delivery, state FROM open_deliveries
         WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying')),
       moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
@@ -259,7 +259,7 @@ async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): 
     queue.ownerId,
     queue.listenerId,
   );
-  for (const row of held) {
+  for (const row of moved) {
     const n = number(row, 'n');
     planner.ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: 'held', n });
     queue.change({ waiting: -n }, planner.core.node.id);

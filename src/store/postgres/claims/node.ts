@@ -171,9 +171,9 @@ export class Node {
   async #register(): Promise<void> {
     const { pool, clock, name, version } = this.#options;
     const askedAt = clock.asks();
-    const told = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
-    if (!told) throw new StoreUnavailable('the database returned no time');
-    const nowMs = clock.heard(number(told, 'now_ms'), askedAt);
+    const clockRow = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
+    if (!clockRow) throw new StoreUnavailable('the database returned no time');
+    const nowMs = clock.heard(number(clockRow, 'now_ms'), askedAt);
     await pool.write(
       'UPDATE nodes SET gone_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms < $1::bigint - $2::bigint',
       nowMs,

@@ -4,7 +4,7 @@
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
-import { type ClaimSource, grantInTurn, type RetryShare } from '../../log/round-robin.ts';
+import { type ClaimSource, grantRound, type RetryShare } from '../../log/round-robin.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { RetryShares } from './retry-shares.ts';
 
@@ -48,7 +48,7 @@ export function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: st
 export function grant(found: readonly Candidate[], granting: Granting): Taken {
   const granter = new Granter(found, granting);
   const retries = granting.retryShares.retries.copy();
-  const { served } = grantInTurn(granter, retries, granting.limit);
+  const { served } = grantRound(granter, retries, granting.limit);
   return { granted: granter.granted, served, isMoreWaiting: granter.isMoreWaiting, retries };
 }
 
@@ -81,7 +81,7 @@ class Granter implements ClaimSource<Candidate> {
       this.#refused.add(candidate);
       return null;
     }
-    const taken = this.#isTurnOfRetry(grant) ? 'retrying' : phase;
+    const taken = this.#isRetryNext(grant) ? 'retrying' : phase;
     grant.counts[taken]++;
     this.granted.set(candidate, grant);
     return taken;
@@ -101,7 +101,7 @@ class Granter implements ClaimSource<Candidate> {
     });
   }
 
-  #isTurnOfRetry({ candidate, counts }: Grant): boolean {
+  #isRetryNext({ candidate, counts }: Grant): boolean {
     if (counts.retrying >= candidate.due.retrying) return false;
     return this.#retryShares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
   }

@@ -9,7 +9,7 @@ import type {
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
-import type { Ask, Steps } from '../../config/steps.ts';
+import type { Steps, VerbStep } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
 import { text } from '../../rows/cells.ts';
 import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
@@ -19,7 +19,7 @@ import type { TransactionConnection, Tx } from '../connection/transaction-connec
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { Ledger } from '../log/ledger.ts';
-import { Lookup } from '../log/lookup.ts';
+import { RecordFinder } from '../log/record-finder.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
 import { type ConfigWriting, configWrite, lockOwner, queueWrite } from './config-write.ts';
 import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
@@ -59,12 +59,12 @@ export function configDatabase(core: Core): ConfigDatabase {
     planned: (statement) => sent(statement, (text, values) => pool.planned(text, ...values)),
     write: (verb) => write(config, verb),
     writeData: (verb) => write(data, verb),
-    writeRouting: (ownerId, verb) => toldOf(core, (inTx) => configWrite(core, ownerId, inTx), verb),
+    writeRouting: (ownerId, verb) => writeAndNotify(core, (inTx) => configWrite(core, ownerId, inTx), verb),
     writeListener: ({ ownerId, id, hasOperations = false }, verb) => {
       const before = (tx: Tx): void => {
         if (hasOperations) lockOperations(tx, id);
       };
-      return toldOf(core, (inTx) => queueWrite(core, { ownerId, id, before }, inTx), verb);
+      return writeAndNotify(core, (inTx) => queueWrite(core, { ownerId, id, before }, inTx), verb);
     },
     writeLocked: (ownerId, verb) => write(config, verb, (tx) => lockOwner(tx, ownerId)),
     // Like a read, it is tried again after a broken connection.
@@ -99,14 +99,14 @@ const WAITING_RUNS: readonly MeasuredPart[] = [
 ];
 
 function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
-  const keys = new Lookup(async (hashes) => {
+  const keys = new RecordFinder(async (hashes) => {
     const rows = await pool.all(
       'SELECT * FROM api_keys WHERE hash = ANY($1::text[]) AND revoked_at_ms IS NULL',
       arrayLiteral(hashes),
     );
     return new Map(rows.map((row) => [text(row, 'hash'), toApiKey(row)]));
   });
-  const triggers = new Lookup(async (secretParts) => {
+  const triggers = new RecordFinder(async (secretParts) => {
     const rows = await pool.all(
       `SELECT t.* FROM triggers AS t JOIN runnables AS r ON r.id = t.runnable_id
         WHERE t.key = ANY($1::text[]) AND r.active`,
@@ -120,7 +120,7 @@ function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
 type InTransaction = <T>(verb: (w: ConfigWriting) => Promise<T>) => Promise<T>;
 
 /** Writes, and then notifies the other nodes of the verb's effects. */
-async function toldOf<T>(core: Core, write: InTransaction, verb: Verb<T>): Promise<T> {
+async function writeAndNotify<T>(core: Core, write: InTransaction, verb: Verb<T>): Promise<T> {
   let channels: ReadonlySet<Channel> = new Set();
   const value = await write((w) => {
     const effects = new Effects(core, w, sql`CAST (${w.nowMs} AS BIGINT)`);
@@ -185,15 +185,17 @@ function sent<T>(statement: Sql, send: (text: string, values: Value[]) => Promis
 export async function runSteps<T>(tx: Tx, steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
-    const { value: ask } = step;
-    if (ask.kind === 'send') void query(tx, ask.statement);
-    step = steps.next(ask.kind === 'send' ? undefined : await answer(tx, ask));
+    const { value: wanted } = step;
+    if (wanted.kind === 'send') void query(tx, wanted.statement);
+    step = steps.next(wanted.kind === 'send' ? undefined : await answer(tx, wanted));
   }
   return step.value;
 }
 
-function answer(tx: Tx, ask: Exclude<Ask, { kind: 'send' }>): unknown {
-  return ask.kind === 'work' ? ask.work() : Promise.all(ask.statements.map((statement) => query(tx, statement)));
+function answer(tx: Tx, wanted: Exclude<VerbStep, { kind: 'send' }>): unknown {
+  return wanted.kind === 'work'
+    ? wanted.work()
+    : Promise.all(wanted.statements.map((statement) => query(tx, statement)));
 }
 
 function query(tx: Tx, statement: Sql): Promise<Row[]> {

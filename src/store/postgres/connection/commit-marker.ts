@@ -21,7 +21,7 @@ export const FORGET = "DELETE FROM commit_markers WHERE at < now() - interval '1
 const NEVER_GIVEN = '22023';
 
 /** Runs one statement outside of a transaction. */
-export type Ask = (sql: string, ...values: Value[]) => Promise<Row[]>;
+export type RunStatement = (sql: string, ...values: Value[]) => Promise<Row[]>;
 
 export type Outcome = 'committed' | 'aborted' | 'unknown';
 
@@ -42,18 +42,18 @@ export class CommitMarkers {
   }
 
   /** Returns the outcome of a transaction. `xid`: undefined when it was lost, too; then it is unknown whether it is over. */
-  async outcomeOf(ask: Ask, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+  async outcomeOf(run: RunStatement, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
     // The order matters: a transaction that is over now has stored its mark, or never will.
-    const isOver = of.xid !== undefined && (await isTransactionOver(ask, of.xid));
-    const [row] = await ask(READ, this.#connection);
+    const isOver = of.xid !== undefined && (await isTransactionOver(run, of.xid));
+    const [row] = await run(READ, this.#connection);
     if (row?.n === of.mark) return 'committed';
     return isOver ? 'aborted' : 'unknown';
   }
 }
 
-async function isTransactionOver(ask: Ask, xid: string): Promise<boolean> {
+async function isTransactionOver(run: RunStatement, xid: string): Promise<boolean> {
   try {
-    const [row] = await ask('SELECT pg_xact_status($1::text::xid8) AS status', xid);
+    const [row] = await run('SELECT pg_xact_status($1::text::xid8) AS status', xid);
     return row?.status !== 'in progress';
   } catch (error) {
     if ((error as { code?: unknown }).code === NEVER_GIVEN) return true;

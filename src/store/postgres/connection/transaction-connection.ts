@@ -4,7 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { type Ask, CommitMarkers, type Outcome } from './commit-marker.ts';
+import { CommitMarkers, type Outcome, type RunStatement } from './commit-marker.ts';
 import {
   ANSWER_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -167,8 +167,8 @@ export class TransactionConnection {
     try {
       const connection = await this.#connect();
       const silence = setTimeout(() => connection.breakOff(), CONNECT_TIMEOUT_MS);
-      const ask: Ask = (sql, ...values) => connection.query(sql, values);
-      return await marks.outcomeOf(ask, of).finally(() => clearTimeout(silence));
+      const run: RunStatement = (sql, ...values) => connection.query(sql, values);
+      return await marks.outcomeOf(run, of).finally(() => clearTimeout(silence));
     } catch {
       this.#drop();
       return 'unknown';

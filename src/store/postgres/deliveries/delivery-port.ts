@@ -31,8 +31,8 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   }
 
   expiredDeliveries(): readonly Leased[] {
-    const lost = this.#planner.expired('deliveries');
-    return lost.map((row) => toLeased(this.#planner, row, number(row, 'fence')));
+    const expired = this.#planner.expired('deliveries');
+    return expired.map((row) => toLeased(this.#planner, row, number(row, 'fence')));
   }
 
   webhook(queue: ListenerQueue): Webhook | undefined {

@@ -3,10 +3,10 @@
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { findSealed } from '../../check/check-secrets.ts';
 import {
-  type Ask,
   checkRows,
   type Finding,
   findBroken,
+  type ReadRows,
   type Report,
   type Rule,
   showDelivery,
@@ -141,7 +141,7 @@ export function queuesAsRows(listeners: string | null = null): string {
 
 const QUEUES = queuesAsRows();
 
-const LINE_RULES: readonly Rule[] = [
+const QUEUE_RULES: readonly Rule[] = [
   {
     check: 'line_waiting',
     detail: 'queues whose count of waiting rows is wrong',
@@ -173,31 +173,31 @@ export async function checkPostgres(url: string, keys: readonly SecretKey[] = []
   const session = await Session.open({ url, name: 'errand store check' });
   try {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const ask: Ask = (sql) => session.query(sql);
-    await refuseOtherSchema(ask);
+    const read: ReadRows = (sql) => session.query(sql);
+    await refuseOtherSchema(read);
     const more = async (): Promise<Finding[]> => [
-      ...(await findBroken(ask, [...RULES, ...LINE_RULES])),
-      ...(await findMove(ask)),
-      ...(await findSealed(ask, keys)),
+      ...(await findBroken(read, [...RULES, ...QUEUE_RULES])),
+      ...(await findMove(read)),
+      ...(await findSealed(read, keys)),
     ];
-    return await checkRows(ask, { schema: SCHEMA_VERSION, more });
+    return await checkRows(read, { schema: SCHEMA_VERSION, more });
   } finally {
     await session.close();
   }
 }
 
-async function refuseOtherSchema(ask: Ask): Promise<void> {
-  const [there] = await ask("SELECT to_regclass('errand_schema') IS NOT NULL AS is_there");
+async function refuseOtherSchema(read: ReadRows): Promise<void> {
+  const [there] = await read("SELECT to_regclass('errand_schema') IS NOT NULL AS is_there");
   if (there?.is_there !== true) throw new StoreUnavailable('there is no store in this database');
-  const [row] = await ask('SELECT max(version) AS version FROM errand_schema');
+  const [row] = await read('SELECT max(version) AS version FROM errand_schema');
   if (row?.version === SCHEMA_VERSION) return;
   throw new StoreUnavailable(
     `the database has schema ${row?.version}, and this program needs ${SCHEMA_VERSION}: start the server of that version`,
   );
 }
 
-async function findMove(ask: Ask): Promise<Finding[]> {
-  const rows = await ask(MOVE_UNDER_WAY);
+async function findMove(read: ReadRows): Promise<Finding[]> {
+  const rows = await read(MOVE_UNDER_WAY);
   const detail = 'a move into this database is not finished: call errand store move again';
   return rows.length === 0 ? [] : [{ check: 'move_under_way', detail, count: 1 }];
 }

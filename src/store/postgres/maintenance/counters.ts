@@ -19,7 +19,7 @@ import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/lis
 import { queuesAsRows } from './check.ts';
 
 /** The most wrong queues of one comparison; the next one finds the rest. */
-const LINES_PER_LOOK = 1000;
+const QUEUES_PER_LOOK = 1000;
 const QUEUES_PER_STEP = 100;
 /** The time limit of a comparison; statements of its session have none. */
 const LOOK_MS = 5 * MINUTE_MS;
@@ -36,7 +36,7 @@ const FIGURES = `SELECT owner_id, fact, coalesce(l.n, 0)::bigint AS counted, coa
 
 const WRONG_QUEUES = `SELECT owner, listener FROM ${queuesAsRows()} WHERE waiting <> rows_waiting OR taken <> rows_taken
   OR (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)
-  OR (NOT is_run AND taken > 0 AND holder IS NULL) ORDER BY owner, listener LIMIT ${LINES_PER_LOOK}`;
+  OR (NOT is_run AND taken > 0 AND holder IS NULL) ORDER BY owner, listener LIMIT ${QUEUES_PER_LOOK}`;
 
 export function counterVerbs(core: Core, connection: ConnectionOptions): CounterStore {
   return {

@@ -138,12 +138,12 @@ export class Import {
     return this.#targets.map(({ imported }) => imported);
   }
 
-  /** Copies the missing rows of a table. `told`: called with the number of rows that are copied. */
-  async copy(imported: Imported, told: (rows: number) => void): Promise<void> {
+  /** Copies the missing rows of a table. `onRows`: called with the number of rows that are copied. */
+  async copy(imported: Imported, onRows: (rows: number) => void): Promise<void> {
     const { table, from, where, key } = imported;
     const target = this.#target(imported);
     let { rows, after, isWhole } = await this.#connection.transact((tx) => readProgress(tx, table));
-    told(rows);
+    onRows(rows);
     if (isWhole) return;
     for (const group of grouped(this.#options.source.rows({ table: from, order: key, after, ...whereOf(where) }))) {
       const last = group.at(-1) as Cells;
@@ -155,13 +155,13 @@ export class Import {
         insert(tx, target, made);
         writeProgress(tx, table, progress);
       });
-      told(rows);
+      onRows(rows);
     }
     await this.#write((tx) => writeProgress(tx, table, { rows, after, isWhole: true }));
   }
 
   /** Compares both sides byte for byte. Throws `StoreUnavailable` when they differ; the next call then begins again. */
-  async compare(imported: Imported, told: (rows: number) => void): Promise<Compared> {
+  async compare(imported: Imported, onRows: (rows: number) => void): Promise<Compared> {
     const { table, from, where, key, order = key } = imported;
     const target = this.#target(imported);
     const [there, here] = [new Digest(target), new Digest(target)];
@@ -177,7 +177,7 @@ export class Import {
       there.add(group.map((row) => converted(target, row)));
       // The same rows fit into memory on this side.
       await fetch(group.length);
-      told(there.rows);
+      onRows(there.rows);
     }
     await fetch(1);
     await this.#session.query('COMMIT');

@@ -9,7 +9,7 @@ import type {
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
-import type { Ask } from '../../config/steps.ts';
+import type { VerbStep } from '../../config/steps.ts';
 import { toApiKey } from '../../rows/resource-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
@@ -171,11 +171,11 @@ class Run implements Writing {
     return new OpenDeliveries(this.#core, this.#tx, of);
   }
 
-  #answer(ask: Ask): unknown {
+  #answer(wanted: VerbStep): unknown {
     const wasMarked = this.#isMarked;
     this.#isMarked = true;
-    if (ask.kind === 'work') return ask.work();
-    const statements = ask.kind === 'send' ? [ask.statement] : ask.statements;
+    if (wanted.kind === 'work') return wanted.work();
+    const statements = wanted.kind === 'send' ? [wanted.statement] : wanted.statements;
     const rows = statements.map((statement) => rowsOf(this.#core.writer, statement));
     this.#isMarked = wasMarked || !statements.every(({ texts }) => READS.test(texts[0] ?? ''));
     return rows;

@@ -6,7 +6,7 @@ import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
 import type { NextClaim } from '../../log/delivery-port.ts';
-import { type ClaimSource, grantInTurn, retriesOf } from '../../log/round-robin.ts';
+import { type ClaimSource, grantRound, retriesOf } from '../../log/round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
@@ -88,7 +88,7 @@ export function claimDeliveries(
   recountDoubtful(core);
   queues.advance();
   const claimer = new DeliveryClaimer(core, w);
-  const { isCut } = grantInTurn(claimer, queues.retries, limit);
+  const { isCut } = grantRound(claimer, queues.retries, limit);
   for (const queue of claimer.served) {
     queues.toTheEnd(queue);
     claimer.lookUp(queue);

@@ -178,7 +178,7 @@ export class ListenerQueues {
   advance(): void {
     for (let top = this.#later.first(); top && top.atMs <= this.#nowMs; top = this.#later.first()) {
       this.#later.shift();
-      if (top.atMs === top.item.wakeAtMs) this.#placeAnew(top.item);
+      if (top.atMs === top.item.wakeAtMs) this.#placeAgain(top.item);
     }
   }
 
@@ -220,7 +220,7 @@ export class ListenerQueues {
       if (holds && !queue.isExact && left-- > 0) lookUp(queue);
       if (holds && this.#opensAtMs(queue) === top.atMs) return top.atMs;
       this.#later.shift();
-      if (holds) this.#placeAnew(queue);
+      if (holds) this.#placeAgain(queue);
     }
   }
 
@@ -242,7 +242,7 @@ export class ListenerQueues {
   }
 
   /** Places a queue whose valid entry was removed from the heap. */
-  #placeAnew(queue: ListenerQueue): void {
+  #placeAgain(queue: ListenerQueue): void {
     queue.wakeAtMs = Number.POSITIVE_INFINITY;
     this.#place(queue);
   }

@@ -24,7 +24,7 @@ const MAX_VERBS = 1024;
  * a busy one brings more verbs with each tick, and a commit costs the same for many as for one. One tick: 7.9k events/s accepted
  * and run (median of noisy runs), p99 27 ms; two to eight ticks: 11k/s, p99 18 ms.
  */
-const TURNS = 4;
+const TICKS = 4;
 
 /**
  * Verbs that a batch takes at least, and how long it goes on taking more, as a multiple of the time of a COMMIT, without the
@@ -83,7 +83,7 @@ export class Batch {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, flow, bytes);
-      this.#schedule(TURNS);
+      this.#schedule(TICKS);
     });
   }
 
@@ -103,15 +103,15 @@ export class Batch {
     };
   }
 
-  #schedule(turns: number): void {
+  #schedule(ticks: number): void {
     if (this.#scheduled || this.#isHeld) return;
     this.#scheduled = true;
-    this.#waitTurns(turns);
+    this.#waitTicks(ticks);
   }
 
-  #waitTurns(left: number): void {
+  #waitTicks(left: number): void {
     setImmediate(() => {
-      if (left > 1 && this.#queue.size < MIN_VERBS) return this.#waitTurns(left - 1);
+      if (left > 1 && this.#queue.size < MIN_VERBS) return this.#waitTicks(left - 1);
       this.#scheduled = false;
       if (this.#isHeld) return;
       this.#flush();

@@ -9,7 +9,8 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import { openedWith, type SecretKey } from '../../seal/seal-key.ts';
 import { keptSealKey } from '../config/seal-key.ts';
 import type { Connection } from '../database.ts';
-import { askOf, openToRead } from './check.ts';
+import { flush } from '../flush.ts';
+import { openToRead, readerOf } from './check.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { canShrink } from './space.ts';
 
@@ -85,22 +86,12 @@ async function checkCopy(
 ): Promise<Pick<BackupReport, 'kept' | 'opens_with'>> {
   const copied = openToRead(partial);
   try {
-    const told = copied.get('PRAGMA integrity_check(1)')?.integrity_check;
-    if (told !== 'ok') {
-      throw new StoreUnavailable(`the store is damaged, and so is every copy of it: ${told}. See errand store check`);
+    const result = copied.get('PRAGMA integrity_check(1)')?.integrity_check;
+    if (result !== 'ok') {
+      throw new StoreUnavailable(`the store is damaged, and so is every copy of it: ${result}. See errand store check`);
     }
-    return { kept: await countRows(askOf(copied)), opens_with: openedWith(keptSealKey(copied), keys) };
+    return { kept: await countRows(readerOf(copied)), opens_with: openedWith(keptSealKey(copied), keys) };
   } finally {
     copied.close();
-  }
-}
-
-/** To disk: the copy, and then its name. */
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

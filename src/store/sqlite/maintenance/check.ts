@@ -2,7 +2,15 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../../check/check-secrets.ts';
-import { type Ask, checkRows, type Finding, findBroken, type Report, type Rule, showRun } from '../../check/checks.ts';
+import {
+  checkRows,
+  type Finding,
+  findBroken,
+  type ReadRows,
+  type Report,
+  type Rule,
+  showRun,
+} from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
@@ -53,7 +61,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** The most findings of SQLite itself that are reported; later ones repeat the first. */
-const TOLD = 20;
+const MAX_FINDINGS = 20;
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or it has another schema. */
 export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<Report> {
@@ -64,9 +72,12 @@ export async function checkSqlite(path: string, keys: readonly SecretKey[] = [])
     // The rows of a damaged file cannot be trusted.
     if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
     connection.exec('BEGIN');
-    const ask = askOf(connection);
-    const more = async (): Promise<Finding[]> => [...(await findBroken(ask, RULES)), ...(await findSealed(ask, keys))];
-    return await checkRows(ask, { schema: SCHEMA_VERSION, more });
+    const read = readerOf(connection);
+    const more = async (): Promise<Finding[]> => [
+      ...(await findBroken(read, RULES)),
+      ...(await findSealed(read, keys)),
+    ];
+    return await checkRows(read, { schema: SCHEMA_VERSION, more });
   } finally {
     connection.close();
   }
@@ -93,11 +104,11 @@ export function openToRead(path: string): Connection {
   }
 }
 
-export function askOf(connection: Connection): Ask {
+export function readerOf(connection: Connection): ReadRows {
   return async (sql) => connection.all(sql);
 }
 
 function checkStructure(connection: Connection): Finding[] {
-  const told = connection.all(`PRAGMA quick_check(${TOLD})`).map((row) => String(row.quick_check));
-  return told.filter((line) => line !== 'ok').map((detail) => ({ check: 'quick_check', detail, count: 1 }));
+  const lines = connection.all(`PRAGMA quick_check(${MAX_FINDINGS})`).map((row) => String(row.quick_check));
+  return lines.filter((line) => line !== 'ok').map((detail) => ({ check: 'quick_check', detail, count: 1 }));
 }

@@ -57,7 +57,11 @@ function repair(core: Core, tx: Transaction): Repair[] {
     known[state] += n;
     if (state === 'retrying') known.retryAtMs = Math.min(known.retryAtMs, numberOrNull(row, 'due_at_ms') ?? 0);
   }
-  return [...repairLedger(core, tx, figures), ...repairQueues(core, tx, queued), ...repairTurns(core, counts)];
+  return [
+    ...repairLedger(core, tx, figures),
+    ...repairRunQueues(core, tx, queued),
+    ...repairDeliveryQueues(core, counts),
+  ];
 }
 
 /** Counts open runs by the index alone; one row of each workflow or source gives its owner. */
@@ -94,14 +98,14 @@ function add(to: Map<string, number>, key: string, n: number): void {
 }
 
 function repairLedger(core: Core, tx: Transaction, figures: ReadonlyMap<string, number>): Repair[] {
-  const told = new Map<string, number>(tx.counted);
+  const ledger = new Map<string, number>(tx.counted);
   for (const row of core.writer.all('SELECT owner_id, fact, n FROM ledger')) {
-    add(told, `${text(row, 'owner_id')} ${text(row, 'fact')}`, number(row, 'n'));
+    add(ledger, `${text(row, 'owner_id')} ${text(row, 'fact')}`, number(row, 'n'));
   }
   const repairs: Repair[] = [];
-  for (const key of new Set([...told.keys(), ...figures.keys()])) {
+  for (const key of new Set([...ledger.keys(), ...figures.keys()])) {
     const [ownerId, of] = key.split(' ') as [string, string];
-    const [counted, found] = [told.get(key) ?? 0, figures.get(key) ?? 0];
+    const [counted, found] = [ledger.get(key) ?? 0, figures.get(key) ?? 0];
     if (!OPEN_FACTS.has(of) || counted === found) continue;
     tx.count(ownerId, of, found - counted);
     repairs.push({ kind: 'ledger', ownerId, of, counted, found });
@@ -109,7 +113,7 @@ function repairLedger(core: Core, tx: Transaction, figures: ReadonlyMap<string, 
   return repairs;
 }
 
-function repairQueues(core: Core, tx: Transaction, queued: ReadonlyMap<string, number>): Repair[] {
+function repairRunQueues(core: Core, tx: Transaction, queued: ReadonlyMap<string, number>): Repair[] {
   const repairs: Repair[] = [];
   for (const of of new Set([...queued.keys(), ...core.openRuns.counts.keys(), ...tx.openedIds])) {
     const [counted, found] = [tx.runsWaiting(of), queued.get(of) ?? 0];
@@ -120,7 +124,7 @@ function repairQueues(core: Core, tx: Transaction, queued: ReadonlyMap<string, n
   return repairs;
 }
 
-function repairTurns({ queues }: Core, counts: ReadonlyMap<string, Counts>): Repair[] {
+function repairDeliveryQueues({ queues }: Core, counts: ReadonlyMap<string, Counts>): Repair[] {
   const repairs: Repair[] = [];
   for (const of of new Set([...counts.keys(), ...queues.listenerIds])) {
     const found = counts.get(of) ?? NONE();

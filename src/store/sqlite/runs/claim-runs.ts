@@ -7,7 +7,7 @@ import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { claimOldest } from './run-queue.ts';
 
 export function claimRuns(core: Core, w: SqliteLogWriter, limit: number): Claims & { nextDueAtMs: number | null } {
-  const { granted, throttled } = grantInTurn(core, w, limit);
+  const { granted, throttled } = grantRuns(core, w, limit);
   for (const [runnable, count] of granted) claimOldest(w, runnable, count);
   const times = throttled.map((runnable) => core.throttles.nextMs(runnable, w.tx.nowMs));
   return { ...w.claims, nextDueAtMs: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)) };
@@ -24,7 +24,7 @@ interface Granted {
  * Grants slots round robin, by owner first, until no workflow or source may start more or the limit is reached. Served ones come
  * last next time, so that small claims are fair, too.
  */
-function grantInTurn(core: Core, w: SqliteLogWriter, limit: number): Granted {
+function grantRuns(core: Core, w: SqliteLogWriter, limit: number): Granted {
   const granted = new Map<Runnable, number>();
   const throttled: Runnable[] = [];
   let rest = limit;

@@ -17,8 +17,8 @@ const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_m
 // Each text is built once: prepared statements are found by it.
 const READ_LEASED = `SELECT ${COLUMNS} FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
 const END = `UPDATE runs SET state = ?, attempt = ?, ended_at_ms = ?, error_entry = ?, error_code = ?, ${NO_WAIT}`;
-const END_TOLD = `${END}, summary = ?, detail = ? WHERE run = ?`;
-const END_UNTOLD = `${END} WHERE run = ?`;
+const END_WITH_REPORT = `${END}, summary = ?, detail = ? WHERE run = ?`;
+const END_WITHOUT_REPORT = `${END} WHERE run = ?`;
 
 export function readLeasedRun(core: Core, { run, fence }: RunLease): LeasedRun | undefined {
   const row = core.writer.get(READ_LEASED, run, fence, core.boot);
@@ -79,10 +79,10 @@ class SqliteLeasedRun implements LeasedRun {
     const { writer } = this.#core;
     const entry = error?.entry ?? null;
     const code = error?.code ?? null;
-    if (reported === null) writer.run(END_UNTOLD, state, attempt, endedAtMs, entry, code, this.run);
+    if (reported === null) writer.run(END_WITHOUT_REPORT, state, attempt, endedAtMs, entry, code, this.run);
     else {
       const { summary, detail } = reported;
-      writer.run(END_TOLD, state, attempt, endedAtMs, entry, code, summary, detail, this.run);
+      writer.run(END_WITH_REPORT, state, attempt, endedAtMs, entry, code, summary, detail, this.run);
     }
   }
 

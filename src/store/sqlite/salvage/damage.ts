@@ -10,8 +10,8 @@ import { readWal } from './wal.ts';
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 const CHECKED_BYTES = 1024 * 1024 * 1024;
-const TOLD = 3;
-const TOLD_CHARS = 200;
+const MAX_FINDINGS = 3;
+const MAX_CHARS = 200;
 
 /** Returns whether an error means that the file is damaged, not that it is out of reach. */
 export function isDamage(error: unknown): boolean {
@@ -57,8 +57,8 @@ export function askSqlite(path: string): string[] {
   let connection: Connection | undefined;
   try {
     connection = new Connection(path, true);
-    const told = connection.all(`PRAGMA quick_check(${TOLD})`).map((row) => String(row.quick_check));
-    return told.filter((line) => line !== 'ok').map((line) => line.replaceAll('\n', ' ').slice(0, TOLD_CHARS));
+    const lines = connection.all(`PRAGMA quick_check(${MAX_FINDINGS})`).map((row) => String(row.quick_check));
+    return lines.filter((line) => line !== 'ok').map((line) => line.replaceAll('\n', ' ').slice(0, MAX_CHARS));
   } catch (error) {
     return [(error as Error).message];
   } finally {

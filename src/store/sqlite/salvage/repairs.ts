@@ -4,6 +4,7 @@
 import { ERRORS, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Connection } from '../database.ts';
+import { OPEN_DELIVERY, OPEN_RUN } from '../partial-index.ts';
 import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
@@ -14,8 +15,6 @@ interface Rule {
 }
 
 const NO_EVENT = (table: string): string => `NOT EXISTS (SELECT 1 FROM emissions AS e WHERE e.entry = ${table}.entry)`;
-const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
-const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 const PARTS = ['code', 'bundle', 'sourceMap'];
 
 /** The entry of a lost error: it looks as if retention had deleted the error. */

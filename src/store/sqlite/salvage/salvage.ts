@@ -4,13 +4,14 @@
 // is whole.
 
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Finding } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { refuseUnknownSchema } from '../../schema-version.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { withLock } from '../database.ts';
+import { flush } from '../flush.ts';
 import { checkSqlite } from '../maintenance/check.ts';
 import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
@@ -97,13 +98,4 @@ async function putInPlace(made: string, file: string): Promise<void> {
   await rename(made, file);
   await rm(`${made}-lock`, { force: true });
   await flush(dirname(file));
-}
-
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -67,7 +67,7 @@ export class Checkpointer {
   /** Pages of the WAL at which the next checkpoint begins. */
   #nextAt = STEP_PAGES;
   #lastLog = 0;
-  #answered: (told: Position | Failed) => void = () => undefined;
+  #answered: (result: Position | Failed) => void = () => undefined;
   #died: (error: unknown) => void = () => undefined;
 
   constructor(options: CheckpointerOptions) {
@@ -150,10 +150,10 @@ export class Checkpointer {
 
   async #checkpoint(): Promise<Position> {
     clearTimeout(this.#idle);
-    const told = await this.#ask();
+    const result = await this.#ask();
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
-    if ('message' in told) throw Object.assign(new Error(told.message), { errcode: told.errcode });
-    return told;
+    if ('message' in result) throw Object.assign(new Error(result.message), { errcode: result.errcode });
+    return result;
   }
 
   async #ask(): Promise<Position | Failed> {
@@ -182,7 +182,7 @@ export class Checkpointer {
       name: 'checkpoints',
     });
     worker.unref();
-    worker.on('message', (told: Position | Failed) => this.#answered(told));
+    worker.on('message', (result: Position | Failed) => this.#answered(result));
     worker.on('error', (error: unknown) => this.#died(error));
     worker.on('exit', () => this.#died(new Error('the thread has ended')));
     return worker;

@@ -75,7 +75,7 @@ export class CommitSync {
       { cause: error },
     );
     this.#failure = failure;
-    this.#tell(this.#latest);
+    this.#resolve(this.#latest);
     this.#options.onFailure?.(failure);
   }
 
@@ -92,13 +92,13 @@ export class CommitSync {
     this.#isSyncing = false;
     if (this.#failure) return;
     this.#synced = upTo;
-    this.#tell(upTo);
+    this.#resolve(upTo);
     if (this.#latest > upTo) void this.#sync();
   }
 
-  #tell(upTo: number): void {
+  #resolve(upTo: number): void {
     const count = this.#waiting.findIndex(({ commit }) => commit > upTo);
-    const told = this.#waiting.splice(0, count === -1 ? this.#waiting.length : count);
-    for (const { done } of told) done(this.#failure);
+    const synced = this.#waiting.splice(0, count === -1 ? this.#waiting.length : count);
+    for (const { done } of synced) done(this.#failure);
   }
 }

@@ -11,7 +11,7 @@ interface Asked<T> {
   readonly reject: (error: unknown) => void;
 }
 
-export class Lookup<T> {
+export class RecordFinder<T> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   #asked = new Map<string, Asked<T>>();
 
