@@ -88,7 +88,7 @@ export const NETWORK: readonly Attack[] = [
       const ended = run(
         `import net from 'node:net';
         export default async ({ $ }) => {
-          const server = net.createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+          const server = net.createServer((socket) => socket.end('of this code')).listen(0, '127.0.0.1');
           await new Promise((resolve) => server.once('listening', resolve));
           await $.respond({ immediate: true, body: String(server.address().port) });
           await new Promise(() => {});
@@ -96,12 +96,17 @@ export const NETWORK: readonly Attack[] = [
         { onAnswer, timeoutMs: 3000 },
       );
       const port = Number(Buffer.from((await came).body).toString());
-      const isReached = await new Promise<boolean>((resolve) => {
-        const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-        socket.on('close', () => {});
+      // In a network of its own, the code may get the number of a port that another program has in this one.
+      const greeting = await new Promise<string>((resolve) => {
+        let text = '';
+        const socket = connect(port, '127.0.0.1').setTimeout(2000, () => socket.destroy());
+        socket.on('data', (chunk) => {
+          text += chunk;
+        });
+        socket.on('error', () => {}).on('close', () => resolve(text));
       });
       await ended;
-      return isReached;
+      return greeting === 'of this code';
     },
   },
 ];

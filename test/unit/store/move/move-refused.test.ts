@@ -67,7 +67,7 @@ test('what is no address of a database is refused', async (t) => {
   for (const [url, why] of cases) await assertRefused({ ...here, url }, why);
   const { status, stderr } = await call(['store', 'move'], { ERRAND_DATA_DIR: here.dataDir });
   equal(status, 1);
-  match(stderr, /where to\? Give --to, or set ERRAND_DATABASE_URL/);
+  match(stderr, /the target is missing: give --to, or set ERRAND_DATABASE_URL/);
   const secrets = await move({ ...here, url: nobody });
   equal(secrets.stderr.includes('secret'), false);
 });
