@@ -251,7 +251,9 @@ test('a page begun at one node goes on at another', async () => {
     after = page_info.end_cursor;
   }
   assert.deepEqual(paged, whole);
-  assert.deepEqual(whole, whole.toSorted().toReversed());
+  // `<ms>-<n>`, both numbers.
+  const byNumber = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true });
+  assert.deepEqual(whole, whole.toSorted(byNumber).toReversed());
 });
 
 test('what comes after a burst elsewhere is listed after it', async () => {
