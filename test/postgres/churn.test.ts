@@ -128,12 +128,15 @@ class Churn {
   /** All operations, to their end; until then, deliveries are claimed that they wait for. */
   async settle(store: Store): Promise<void> {
     this.#isSettling = true;
-    await store.updateWebhook(this.#make.ownerId, this.#webhook.id, (before) => ({
-      ...before,
-      url: `${before.url}/new`,
-      active: true,
-      settings: { ...before.settings, rateLimit: null },
-    }));
+    // All of them: when two callers replace the listeners at once, one of the two new webhooks is in nobody's hands.
+    for (const { id } of (await store.listWebhooks(this.#make.ownerId, { limit: 100 })).items) {
+      await store.updateWebhook(this.#make.ownerId, id, (before) => ({
+        ...before,
+        url: `${before.url}/new`,
+        active: true,
+        settings: { ...before.settings, rateLimit: null },
+      }));
+    }
     while ((await this.claim(store)) + Number((await store.stepOperation()).isMore) > 0);
   }
 
