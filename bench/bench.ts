@@ -11,6 +11,7 @@ import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
+import { besideNodeRed } from './node-red-part.ts';
 import { ownerParts } from './owner-parts.ts';
 import { packageStarts } from './packages.ts';
 import { envOn, startDatabase } from './postgres.ts';
@@ -266,6 +267,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   fairness: fair,
   steps,
   'slow-disk': () => slowDisks({ rounds: ROUNDS, times: TIMES }),
+  'node-red': () => besideNodeRed({ rounds: ROUNDS, times: TIMES }),
   ...ownerParts({ rounds: ROUNDS, seconds: TIMES.seconds, cases: options.cases?.split(';') }),
   ...postgresParts({
     rounds: ROUNDS,
@@ -288,7 +290,10 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   }),
 };
 
-const wanted = options.only?.split(',') ?? Object.keys(PARTS);
+/** These download what they measure against, and are left out unless they are named. */
+const ON_REQUEST: readonly string[] = ['node-red'];
+
+const wanted = options.only?.split(',') ?? Object.keys(PARTS).filter((name) => !ON_REQUEST.includes(name));
 const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
 

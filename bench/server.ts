@@ -17,10 +17,11 @@ export interface Bench extends AsyncDisposable {
   readonly dataDir: string;
   /** From the spawn to the first answer of `/readyz`. */
   readonly readyMs: number;
-  /** A workflow of one step with an HTTP trigger. */
+  /** A workflow of one step with an HTTP trigger, which may have settings of its own. */
   workflow(
     code: string,
     settings?: Json,
+    trigger?: Json,
   ): Promise<{ readonly id: string; readonly endpoint: string; readonly hi: string }>;
   webhook(url: string): Promise<string>;
   subscribe(emitterId: string, listenerId: string, eventName?: string): Promise<void>;
@@ -60,11 +61,11 @@ export async function startBench(dataDir?: string, env: Env = {}): Promise<Bench
     process: server,
     dataDir: dir,
     readyMs,
-    workflow: async (code, settings = {}) => {
+    workflow: async (code, settings = {}, http = {}) => {
       const made = await client.post('/v1/workflows', {
         name: 'bench',
         steps: [{ namespace: 'step', code }],
-        triggers: [{ type: 'http' }],
+        triggers: [{ type: 'http', ...http }],
         settings: { queue_limit: MANY, ...settings },
       });
       const [trigger] = made.triggers;

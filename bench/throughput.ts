@@ -76,6 +76,19 @@ export async function acceptAndRun(
   return { ...loaded, finishedPerSecond, backlog: after.queued + after.running, ...(await cpu(finished)) };
 }
 
+const ANSWERS = 'export default async ({ $ }) => { await $.respond({ status: 200, body: "done" }); };';
+
+/** Accept, run, and answer what the run says: each request waits for its run. */
+export async function acceptAndAnswer(times: Times, concurrency: number): Promise<Flood> {
+  await using bench = await startBench();
+  const { endpoint } = await bench.workflow(ANSWERS, { concurrency }, { custom_response: true });
+  await load(endpoint, times.warmUpSeconds);
+  await bench.settled();
+  const cpu = await cpuMeter(bench);
+  const loaded = await load(endpoint, times.seconds);
+  return { ...loaded, finishedPerSecond: loaded.perSecond, backlog: 0, ...(await cpu(loaded.requests)) };
+}
+
 export interface ChainOptions {
   /** Whether the owner's global error workflow hears of it, as it does unless told otherwise. */
   readonly notify: boolean;
