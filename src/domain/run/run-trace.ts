@@ -25,14 +25,15 @@ export function detailOf({ steps, logs, logBytesDropped, exitReason }: Course): 
   return `{${parts.join(',')}}`;
 }
 
-/** Returns the detail of a run that continues a failed one, from its JSON text of Checkpoint. */
-export function detailOfCheckpoint(checkpoint: string): string | null {
-  return detailOf(JSON.parse(checkpoint) as Checkpoint);
+/** What a run that continues a failed one has from the start. `checkpoint`: JSON text of Checkpoint. */
+export interface Continued extends Pick<Checkpoint, 'waits' | 'summary'> {
+  readonly checkpoint: string;
+  readonly detail: string | null;
 }
 
-/** Returns the number of waits that JSON text of Checkpoint records. */
-export function waitsOfCheckpoint(checkpoint: string): number {
-  return (JSON.parse(checkpoint) as Checkpoint).waits;
+export function continuedFrom(checkpoint: string): Continued {
+  const { waits, summary, ...course } = JSON.parse(checkpoint) as Checkpoint;
+  return { checkpoint, waits, summary, detail: detailOf(course) };
 }
 
 // Return values, exports and resume data are JSON text already: copied, not parsed and written again.

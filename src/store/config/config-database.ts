@@ -4,8 +4,7 @@ import type { DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
 import type { MeasuredPart } from '../contract/quotas.ts';
-import type { OwnerStore, SourceStore, TriggerStore, WebhookStore } from '../contract/resources.ts';
-import type { SourceChangeStore } from '../contract/source-changes.ts';
+import type { OwnerStore, TriggerStore, WebhookStore } from '../contract/resources.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Sql } from './sql.ts';
@@ -106,8 +105,6 @@ export interface ConfigDatabase {
   webhookHealth: WebhookStore['webhookHealth'];
   /** Returns until when requests to a place wait, if no row says so; null: a row does, or they do not wait. */
   pauseInMemory(listenerId: string): number | null;
-  hideEvents: SourceStore['deleteSourceEvents'];
-  hookRuns: SourceChangeStore['hookRuns'];
 }
 
 /** What the configuration's verbs share. */

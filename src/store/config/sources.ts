@@ -1,14 +1,17 @@
 // Sources: their records, their db, and the events that they emitted.
 
+import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { SourceStore } from '../contract/resources.ts';
-import { text } from '../rows/cells.ts';
+import { ALL_EVENTS, type EventsOf, type SourceStore } from '../contract/resources.ts';
+import { LISTED } from '../log/log-tables.ts';
+import { number, text } from '../rows/cells.ts';
 import { toSource } from '../rows/runnable-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { readPage } from './pages.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import { endChange, goOnChanging, insertChange, isOurs } from './source-changes.ts';
-import { raw, sql } from './sql.ts';
+import { differs, isAmongRows, raw, sql } from './sql.ts';
+import { all, type Steps } from './steps.ts';
 
 export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
   const { marks } = database;
@@ -56,6 +59,32 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       return Object.fromEntries(rows.map((row) => [text(row, 'name'), text(row, 'value')]));
     },
 
-    deleteSourceEvents: database.hideEvents,
+    deleteSourceEvents: (ownerId, sourceId, which = ALL_EVENTS) =>
+      database.write(() => hideEvents({ ownerId, sourceId, ...which })),
   };
+}
+
+/** Events that one statement hides: a source may have millions, and statements have a time limit. */
+const EVENTS_PER_STEP = 20_000;
+const HIDDEN = differs({ sqlite: 'flags = flags & ~8', postgres: 'listed = false' });
+
+/**
+ * Hides events in lists. The emissions stay in the log for the runs and deliveries that refer to them. Each step goes on along
+ * the index of listed events: otherwise it would begin with all that earlier steps have hidden.
+ */
+function* hideEvents(of: EventsOf & { readonly ownerId: string; readonly sourceId: string }): Steps<number> {
+  const named = of.name === null ? sql`` : sql`AND name = ${of.name}`;
+  let hidden = 0;
+  for (let last = { name: '', entry: 0 }; ; ) {
+    const next = sql`SELECT entry FROM emissions WHERE emitter_id = ${of.sourceId} AND owner_id = ${of.ownerId} AND ${LISTED}
+      AND name <> '${raw(ERRORS)}' AND (name, entry) > (${last.name}, ${last.entry})
+      AND entry >= ${of.from} AND entry <= ${of.to} ${named} ORDER BY name, entry LIMIT ${EVENTS_PER_STEP}`;
+    const step = yield* all(sql`UPDATE emissions SET ${HIDDEN} WHERE entry ${isAmongRows(next)} RETURNING name, entry`);
+    hidden += step.length;
+    if (step.length < EVENTS_PER_STEP) return hidden;
+    for (const row of step) {
+      const [name, entry] = [text(row, 'name'), number(row, 'entry')];
+      if (name > last.name || (name === last.name && entry > last.entry)) last = { name, entry };
+    }
+  }
 }

@@ -6,6 +6,9 @@ import type { Claims } from '../contract/store.ts';
 import type { ClosedDigest, LogWriter } from './port.ts';
 import { writeEmission } from './write-emission.ts';
 
+/** Windows that one transaction closes. */
+export const DIGESTS_PER_STEP = 100;
+
 /** Closes the windows that are over. A window with repeats sends its mail, and opens the next one. */
 export function closeDigests(log: LogWriter): Claims {
   for (const digest of log.closedDigests()) closeDigest(log, digest);

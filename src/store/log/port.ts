@@ -13,8 +13,9 @@ import type { Dedupe, Owner, Runnable, Via, Webhook } from '../../domain/resourc
 import type { RouteTable, Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
+import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
-import type { AppendOptions, Claims, Idempotency, Tick } from '../contract/store.ts';
+import type { Claims, Idempotency, Tick } from '../contract/store.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
@@ -145,7 +146,8 @@ export interface NewRun {
   readonly endedAtMs: number | null;
   /** A caller at this process waits for the run. */
   readonly isAwaited: boolean;
-  readonly continuation: AppendOptions['continuation'];
+  /** What another run has done is behind this one. */
+  readonly continued: Continued | null;
   readonly error: RunError | null;
 }
 

@@ -1,8 +1,13 @@
 // A schedule's tick.
 
 import type { NewEmission } from '../../domain/emission.ts';
+import { isAmong, raw, sql, tableOf } from '../config/sql.ts';
+import { all, type Steps, send } from '../config/steps.ts';
 import type { Appended, Tick } from '../contract/store.ts';
+import { flag, number, text } from '../rows/cells.ts';
+import { OPEN_RUN } from '../rows/run-rows.ts';
 import { appendedOf } from './append.ts';
+import { OPEN_RUNS } from './log-tables.ts';
 import type { LogWriter } from './port.ts';
 import { writeEmission } from './write-emission.ts';
 
@@ -15,4 +20,34 @@ export function checkTick({ triggerId, expectedAtMs, nextAtMs }: Tick): void {
 /** See TimeStore. */
 export function fireTrigger(log: LogWriter, tick: Tick, emission: NewEmission): Appended | null {
   return log.takeTick(tick) ? appendedOf(log, writeEmission(log, emission)) : null;
+}
+
+/**
+ * Whether a source's trigger has an open run. The emission is not joined: a plan of Postgres that was made for few events would
+ * read all of them.
+ */
+const IS_BUSY = sql`(substr(triggers.runnable_id, 1, 3) = 'dc_' AND EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS o
+  WHERE o.owner_id = triggers.owner_id AND o.runnable_id = triggers.runnable_id AND o.${raw(OPEN_RUN)}
+    AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = triggers.id))`;
+
+/**
+ * Sets triggers to their next ticks, and returns the ticks that are to be emitted. Of several nodes with the same tick one
+ * succeeds, and no due time fires twice. A source's tick that comes while the run of the tick before is open is only counted as
+ * skipped.
+ */
+export function* takeTicks(ticks: readonly Tick[]): Steps<Pick<Tick, 'triggerId' | 'expectedAtMs'>[]> {
+  const given = tableOf(
+    { trigger_id: 'text', expected: 'bigint', next: 'bigint' },
+    ticks.map((tick) => ({ trigger_id: tick.triggerId, expected: tick.expectedAtMs, next: tick.nextAtMs })),
+  );
+  const wanted = sql`FROM ${given} WHERE triggers.id = given.trigger_id AND triggers.next_at_ms = given.expected
+    AND triggers.id ${isAmong(ticks.map(({ triggerId }) => triggerId))}`;
+  // These ticks were emitted before, and are the next ones again.
+  yield* send(sql`UPDATE triggers SET next_at_ms = given.next ${wanted} AND last_due_at_ms >= given.expected`);
+  const taken = yield* all(sql`UPDATE triggers SET next_at_ms = given.next, last_due_at_ms = given.expected,
+      skipped_ticks = skipped_ticks + CASE WHEN ${IS_BUSY} THEN 1 ELSE 0 END ${wanted}
+    RETURNING id, last_due_at_ms, ${IS_BUSY} AS is_skipped`);
+  return taken.flatMap((row) =>
+    flag(row, 'is_skipped') ? [] : [{ triggerId: text(row, 'id'), expectedAtMs: number(row, 'last_due_at_ms') }],
+  );
 }

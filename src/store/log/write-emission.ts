@@ -10,6 +10,7 @@ import { isBesideHooks } from '../../domain/resource.ts';
 import { listenerOfTarget, type RouteTarget, route } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
+import { continuedFrom } from '../../domain/run/run-trace.ts';
 import type { AppendOptions } from '../contract/store.ts';
 import type { LogWriter, RunError } from './port.ts';
 
@@ -89,7 +90,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
     startedAtMs: taken ? startedAtMs : null,
     endedAtMs: isFull ? startedAtMs : null,
     isAwaited,
-    continuation,
+    continued: continuation ? continuedFrom(continuation.checkpoint) : null,
     error: fault && writeFailure(log, { emission, runnable, run, attempt }, fault),
   });
   if (taken) {

@@ -12,9 +12,15 @@ import { Stage } from '../stage.ts';
 
 const CHECKPOINT = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
 
-async function goOn(stage: Stage, workflow: Workflow, slots: Admission = none()): Promise<Appended> {
+interface Going {
+  readonly slots?: Admission;
+  readonly checkpoint?: string;
+}
+
+async function goOn(stage: Stage, workflow: Workflow, going: Going = {}): Promise<Appended> {
+  const { slots = none(), checkpoint = CHECKPOINT } = going;
   const event = stage.make.emission(stage.owner.id, { name: RUN, onlyListenerId: workflow.id, replay: true });
-  const appended = await stage.store.append(event, slots, { continuation: { checkpoint: CHECKPOINT, attempt: 4 } });
+  const appended = await stage.store.append(event, slots, { continuation: { checkpoint, attempt: 4 } });
   stage.appended.add(appended.entry);
   return appended;
 }
@@ -29,7 +35,7 @@ export function continuationContract(harness: Harness): void {
     it('begins behind what that has done', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
-      const { claims, firstRun } = await goOn(stage, workflow, all());
+      const { claims, firstRun } = await goOn(stage, workflow, { slots: all() });
       const run = only(claims.runs);
       deepEqual([run.run, run.attempt, run.checkpoint, run.resumed], [firstRun, 4, CHECKPOINT, null]);
       deepEqual(await stepsOf(stage, run.run), ['fetch', 'map']);
@@ -37,6 +43,22 @@ export function continuationContract(harness: Harness): void {
       deepEqual(await stepsOf(stage, run.run), ['fetch', 'map', 'store']);
       equal((await stage.store.getRun(stage.owner.id, run.run))?.attempt, 4);
       await assertLedgerAddsUp(stage);
+    });
+
+    it('has the summary of what was done', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow({ settings: { queueLimit: 1 } });
+      const checkpoint = JSON.stringify({ ...JSON.parse(CHECKPOINT), summary: 'fetched' });
+      const [queued, refused] = [
+        await goOn(stage, workflow, { checkpoint }),
+        await goOn(stage, workflow, { checkpoint }),
+      ];
+      equal(refused.firstRunRefused, true);
+      for (const { firstRun } of [queued, refused]) {
+        equal((await stage.store.getRun(stage.owner.id, defined(firstRun)))?.summary, 'fetched');
+      }
+      await stage.store.cancelRun(stage.owner.id, defined(queued.firstRun));
+      equal((await stage.store.getRun(stage.owner.id, defined(queued.firstRun)))?.summary, 'fetched');
     });
 
     it('does so also when it queued', async () => {
@@ -54,7 +76,7 @@ export function continuationContract(harness: Harness): void {
 
     it('begins there again when it is lost', async () => {
       await using stage = await Stage.open(harness);
-      const { claims } = await goOn(stage, await stage.workflow(), all());
+      const { claims } = await goOn(stage, await stage.workflow(), { slots: all() });
       await stage.store.releaseRuns(claims.runs);
       const again = only(await stage.claim());
       deepEqual([again.attempt, again.checkpoint], [4, CHECKPOINT]);
@@ -66,7 +88,7 @@ export function continuationContract(harness: Harness): void {
 
     it('waits as every other one', async () => {
       await using stage = await Stage.open(harness);
-      const { claims } = await goOn(stage, await stage.workflow(), all());
+      const { claims } = await goOn(stage, await stage.workflow(), { slots: all() });
       const run = only(claims.runs);
       equal(await stage.store.resumeRun({ run: run.run, waits: 1 }, 'resume', '{}'), 'taken');
       await stage.end(run, waits({}, { steps: [aStep('ask')] }));

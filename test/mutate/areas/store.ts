@@ -29,6 +29,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
     'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],
+    'schedules: a tick of a busy source is emitted': ["flag(row, 'is_skipped') ? []", 'false ? []'],
+    'schedules: an earlier tick comes again': ['yield* send(sql`UPDATE', 'sql`UPDATE'],
     'schedules: a tick is followed by itself': ['if (nextAtMs > expectedAtMs) return;', 'return;'],
   }),
   ...of(`${STORE}/schema-version.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
@@ -45,18 +47,26 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'WHERE run = ? AND fence >= ? AND',
     ],
     'runs: a result of a run that is over is taken': ["boot = ? AND state = 'running'`;", 'boot = ?`;'],
-    'runs: what this process runs is rescued': ['${OPEN_RUN} AND boot < ?', '${OPEN_RUN} AND boot <= ?'],
+    'runs: what this process runs is rescued': ['AND o.boot < ?', 'AND o.boot <= ?'],
     'runs: an unattributed run is not alone': ['isAlone ? 1 : 0', '0'],
   }),
   ...of(`${STORE}/sqlite/runs/run-queue.ts`, [...CONTRACT, 'test/unit/store/lost-runs.test.ts'], {
     'runs: the newest goes first': ['ORDER BY run LIMIT ?', 'ORDER BY run DESC LIMIT ?'],
-    'runs: a claim keeps the fence': ["number(row, 'fence') + 1", "number(row, 'fence')"],
-    'runs: what is claimed still waits': ['tx.runsOpened(runnable.id, -1);\n  core', 'core'],
-    'runs: slots that find no run are kept': ['admission.dropRun(runnable.id);', ';'],
+    'runs: what is claimed still waits': ['tx.runsOpened(id, -1);\n    core', 'core'],
+    'runs: slots that find no run are kept': ['admission.dropRun(id);', ';'],
+  }),
+  ...of('src/store/rows/run-rows.ts', CONTRACT, {
+    'runs: a claim keeps the fence': ['fence = o.fence + 1', 'fence = o.fence'],
     'runs: what waited goes on with newer code': [
-      "checkpoint === null ? found.runnable.deploymentId : text(row, 'deployment_id')",
-      'found.runnable.deploymentId',
+      'CASE WHEN o.carried IS NULL THEN ${deployment} ELSE o.deployment_id END',
+      '${deployment}',
     ],
+    'runs: what waited begins once more': ['coalesce(o.started_at_ms, ', 'coalesce('],
+  }),
+  ...of('src/store/log/grant-runs.ts', CONTRACT, {
+    'runs: a throttle lets all begin': ['if (count >= room) {', 'if (false) {'],
+    'runs: a claim goes beyond its limit': ['rest === 0 || ', ''],
+    'runs: nobody hears that more waits': ['isMoreWaiting = true;', ''],
   }),
   ...of(`${STORE}/sqlite/deliveries/delivery-port.ts`, CONTRACT, {
     'deliveries: a result under an old fence is taken': ['fence = ? AND boot = ? AND', 'fence >= ? AND boot = ? AND'],
@@ -103,7 +113,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/sqlite/log/transaction.ts`, CONTRACT, {
     'transactions: a rollback undoes nothing': ['for (const undo of this.#undo) undo();', ''],
-    'transactions: the ledger is not written': ['if (by === 0) continue;', 'continue;'],
+  }),
+  ...of(`${STORE}/log/ledger.ts`, CONTRACT, {
+    'transactions: the ledger is not written': ['if (by !== 0) yield', 'if (false) yield'],
+    'transactions: work that is counted stays where it was': ['if (from !== null) this.count', 'if (false) this.count'],
   }),
   ...of(
     `${STORE}/sqlite/log/batch.ts`,

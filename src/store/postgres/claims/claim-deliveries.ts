@@ -4,6 +4,7 @@
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { Ledger } from '../../log/ledger.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
@@ -12,7 +13,7 @@ import { NOW_SQL } from '../connection/clock.ts';
 import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { moveOrphanedDeliveries, type OrphanedDeliveries } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
@@ -209,7 +210,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     tx,
     [...queues.values()].filter((queue) => queue.isChanged),
   );
-  ledger.write(tx, core.node.slot);
+  writeLedger(tx, ledger, core.node.slot);
   const last = [...served].at(-1);
   const cursor = last && { listenerId: last.listenerId, ownerId: last.ownerId };
   return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, cursor };

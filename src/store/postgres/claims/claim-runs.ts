@@ -8,6 +8,8 @@
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
+import { type GrantedRuns, grantRuns, type RunCandidate } from '../../log/grant-runs.ts';
+import { Ledger } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
@@ -16,7 +18,7 @@ import { NOW_SQL } from '../connection/clock.ts';
 import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { cancelOrphanedRuns } from '../runs/orphaned-runs.ts';
 import { claimRunRows, startOf } from './claim.ts';
@@ -26,18 +28,8 @@ import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 const CANDIDATES = 200;
 const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms';
 
-interface Candidate {
-  readonly runnable: Runnable;
+interface Candidate extends RunCandidate {
   readonly queue: ListenerQueue;
-  readonly waiting: number;
-  readonly free: number;
-  /** How many runs its throttle lets begin. */
-  readonly room: number;
-}
-
-interface Taken {
-  readonly granted: ReadonlyMap<Runnable, number>;
-  readonly isMoreWaiting: boolean;
 }
 
 /** See RunStore. */
@@ -46,18 +38,20 @@ export async function claimRuns(
   limit: number,
   admission: Admission,
 ): Promise<Claims & { readonly nextDueAtMs: number | null }> {
-  let taken: Taken | undefined;
+  let taken: GrantedRuns | undefined;
   try {
     const claims = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
       taken = undefined;
       const { found, nowMs, nextReadyAtMs } = await candidates(core, tx);
-      const wanted = grantRuns(found, limit, admission);
+      const grant = (of: readonly Candidate[]): GrantedRuns =>
+        grantRuns(of, { round: new OwnerRoundRobin(), limit, takeRun: (runnable) => admission.takeRun(runnable) });
+      const wanted = grant(found);
       dropAll(wanted, admission);
       const early = found.filter(({ room }) => room === 0).map(({ runnable }) => runnable);
       const asked = [...wanted.granted.keys(), ...early];
       const { locked, queues } = await lockQueues(core, tx, { runnables: asked, nowMs });
-      const granted = grantRuns(locked, limit, admission);
+      const granted = grant(locked);
       taken = granted;
       const isMoreWaiting = wanted.isMoreWaiting || granted.isMoreWaiting || queues.size < asked.length;
       const claimed = await claim(core, tx, { granted: granted.granted, isMoreWaiting, queues, nowMs, admission });
@@ -76,7 +70,7 @@ export async function claimRuns(
   }
 }
 
-function dropAll(taken: Taken | undefined, admission: Admission): void {
+function dropAll(taken: GrantedRuns | undefined, admission: Admission): void {
   for (const [runnable, count] of taken?.granted ?? []) {
     for (let i = 0; i < count; i++) admission.dropRun(runnable.id);
   }
@@ -135,31 +129,11 @@ function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): 
   const runnable = toWorkflow(row, seal);
   const queue = new ListenerQueue(toQueueRow(row), true);
   const room = queue.roomAt(runnable.settings.throttle, nowMs);
-  return { runnable, queue, waiting: queue.waiting, free: concurrencyOf(runnable) - queue.taken, room };
+  const { ownerId, waiting, taken } = queue;
+  return { ownerId, runnable, queue, waiting, room, free: concurrencyOf(runnable) - taken };
 }
 
-/** Grants slots round robin, by owner first, until no workflow or source may start more or the limit is reached. */
-function grantRuns(found: readonly Candidate[], limit: number, admission: Admission): Taken {
-  const granted = new Map<Runnable, number>();
-  let isMoreWaiting = false;
-  let rest = limit;
-  const candidates = found.map((candidate) => ({ ...candidate, ownerId: candidate.runnable.ownerId }));
-  new OwnerRoundRobin().goRound(candidates, ({ runnable, waiting, free, room }) => {
-    const count = granted.get(runnable) ?? 0;
-    // Throttled runs wait for their time, not for slots.
-    if (count >= waiting || count >= room) return false;
-    if (rest === 0 || count >= free || !admission.takeRun(runnable)) {
-      isMoreWaiting = true;
-      return false;
-    }
-    granted.set(runnable, count + 1);
-    rest--;
-    return true;
-  });
-  return { granted, isMoreWaiting };
-}
-
-interface Claiming extends Taken {
+interface Claiming extends Omit<GrantedRuns, 'throttled'> {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
   readonly nowMs: number;
   readonly admission: Admission;
@@ -193,7 +167,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     tx,
     [...queues.values()].filter((queue) => queue.isChanged),
   );
-  ledger.write(tx, core.node.slot);
+  writeLedger(tx, ledger, core.node.slot);
   const last = [...granted.keys()].at(-1);
   const cursor = last && { listenerId: last.id, ownerId: last.ownerId };
   return { runs, runsWaiting: isMoreWaiting, unused, cursor };

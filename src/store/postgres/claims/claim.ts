@@ -3,12 +3,13 @@
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { msOf } from '../../../domain/ids.ts';
-import type { Runnable, Via, Webhook } from '../../../domain/resource.ts';
+import type { Runnable, Webhook } from '../../../domain/resource.ts';
 import type { ClaimedRun } from '../../../domain/run/run.ts';
 import type { Served } from '../../log/round-robin.ts';
-import { flag, number, text, textOrNull } from '../../rows/cells.ts';
+import { number, text } from '../../rows/cells.ts';
 import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
+import { CLAIMED_COLUMNS, claimedRun, toClaimedRun } from '../../rows/run-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -33,6 +34,8 @@ export interface Claiming {
   readonly seal: Seal;
 }
 
+const CLAIMED_RUN = claimedRun({ deployment: 'p.deployment', now: '$6::bigint', greatest: 'greatest' });
+
 /** Claims at most `count` of the oldest queued runs of each workflow or source. */
 export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Claiming): Promise<ClaimedRun[]> {
   if (wanted.length === 0) return [];
@@ -42,14 +45,10 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
         SELECT run, entry FROM open_runs
           WHERE runnable_id >= w.id AND runnable_id <= w.id AND due_at_ms IS NULL AND state = 'queued'
           ORDER BY runnable_id DESC, run LIMIT w.n) AS o)
-      UPDATE open_runs AS o SET state = 'running', fence = o.fence + 1, node = $5,
-          deployment_id = CASE WHEN o.carried IS NULL THEN p.deployment ELSE o.deployment_id END,
-          started_at_ms = coalesce(o.started_at_ms, greatest($6::bigint, o.run / 1024)),
-          lease_until_ms = $6::bigint + p.lease
+      UPDATE open_runs AS o SET ${CLAIMED_RUN}, node = $5, lease_until_ms = $6::bigint + p.lease
         FROM picked AS p, emissions AS e WHERE o.run = p.run AND o.state = 'queued' AND e.entry = p.entry
           AND o.run = ANY(ARRAY(SELECT run FROM picked)) AND e.entry = ANY(ARRAY(SELECT entry FROM picked))
-        RETURNING o.run, o.runnable_id, o.fence, o.via, o.subscription_id, o.attempt, o.alone, o.awaited_by,
-          o.deployment_id, o.carried, o.resumed, ${EMISSION}`,
+        RETURNING o.runnable_id, o.awaited_by, ${CLAIMED_COLUMNS.map((column) => `o.${column}`).join(', ')}, ${EMISSION}`,
     arrayLiteral(wanted.map(({ runnable }) => runnable.id)),
     arrayLiteral(wanted.map(({ count }) => count)),
     arrayLiteral(wanted.map(({ runnable }) => runnable.deploymentId)),
@@ -58,25 +57,14 @@ export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Cl
     by.nowMs,
   );
   const runnables = new Map(wanted.map(({ runnable }) => [runnable.id, runnable]));
-  const claimed = rows.map((row) => toClaimedRun(row, runnables.get(text(row, 'runnable_id')) as Runnable, by));
+  const claimed = rows.map((row) =>
+    toClaimedRun(row, {
+      runnable: runnables.get(text(row, 'runnable_id')) as Runnable,
+      emission: toEmission(row, by),
+      isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
+    }),
+  );
   return claimed.sort((a, b) => a.run - b.run);
-}
-
-function toClaimedRun(row: Row, runnable: Runnable, by: Claiming): ClaimedRun {
-  const checkpoint = textOrNull(row, 'carried');
-  return {
-    run: number(row, 'run'),
-    fence: number(row, 'fence'),
-    runnable: checkpoint === null ? runnable : { ...runnable, deploymentId: text(row, 'deployment_id') },
-    emission: toEmission(row, by),
-    via: text<Via>(row, 'via'),
-    subscriptionId: textOrNull(row, 'subscription_id'),
-    attempt: number(row, 'attempt'),
-    alone: flag(row, 'alone'),
-    isAwaitedElsewhere: row.awaited_by !== null && row.awaited_by !== by.node,
-    checkpoint,
-    resumed: textOrNull(row, 'resumed'),
-  };
 }
 
 export interface WantedDeliveries {

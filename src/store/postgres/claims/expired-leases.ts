@@ -5,8 +5,8 @@
 // them look dead at first.
 
 import { LIMITS } from '../../../domain/limits.ts';
+import { abandonedHook } from '../../config/source-changes.ts';
 import { number } from '../../rows/cells.ts';
-import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -14,10 +14,20 @@ import type { Core } from '../core.ts';
 const RUNS_PER_STEP = 500;
 const DELIVERIES_PER_STEP = 500;
 
+/** A condition on mark `c` of `source_changes`: its process is gone. */
+export const IS_ABANDONED = `NOT EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = c.node AND n.gone_at_ms IS NULL)`;
+
 export interface Expired {
   readonly runs: Row[];
   readonly deliveries: Row[];
 }
+
+/**
+ * A condition on a row `o` that was leased. Checked again under the lock: another node may have rescued the row, and it may have
+ * been claimed again.
+ */
+const isExpired = (now: string): string =>
+  `(o.lease_until_ms <= ${now} OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;
 
 /** Marks nodes as gone, and locks expired rows. Rows that another node is rescuing are skipped. */
 export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
@@ -38,7 +48,7 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
             WHERE runnable_id >= l.listener_id AND runnable_id <= l.listener_id AND due_at_ms IS NULL
               AND state = 'running' ORDER BY runnable_id DESC, run LIMIT l.taken) AS o
         WHERE l.is_run AND l.taken > 0
-          AND (o.lease_until_ms <= $1::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))
+          AND ${isExpired('$1::bigint')}
         LIMIT ${RUNS_PER_STEP}`,
       nowMs,
     ),
@@ -48,7 +58,7 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
             WHERE owner_id = l.owner_id AND listener_id = l.listener_id AND state = 'sending'
             ORDER BY delivery LIMIT l.taken) AS o
         WHERE NOT l.is_run AND l.taken > 0
-          AND (o.lease_until_ms <= $1::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))
+          AND ${isExpired('$1::bigint')}
         LIMIT ${DELIVERIES_PER_STEP}`,
       nowMs,
     ),
@@ -67,17 +77,14 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   };
 }
 
-/** Checked again under the lock: another node may have rescued the rows, and they may have been claimed again. */
-const STILL_EXPIRED = `(o.lease_until_ms <= $2::bigint OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;
-
 async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise<Row[]> {
   if (runs.length === 0) return [];
   return tx.query(
     `SELECT o.run, o.fence, o.owner_id AS run_owner, o.runnable_id, o.deployment_id, o.via, o.subscription_id, o.attempt,
-        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, ${IS_ABANDONED_HOOK} AS is_abandoned, e.*
+        o.rescues, o.started_at_ms, o.awaited_by, o.cancel_asked, o.alone, o.waits, ${abandonedHook(IS_ABANDONED)} AS is_abandoned, e.*
       FROM open_runs AS o JOIN emissions AS e ON e.entry = o.entry
       WHERE e.entry = ANY(ARRAY(SELECT entry FROM open_runs WHERE run = ANY($1::bigint[])))
-        AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${STILL_EXPIRED}
+        AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${isExpired('$2::bigint')}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(runs),
     nowMs,
@@ -87,7 +94,7 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
 async function lockDeliveries(tx: Tx, nowMs: number, deliveries: readonly number[]): Promise<Row[]> {
   if (deliveries.length === 0) return [];
   return tx.query(
-    `SELECT o.* FROM open_deliveries AS o WHERE o.delivery = ANY($1::bigint[]) AND o.state = 'sending' AND ${STILL_EXPIRED}
+    `SELECT o.* FROM open_deliveries AS o WHERE o.delivery = ANY($1::bigint[]) AND o.state = 'sending' AND ${isExpired('$2::bigint')}
       ORDER BY o.delivery FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(deliveries),
     nowMs,

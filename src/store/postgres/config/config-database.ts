@@ -11,18 +11,19 @@ import type {
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Steps, VerbStep } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
+import { Ledger } from '../../log/ledger.ts';
 import { text } from '../../rows/cells.ts';
 import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
+import { IS_ABANDONED } from '../claims/expired-leases.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Channel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 import { RecordFinder } from '../log/record-finder.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
 import { type ConfigWriting, configWrite, lockOwner, queueWrite } from './config-write.ts';
-import { hideEvents, hookRuns, IS_ABANDONED } from './source-changes.ts';
 import { lockDeliveries, webhookHealth } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
@@ -47,7 +48,7 @@ export function configDatabase(core: Core): ConfigDatabase {
       const effects = new Effects(core, { tx, nowMs: core.clock.nowMs(), ledger }, now);
       channels = effects.channels;
       const value = await runSteps(tx, verb(effects));
-      ledger.write(tx, core.node.slot);
+      writeLedger(tx, ledger, core.node.slot);
       return value;
     });
     for (const channel of channels) core.notices.tell(channel);
@@ -75,8 +76,6 @@ export function configDatabase(core: Core): ConfigDatabase {
     openRuns: OPEN_RUNS,
     webhookHealth: webhookHealth(core),
     pauseInMemory: () => null,
-    hideEvents: hideEvents(core),
-    hookRuns: hookRuns(core),
   };
 }
 

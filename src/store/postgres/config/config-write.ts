@@ -1,13 +1,14 @@
 // Writes of the configuration: one transaction each, in the order of the owner's version. With a new version, every node reads
 // the owner's routing again at its next emission.
 
+import { Ledger } from '../../log/ledger.ts';
 import { number } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
 import { type Listener, lockQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 
 export interface ConfigWriting {
   readonly tx: Tx;
@@ -64,7 +65,7 @@ async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promis
     );
     const ledger = new Ledger();
     const value = await verb({ tx, nowMs: core.clock.heard(number(bumped as Row, 'now_ms'), tx.beganAt), ledger });
-    ledger.write(tx, core.node.slot);
+    writeLedger(tx, ledger, core.node.slot);
     return value;
   });
   // A schedule may have been created, or a webhook enabled.

@@ -4,6 +4,7 @@
 import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable } from '../../../domain/route.ts';
 import type { Admission } from '../../contract/store.ts';
+import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar } from '../../log/port.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
@@ -13,7 +14,6 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { pairKey } from './batch-needs.ts';
 import type { Reads } from './batch-reads.ts';
-import { Ledger, type WorkKind } from './ledger.ts';
 import { ListenerQueue, sendQueues } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { RowChanges } from './row-changes.ts';

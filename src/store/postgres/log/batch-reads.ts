@@ -8,9 +8,12 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
-import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { DIGESTS_PER_STEP } from '../../log/digests.ts';
+import { takeTicks } from '../../log/ticks.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readExpired } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
+import { runSteps } from '../config/config-database.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -18,15 +21,8 @@ import type { Core } from '../core.ts';
 import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed, tickKey } from './batch-needs.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
-/** Whether a source's trigger `t` has an open run. Not a join: a plan made for few events would read all of them. */
-const IS_BUSY = `(t.runnable_id LIKE 'dc\\_%' AND EXISTS (SELECT 1 FROM open_runs AS o
-  WHERE o.owner_id = t.owner_id AND o.runnable_id = t.runnable_id
-    AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = t.id))`;
-
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
-
-const DIGESTS_PER_STEP = 100;
 
 export class Reads {
   nowMs = 0;
@@ -191,31 +187,10 @@ export class Reads {
     for (const row of rows) this.attempts.set(leaseKey(number(row, 'delivery'), number(row, 'fence')), row);
   }
 
-  /**
-   * Sets triggers to their next tick. Of several nodes with the same tick one succeeds, and no due time fires twice. A source's
-   * tick that comes while the run of the tick before is open is only counted as skipped.
-   */
   async #fire(ticks: readonly Tick[]): Promise<void> {
     if (ticks.length === 0) return;
-    const values = [
-      arrayLiteral(ticks.map((t) => t.triggerId)),
-      arrayLiteral(ticks.map((t) => t.expectedAtMs)),
-      arrayLiteral(ticks.map((t) => t.nextAtMs)),
-    ];
-    const wanted = `FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, expected, next)
-      WHERE t.id = u.id AND t.next_at_ms = u.expected AND t.id = ANY($1::text[])`;
-    void this.#tx.query(
-      `UPDATE triggers AS t SET next_at_ms = u.next ${wanted} AND t.last_due_at_ms >= u.expected`,
-      ...values,
-    );
-    const rows = await this.#tx.query(
-      `UPDATE triggers AS t SET next_at_ms = u.next, last_due_at_ms = u.expected,
-          skipped_ticks = t.skipped_ticks + (${IS_BUSY})::integer ${wanted} RETURNING t.id, u.expected, ${IS_BUSY} AS is_skipped`,
-      ...values,
-    );
-    for (const row of rows) {
-      if (!flag(row, 'is_skipped')) this.firedTicks.add(tickKey(text(row, 'id'), number(row, 'expected')));
-    }
+    const fired = await runSteps(this.#tx, takeTicks(ticks));
+    for (const { triggerId, expectedAtMs } of fired) this.firedTicks.add(tickKey(triggerId, expectedAtMs));
   }
 
   /** Reads what sources remember. A source runs once at a time, so no other transaction changes which ids it has seen. */

@@ -33,6 +33,7 @@ import type { Core } from '../core.ts';
 import { Needs, type QueueNeed } from './batch-needs.ts';
 import { BatchPlanner } from './batch-planner.ts';
 import { NodeGone, Reads } from './batch-reads.ts';
+import { writeLedger } from './ledger.ts';
 
 /** The most verbs that share one commit, so that no verb waits for a huge one. */
 const MAX_VERBS = 1024;
@@ -185,7 +186,7 @@ function write(planner: BatchPlanner, tx: Tx): void {
   planner.sendMemory(tx);
   planner.sendDigests(tx);
   planner.sendQueues(tx);
-  planner.ledger.write(tx, planner.core.node.slot);
+  writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
 }

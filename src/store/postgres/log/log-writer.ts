@@ -5,8 +5,6 @@ import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { detailOf, detailOfCheckpoint } from '../../../domain/run/run-trace.ts';
-import type { Checkpoint } from '../../../domain/run/wait.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
   type ClaimsSoFar,
@@ -30,7 +28,6 @@ import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
 import type { BatchPlanner, Digest } from './batch-planner.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
-import type { Cells } from './row-inserts.ts';
 
 /** Added to a run's timeout for the start of a process, the node's own queue, and a slow database. */
 const RUN_LEASE_SLACK_MS = 5 * MINUTE_MS;
@@ -97,7 +94,7 @@ export class PlannedLogWriter implements LogWriter {
 
   insertRun(made: NewRun): void {
     const { changes, core, nowMs } = this.planner;
-    const { emission, runnable, state, continuation, error } = made;
+    const { emission, runnable, state, continued, error } = made;
     const node = core.node.id;
     const cells = {
       run: made.run,
@@ -113,9 +110,9 @@ export class PlannedLogWriter implements LogWriter {
       awaited_by: made.isAwaited ? node : null,
     };
     if (state === 'failed') {
-      const detail = continuation ? detailOfCheckpoint(continuation.checkpoint) : null;
       const failure = { error_entry: error?.entry ?? null, error_code: error?.code ?? null };
-      changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary: null, ...failure, detail });
+      const { summary = null, detail = null } = continued ?? {};
+      changes.runs.push({ ...cells, ended_at_ms: made.endedAtMs, summary, ...failure, detail });
       return;
     }
     const isRunning = state === 'running';
@@ -127,8 +124,12 @@ export class PlannedLogWriter implements LogWriter {
       alone: false,
       rescues: 0,
     };
-    if (continuation) changes.continuations.push({ ...open, ...checkpointCells(continuation.checkpoint) });
-    else changes.openRuns.push(open);
+    if (!continued) {
+      changes.openRuns.push(open);
+      return;
+    }
+    const { waits, checkpoint, summary, detail } = continued;
+    changes.continuations.push({ ...open, waits, carried: checkpoint, summary_so_far: summary, detail_so_far: detail });
   }
 
   insertDelivery(made: NewDelivery): void {
@@ -277,9 +278,4 @@ export class PlannedLogWriter implements LogWriter {
   wakeOthers(topic: Channel): void {
     this.planner.notified.add(topic);
   }
-}
-
-function checkpointCells(checkpoint: string): Cells {
-  const { waits, summary, ...course } = JSON.parse(checkpoint) as Checkpoint;
-  return { waits, carried: checkpoint, summary_so_far: summary, detail_so_far: detailOf(course) };
 }

@@ -12,6 +12,7 @@ import {
   showDelivery,
   showRun,
 } from '../../check/checks.ts';
+import { waitRules } from '../../check/wait-rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -90,26 +91,14 @@ function leases(table: string, key: string, state: string): Rule[] {
 }
 
 function waits(): Rule[] {
-  const of = { example: 'run', show: showRun };
   return [
-    {
-      check: 'run_waits_for_nothing',
-      detail: 'runs that wait, with nothing to wait for or to go on with',
-      broken: `open_runs WHERE state = 'waiting'
-        AND (wait_kind IS NULL OR due_at_ms IS NULL OR carried IS NULL OR waits = 0)`,
-      ...of,
-    },
-    {
-      check: 'run_waits_no_longer',
-      detail: 'runs with an end of their wait that do not wait',
-      broken: "open_runs WHERE state <> 'waiting' AND (wait_kind IS NOT NULL OR due_at_ms IS NOT NULL)",
-      ...of,
-    },
+    ...waitRules('open_runs'),
     {
       check: 'run_waits_too_long',
       detail: 'runs whose wait was due long ago',
       broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
-      ...of,
+      example: 'run',
+      show: showRun,
     },
   ];
 }

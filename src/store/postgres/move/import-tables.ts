@@ -4,6 +4,7 @@
 import type { Cell, Cells } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
 import { jsonOrNull, number, text, textOrNull } from '../../rows/cells.ts';
+import { OPEN_RUN } from '../../rows/run-rows.ts';
 import { keptStarts } from '../runs/throttle-starts.ts';
 
 export interface Imported {
@@ -19,7 +20,6 @@ export interface Imported {
   readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
 }
 
-const OPEN_RUN = "state IN ('queued', 'running', 'waiting')";
 const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 
 /** Reads a bit of an emission's `flags`. */

@@ -2,12 +2,13 @@
 // the other. The next claim finds and moves them. It moves at most as many as one step of a deletion, since other claims wait
 // meanwhile; if more are left, the queue stays ready.
 
+import { Ledger } from '../../log/ledger.ts';
 import { text } from '../../rows/cells.ts';
 import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 import { DETAIL_BYTES, keepCancelled as keepCancelledRuns } from './cancel.ts';
 
 /** Cancels runs of deleted workflows and sources, as many as fit into one claim. */
@@ -24,7 +25,7 @@ export async function cancelOrphanedRuns(
     ledger.moved(runnable.ownerId, 'runs', { from: 'queued', to: 'cancelled', n: cancelled });
     left -= cancelled;
   }
-  ledger.write(tx, core.node.slot);
+  writeLedger(tx, ledger, core.node.slot);
 }
 
 async function cancelSome(
@@ -68,7 +69,7 @@ export async function moveOrphanedDeliveries(
     for (const row of moved) ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: queue.to });
     left -= moved.length;
   }
-  ledger.write(tx, core.node.slot);
+  writeLedger(tx, ledger, core.node.slot);
 }
 
 const WAITING = "state IN ('pending', 'retrying')";

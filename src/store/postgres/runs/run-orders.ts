@@ -6,6 +6,7 @@ import { raw, type Sql, sql } from '../../config/sql.ts';
 import type { Steps } from '../../config/steps.ts';
 import type { RunStore } from '../../contract/store.ts';
 import type { WaitStore } from '../../contract/waits.ts';
+import { Ledger } from '../../log/ledger.ts';
 import { type CHANGED, cancelRun, endWaits, type RunOrders, resumeRun, untilUnchanged } from '../../log/run-orders.ts';
 import { numberOrNull, text } from '../../rows/cells.ts';
 import { fitting, type Listener } from '../claims/queued-work.ts';
@@ -14,7 +15,7 @@ import type { Channel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { Ledger } from '../log/ledger.ts';
+import { writeLedger } from '../log/ledger.ts';
 import { DETAIL_BYTES, keepCancelled } from './cancel.ts';
 
 type Orders = Pick<RunStore, 'cancelRun'> & Pick<WaitStore, 'resumeRun' | 'endWaits'>;
@@ -27,7 +28,7 @@ export function orderVerbs(core: Core): Orders {
       const orders = new PostgresRunOrders(core, tx);
       notified = orders.notified;
       const value = await runSteps(tx, steps(orders));
-      orders.ledger.write(tx, core.node.slot);
+      writeLedger(tx, orders.ledger, core.node.slot);
       return value;
     });
     for (const channel of notified) core.notices.tell(channel);

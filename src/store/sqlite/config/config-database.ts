@@ -11,11 +11,11 @@ import type {
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { VerbStep } from '../../config/steps.ts';
 import { toApiKey } from '../../rows/resource-rows.ts';
+import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { CANCEL_RUNS, OPEN_RUN } from '../partial-index.ts';
-import { hideEvents, hookRuns } from './source-changes.ts';
+import { cancelRuns } from '../partial-index.ts';
 import { forgetRoute, OpenDeliveries, webhookHealth } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
@@ -81,8 +81,6 @@ export function configDatabase(core: Core): ConfigDatabase {
     openRuns: OPEN_RUNS,
     webhookHealth: webhookHealth(core),
     pauseInMemory: (listenerId) => core.queues.find(listenerId)?.pausedUntilMs ?? null,
-    hideEvents: hideEvents(core),
-    hookRuns: hookRuns(core),
   };
 }
 
@@ -149,16 +147,10 @@ class Run implements Writing {
     const tx = this.#tx;
     this.#core.throttles.forget(id);
     for (const state of ['queued', 'waiting']) {
-      const cancelled = this.#core.writer.run(
-        `${CANCEL_RUNS} WHERE state = ? AND ${OPEN_RUN} AND runnable_id = ?`,
-        tx.nowMs,
-        state,
-        id,
-      );
-      if (cancelled > 0) {
-        tx.count(ownerId, `runs.${state}`, -cancelled);
-        tx.count(ownerId, 'runs.cancelled', cancelled);
-      }
+      const waiting = sql`state = ${state} AND ${raw(OPEN_RUN)} AND runnable_id = ${id}`;
+      const { text, values } = render(cancelRuns(tx.nowMs, waiting), DIALECT);
+      const cancelled = this.#core.writer.run(text, ...values);
+      tx.runsMoved(ownerId, { from: state, to: 'cancelled', n: cancelled });
       if (state === 'queued') tx.runsOpened(id, -cancelled);
     }
   }

@@ -6,8 +6,8 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
 import type { RouteTable, Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { detailOfCheckpoint, waitsOfCheckpoint } from '../../../domain/run/run-trace.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
+import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -21,20 +21,19 @@ import {
   type OpenedDigest,
   type RunQueue,
 } from '../../log/port.ts';
+import { takeTicks } from '../../log/ticks.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { isListed, NOT_OF_SOURCES } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
+import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
 import { flagsOf, toEmission } from './rows.ts';
-import { takeTick } from './ticks.ts';
 import type { Transaction } from './transaction.ts';
-
-const DIGESTS_PER_STEP = 100;
 
 /** One for each verb. */
 export class SqliteLogWriter implements LogWriter {
@@ -121,10 +120,10 @@ export class SqliteLogWriter implements LogWriter {
 
   insertRun(made: NewRun): void {
     const { writer, boot } = this.core;
-    const { run, emission, runnable, state, continuation, error } = made;
+    const { run, emission, runnable, state, continued, error } = made;
     writer.run(
       `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, fence,
-        boot, alone, rescues, started_at_ms, ended_at_ms) VALUES (?,?,?,?,?,?,?,?,1,?,?,0,0,?,?)`,
+        boot, alone, rescues, started_at_ms, ended_at_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,0,0,?,?)`,
       run,
       emission.ownerId,
       runnable.id,
@@ -133,19 +132,19 @@ export class SqliteLogWriter implements LogWriter {
       made.via,
       made.subscriptionId,
       state,
+      made.attempt,
       state === 'running' ? 1 : 0,
       boot,
       made.startedAtMs,
       made.endedAtMs,
     );
-    if (continuation) {
-      // What another run has done is behind this one.
+    if (continued) {
       writer.run(
-        'UPDATE runs SET attempt = ?, waits = ?, detail = ?, carried = ? WHERE run = ?',
-        continuation.attempt,
-        waitsOfCheckpoint(continuation.checkpoint),
-        detailOfCheckpoint(continuation.checkpoint),
-        state === 'failed' ? null : continuation.checkpoint,
+        'UPDATE runs SET waits = ?, summary = ?, detail = ?, carried = ? WHERE run = ?',
+        continued.waits,
+        continued.summary,
+        continued.detail,
+        state === 'failed' ? null : continued.checkpoint,
         run,
       );
     }
@@ -190,7 +189,7 @@ export class SqliteLogWriter implements LogWriter {
   }
 
   takeTick(tick: Tick): boolean {
-    return takeTick(this.core.writer, tick);
+    return runSteps(this.core, this.tx, () => takeTicks([tick])).length === 1;
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

@@ -3,6 +3,7 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
+import { Ledger, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import type { Connection } from '../database.ts';
 import type { ListenerQueues, Moved } from '../deliveries/listener-queues.ts';
@@ -70,8 +71,7 @@ export class Transaction {
   readonly nowMs: number;
   readonly #writer: Connection;
   readonly #shared: Shared;
-  /** Owner → fact → change. */
-  readonly #ledger = new Map<string, Map<string, number>>();
+  readonly #ledger = new Ledger();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
   #hasEmitted = false;
@@ -90,16 +90,12 @@ export class Transaction {
 
   /** Changes a fact of the ledger, e.g. `runs.queued`, by `by`. */
   count(ownerId: string, fact: string, by: number): void {
-    const facts = this.#ledger.get(ownerId) ?? new Map<string, number>();
-    this.#ledger.set(ownerId, facts);
-    facts.set(fact, (facts.get(fact) ?? 0) + by);
+    this.#ledger.count(ownerId, fact, by);
   }
 
   /** Changes of the ledger so far, by `owner fact`. */
   get counted(): [key: string, by: number][] {
-    return [...this.#ledger].flatMap(([ownerId, facts]) =>
-      [...facts].map(([fact, by]): [string, number] => [`${ownerId} ${fact}`, by]),
-    );
+    return [...this.#ledger.changes()].map(([ownerId, fact, by]) => [`${ownerId} ${fact}`, by]);
   }
 
   /** Workflows and sources whose number of queued runs this transaction changes. */
@@ -107,19 +103,16 @@ export class Transaction {
     return [...this.#opened.keys()];
   }
 
-  /** Counts a run that changed from one state to another; null: it is new. */
-  runMoved(ownerId: string, { from, to }: { from: string | null; to: string }): void {
-    if (from === to) return;
-    if (from !== null) this.count(ownerId, `runs.${from}`, -1);
-    this.count(ownerId, `runs.${to}`, 1);
+  /** Counts runs that changed their state. */
+  runsMoved(ownerId: string, change: StateChange): void {
+    this.#ledger.moved(ownerId, 'runs', change);
   }
 
   /** Counts deliveries of a listener that changed from one state to another; null: they are new. */
   deliveriesMoved(moved: DeliveriesMoved): void {
     const { ownerId, listenerId, from, to, dueAtMs = null, count = 1 } = moved;
     if (count === 0) return;
-    if (from !== null) this.count(ownerId, `deliveries.${from}`, -count);
-    this.count(ownerId, `deliveries.${to}`, count);
+    this.#ledger.moved(ownerId, 'deliveries', { from, to, n: count });
     this.#shared.queues.moved(listenerId, { from, to, dueAtMs, count });
   }
 
@@ -150,16 +143,13 @@ export class Transaction {
 
   beforeCommit(): void {
     this.#shared.throttles.beforeCommit(this.#writer);
-    for (const [ownerId, facts] of this.#ledger) {
-      for (const [fact, by] of facts) {
-        if (by === 0) continue;
-        this.#writer.run(
-          'INSERT INTO ledger (owner_id, fact, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
-          ownerId,
-          fact,
-          by,
-        );
-      }
+    for (const [ownerId, fact, by] of this.#ledger.changes()) {
+      this.#writer.run(
+        'INSERT INTO ledger (owner_id, fact, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
+        ownerId,
+        fact,
+        by,
+      );
     }
   }
 

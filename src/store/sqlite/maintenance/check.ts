@@ -11,6 +11,7 @@ import {
   type Rule,
   showRun,
 } from '../../check/checks.ts';
+import { waitRules } from '../../check/wait-rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
@@ -29,21 +30,7 @@ const RULES: readonly Rule[] = [
     broken: 'webhook_health AS h WHERE NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = h.webhook_id)',
     example: 'h.webhook_id',
   },
-  {
-    check: 'run_waits_for_nothing',
-    detail: 'runs that wait, with nothing to wait for or to go on with',
-    broken: `runs AS r WHERE r.state = 'waiting'
-      AND (r.wait_kind IS NULL OR r.due_at_ms IS NULL OR r.carried IS NULL OR r.waits = 0)`,
-    example: 'r.run',
-    show: showRun,
-  },
-  {
-    check: 'run_waits_no_longer',
-    detail: 'runs with an end of their wait that do not wait',
-    broken: "runs AS r WHERE r.state <> 'waiting' AND (r.wait_kind IS NOT NULL OR r.due_at_ms IS NOT NULL)",
-    example: 'r.run',
-    show: showRun,
-  },
+  ...waitRules('runs'),
   {
     check: 'run_over_that_goes_on',
     detail: 'ended runs with a checkpoint, or an order for a wait',

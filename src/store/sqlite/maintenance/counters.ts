@@ -8,10 +8,11 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
 import type { CounterStore, Repair } from '../../contract/counters.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { OPEN_DELIVERY, OPEN_RUN } from '../partial-index.ts';
+import { OPEN_DELIVERY } from '../partial-index.ts';
 
 /** States that memory counts. */
 const COUNTED = ['pending', 'retrying', 'sending'] as const;

@@ -3,19 +3,20 @@
 import type { Emission } from '../../../domain/emission.ts';
 import type { HttpAnswer, RunLease } from '../../../domain/run/run.ts';
 import type { EarlyOrder } from '../../../domain/run/wait.ts';
+import { abandonedHook } from '../../config/source-changes.ts';
 import type { BegunWait, LeasedRun, RunAgain, RunEnding } from '../../log/port.ts';
 import { answerText } from '../../rows/answers.ts';
 import { jsonOrNull, number, numberOrNull, text } from '../../rows/cells.ts';
-import { IS_ABANDONED_HOOK } from '../config/source-changes.ts';
+import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { readEmission } from '../log/rows.ts';
-import { NO_WAIT, OPEN_RUN, STOPPED } from '../partial-index.ts';
+import { NO_WAIT, STOPPED } from '../partial-index.ts';
 
-const COLUMNS = 'run, owner_id, runnable_id, attempt, waits, early, started_at_ms';
+const COLUMNS = 'o.run, o.owner_id, o.runnable_id, o.attempt, o.waits, o.early, o.started_at_ms';
 
 // Each text is built once: prepared statements are found by it.
-const READ_LEASED = `SELECT ${COLUMNS} FROM runs WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
+const READ_LEASED = `SELECT ${COLUMNS} FROM runs AS o WHERE run = ? AND fence = ? AND boot = ? AND state = 'running'`;
 const END = `UPDATE runs SET state = ?, attempt = ?, ended_at_ms = ?, error_entry = ?, error_code = ?, ${NO_WAIT}`;
 const END_WITH_REPORT = `${END}, summary = ?, detail = ? WHERE run = ?`;
 const END_WITHOUT_REPORT = `${END} WHERE run = ?`;
@@ -25,15 +26,13 @@ export function readLeasedRun(core: Core, { run, fence }: RunLease): LeasedRun |
   return row && new SqliteLeasedRun(core, row);
 }
 
+const READ_EXPIRED = `SELECT ${COLUMNS}, o.rescues, o.entry, ${abandonedHook('c.boot < ?')} AS is_abandoned
+  FROM runs AS o LEFT JOIN emissions AS e ON e.entry = o.entry
+  WHERE o.state = 'running' AND o.${OPEN_RUN} AND o.boot < ?`;
+
 /** Returns runs of processes that are gone. */
 export function readExpiredRuns(core: Core): LeasedRun[] {
-  const rows = core.writer.all(
-    `SELECT ${COLUMNS}, rescues, entry, ${IS_ABANDONED_HOOK} AS is_abandoned FROM runs
-      WHERE state = 'running' AND ${OPEN_RUN} AND boot < ?`,
-    core.boot,
-    core.boot,
-  );
-  return rows.map((row) => new SqliteLeasedRun(core, row));
+  return core.writer.all(READ_EXPIRED, core.boot, core.boot).map((row) => new SqliteLeasedRun(core, row));
 }
 
 class SqliteLeasedRun implements LeasedRun {

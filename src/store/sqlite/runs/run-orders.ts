@@ -1,7 +1,7 @@
 // Ends of waits and cancellations of runs on SQLite. One process writes, so nothing is locked.
 
 import type { RunState } from '../../../domain/run/run.ts';
-import { raw, type Sql, sql } from '../../config/sql.ts';
+import { type Sql, sql } from '../../config/sql.ts';
 import type { Steps } from '../../config/steps.ts';
 import type { RunStore } from '../../contract/store.ts';
 import type { WaitStore } from '../../contract/waits.ts';
@@ -11,7 +11,7 @@ import type { Row } from '../../rows/rows.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { NO_WAIT, STOPPED } from '../partial-index.ts';
+import { cancelRuns, STOPPED } from '../partial-index.ts';
 
 type Orders = Pick<RunStore, 'cancelRun'> & Pick<WaitStore, 'resumeRun' | 'endWaits'>;
 
@@ -45,10 +45,8 @@ class SqliteRunOrders implements RunOrders {
           ORDER BY due_at_ms, run LIMIT ${limit}) ORDER BY due_at_ms, run`;
   }
 
-  /** No run ends before it started. */
   cancelled(condition: Sql): Sql {
-    return sql`UPDATE runs SET state = 'cancelled', ended_at_ms = max(${this.nowMs}, coalesce(started_at_ms, 0)), ${raw(NO_WAIT)}
-      WHERE ${condition} RETURNING run, owner_id, runnable_id`;
+    return sql`${cancelRuns(this.nowMs, condition)} RETURNING run, owner_id, runnable_id`;
   }
 
   lockQueues(): void {}
@@ -56,7 +54,7 @@ class SqliteRunOrders implements RunOrders {
   moved(runs: readonly Row[], { from, to }: { from: RunState; to: RunState }): void {
     const waiting = Number(to === 'queued') - Number(from === 'queued');
     for (const row of runs) {
-      this.#tx.runMoved(text(row, 'owner_id'), { from, to });
+      this.#tx.runsMoved(text(row, 'owner_id'), { from, to });
       if (waiting !== 0) this.#tx.runsOpened(text(row, 'runnable_id'), waiting);
     }
   }

@@ -1,17 +1,15 @@
 // The queue of a workflow or source. Its queued runs (log/transaction.ts) and last starts (log/throttles.ts) are in memory, so a
 // claim reads only the rows that it takes.
 
-import type { Runnable, Via } from '../../../domain/resource.ts';
-import type { ClaimedRun, RunState } from '../../../domain/run/run.ts';
-import { startOf } from '../../../domain/run/run-times.ts';
+import type { Runnable } from '../../../domain/resource.ts';
+import type { RunState } from '../../../domain/run/run.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
-import { number, text, textOrNull } from '../../rows/cells.ts';
+import { number } from '../../rows/cells.ts';
+import { CLAIMED_COLUMNS, claimedRun, OPEN_RUN, toClaimedRun } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
-import type { Row } from '../database.ts';
 import { readEmission } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { OPEN_RUN } from '../partial-index.ts';
 
 /** The verb that claims. */
 interface Claimer {
@@ -47,7 +45,7 @@ export class SqliteRunQueue implements RunQueue {
 
   moved(from: RunState | null, to: RunState): void {
     const { tx } = this.#claimer;
-    tx.runMoved(this.#ownerId, { from, to });
+    tx.runsMoved(this.#ownerId, { from, to });
     if (from === 'queued') tx.runsOpened(this.#runnableId, -1);
     if (to === 'queued') tx.runsOpened(this.#runnableId, 1);
   }
@@ -61,50 +59,21 @@ export class SqliteRunQueue implements RunQueue {
   }
 }
 
-/** Claims the oldest queued runs. Their slots are already taken; those without a run are given back. */
-export function claimOldest(claimer: Claimer, runnable: Runnable, count: number): void {
-  const { core, tx, admission, claims } = claimer;
-  const rows = core.writer.all(
-    `SELECT run, deployment_id, entry, via, subscription_id, attempt, fence, alone, resumed, carried FROM runs
-      WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?`,
-    runnable.id,
-    count,
-  );
-  for (const row of rows) claims.runs.push(claim(core, tx, { row, runnable }));
-  for (let unused = rows.length; unused < count; unused++) admission.dropRun(runnable.id);
-}
+const CLAIM = `UPDATE runs AS o SET ${claimedRun({ deployment: '?', now: '?', greatest: 'max' })}, boot = ?
+  WHERE run IN (SELECT run FROM runs WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?)
+  RETURNING entry, ${CLAIMED_COLUMNS.join(', ')}`;
 
-function claim(core: Core, tx: Transaction, found: { row: Row; runnable: Runnable }): ClaimedRun {
-  const { row } = found;
-  const checkpoint = textOrNull(row, 'carried');
-  // A run with a checkpoint keeps the deployment that wrote it.
-  const deploymentId = checkpoint === null ? found.runnable.deploymentId : text(row, 'deployment_id');
-  const runnable = checkpoint === null ? found.runnable : { ...found.runnable, deploymentId };
-  const run = number(row, 'run');
-  const fence = number(row, 'fence') + 1;
-  core.writer.run(
-    `UPDATE runs SET state = 'running', fence = ?, boot = ?, deployment_id = ?,
-      started_at_ms = coalesce(started_at_ms, ?) WHERE run = ?`,
-    fence,
-    core.boot,
-    deploymentId,
-    startOf(run, tx.nowMs),
-    run,
-  );
-  tx.runMoved(runnable.ownerId, { from: 'queued', to: 'running' });
-  tx.runsOpened(runnable.id, -1);
-  core.throttles.began(runnable, tx.nowMs);
-  return {
-    run,
-    fence,
-    runnable,
-    emission: readEmission(core, number(row, 'entry')),
-    via: text<Via>(row, 'via'),
-    subscriptionId: textOrNull(row, 'subscription_id'),
-    attempt: number(row, 'attempt'),
-    alone: row.alone === 1,
-    isAwaitedElsewhere: false,
-    checkpoint,
-    resumed: textOrNull(row, 'resumed'),
-  };
+/** Claims the oldest queued runs. Their slots are already taken; those without a run are given back. */
+export function claimOldest({ core, tx, admission, claims }: Claimer, runnable: Runnable, count: number): void {
+  const { id, ownerId, deploymentId } = runnable;
+  const rows = core.writer.all(CLAIM, deploymentId, tx.nowMs, core.boot, id, count);
+  rows.sort((a, b) => number(a, 'run') - number(b, 'run'));
+  for (const row of rows) {
+    tx.runsMoved(ownerId, { from: 'queued', to: 'running' });
+    tx.runsOpened(id, -1);
+    core.throttles.began(runnable, tx.nowMs);
+    const emission = readEmission(core, number(row, 'entry'));
+    claims.runs.push(toClaimedRun(row, { runnable, emission, isAwaitedElsewhere: false }));
+  }
+  for (let unused = rows.length; unused < count; unused++) admission.dropRun(id);
 }
