@@ -15,24 +15,42 @@ const ASLEEP = 1 / 10;
 export const START_CPU_MS = 60;
 /** The unit of times in /proc, on every Linux. */
 const MS_PER_TICK = 10;
+/** PF_EXITING of the kernel. */
+const EXITING = 0x4;
 /** Fields behind the name, which may contain anything. */
 const STATE = 0;
+const FLAGS = 6;
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
+/** Running or runnable, in uninterruptible sleep, stopped. */
+const WAITING: ReadonlySet<string> = new Set(['R', 'D', 'T']);
 
-interface Cpu {
+export interface Cpu {
   readonly usedMs: number;
   /** Whether its main thread has the CPU or waits for it. */
   readonly isRunnable: boolean;
+  /** Whether its main thread has the CPU, or waits for what others take from it: the CPU, the disk, or to be continued. */
+  readonly isWaiting: boolean;
 }
 
 /** Returns the process's use; null where the system does not tell (no Linux), and for a process that is gone. */
 export function cpuOf(pid: number): Cpu | null {
+  const fields = statOf(pid);
+  if (fields === null) return null;
+  const usedMs = (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK;
+  const state = fields[STATE] ?? '';
+  return { usedMs, isRunnable: state === 'R', isWaiting: WAITING.has(state) };
+}
+
+/** Returns whether the process is ending, and not gone yet. False where the system does not tell. */
+export function isExiting(pid: number): boolean {
+  return (Number(statOf(pid)?.[FLAGS] ?? 0) & EXITING) !== 0;
+}
+
+function statOf(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const usedMs = (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK;
-    return { usedMs, isRunnable: fields[STATE] === 'R' };
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return null;
   }

@@ -56,7 +56,7 @@ export interface RunnerOptions {
   readonly poolMb?: number;
   /** How long a process may be idle before it ends. */
   readonly idleMs?: number;
-  /** How long a process may take to answer before it is killed; at most 900, or runs settle later than promised. */
+  /** How long a process may take to answer before it is killed, of the time in which it can (answer-time.ts). */
   readonly graceMs?: number;
   /** How long a process fails the runs of code that could not be loaded: loading the code again costs 60 ms of CPU. */
   readonly brokenMs?: number;

@@ -10,6 +10,7 @@ import { encodeFrame, type FrameBounds, FrameReader, FrameWriter } from '../chil
 import type { InitMessage, RunMessage, ToChild } from '../child/protocol.ts';
 import type { Isolation, StartedProcess } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
+import { isExiting } from '../pool/cpu.ts';
 import { isOverMemory, usedMemoryMb } from '../pool/memory.ts';
 import type { Priorities } from '../pool/priority.ts';
 import { isOurComponent, isSource } from '../pool/process-keys.ts';
@@ -31,6 +32,7 @@ const FRAME_BOUNDS: FrameBounds = {
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** A process with a closed pipe has so long to end by itself, so that the reason of its end can be reported. */
 const PIPE_CLOSED_MS = 100;
+const CUT_TRIES = 50;
 /** Messages read at a time. Their consequences in this turn take longer than reading them. */
 const READ_AT_ONCE = 32;
 /** How often a throttled message checks whether other owners are still active. */
@@ -228,9 +230,11 @@ export class ChildLink {
     });
   }
 
-  #cut(): void {
-    this.#isCut = true;
-    this.kill();
+  /** Kills a process that lives on without its pipe. One that is ending says why as soon as it gets the CPU. */
+  #cut(triesLeft = CUT_TRIES): void {
+    this.#isCut = triesLeft === 0 || this.pid === undefined || !isExiting(this.pid);
+    if (this.#isCut) this.kill();
+    else this.#cutting = setTimeout(() => this.#cut(triesLeft - 1), PIPE_CLOSED_MS);
   }
 
   #onGarbage(error: unknown): void {

@@ -12,6 +12,7 @@ import { CpuSampler } from '../pool/cpu.ts';
 import type { ProcessState } from '../pool/fair-slots.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/process-keys.ts';
 import type { RunRequest } from '../runner.ts';
+import { AnswerTime } from './answer-time.ts';
 import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
 import { outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
 import { readBroken, readLateCalls } from './inbound.ts';
@@ -36,7 +37,7 @@ interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
   readonly key: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the process may take to answer a halt. */
+  /** How long the process may take to answer a halt, of the time in which it can (answer-time.ts). */
   readonly graceMs: number;
   /** How long the process fails the runs of code that it could not load; then a new process loads the code again. */
   readonly brokenMs: number;
@@ -168,7 +169,14 @@ export class RunProcess implements ProcessState {
     this.#draining = true;
     this.#link.post({ t: 'halt', run: run.request.run });
     this.#link.unthrottle(); // it may have ended in time, with its messages unread
-    run.setTimer(this.options.graceMs, () => this.#onSilence());
+    this.#awaitAnswer(run, new AnswerTime(this.options.graceMs, this.#link.pid));
+  }
+
+  #awaitAnswer(run: RunInFlight, time: AnswerTime): void {
+    run.setTimer(time.intervalMs, () => {
+      if (time.isOver(this.#link.pid)) this.#onSilence();
+      else this.#awaitAnswer(run, time);
+    });
   }
 
   /**

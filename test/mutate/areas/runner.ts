@@ -52,6 +52,19 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
     'crash: a full memory is an exit': ["if (kind === 'memory' || saysSo) {", "if (kind === 'memory') {"],
     'silence: an unattributed run is blamed': ['run.halted === null || all.length > 1', 'run.halted === null'],
   }),
+  ...of(`${RUNNER}/process/answer-time.ts`, [`${UNIT}/process/answer-time.test.ts`], {
+    'answer: time without the CPU counts': ['now?.isWaiting ?', 'now === undefined ?'],
+    'answer: it may take for ever': [' || this.#passedMs >= MOST_GRACES * this.#graceMs', ''],
+    'answer: a late look counts for several': [
+      'Math.min(this.intervalMs, now.usedMs - this.#usedMs)',
+      'now.usedMs - this.#usedMs',
+    ],
+    'answer: sleep does not count': [': this.intervalMs;\n    this.#usedMs', ': 0;\n    this.#usedMs'],
+  }),
+  ...of(`${RUNNER}/pool/cpu.ts`, [`${UNIT}/pool/cpu.test.ts`], {
+    'cpu: a stopped process does not wait': ["['R', 'D', 'T']", "['R', 'D']"],
+    'cpu: what is over is not exiting': ['& EXITING) !== 0', '& EXITING) > EXITING'],
+  }),
   ...of(`${RUNNER}/process/stderr-tail.ts`, [`${UNIT}/process/stderr-tail.test.ts`], {
     'stderr: all of it is kept': [
       'this.#kept.subarray(Math.max(0, this.#kept.length + last.length - KEPT_BYTES))',

@@ -168,8 +168,16 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${holds}`);
     // A turn and no longer; as fast as it can, it would take the CPU from what it waits for.
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
   }
+}
+
+/** Resolves after a turn of real time, also with the timers of a test. */
+async function turn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const next = setInterval(resolve, 1);
+  await promise;
+  clearInterval(next);
 }
 
 /** Returns what processes have in the runner's folder: all but the mark of the server that uses it. */
@@ -177,16 +185,36 @@ export function foldersOf(tmpDir: string): string[] {
   return readdirSync(tmpDir).filter((name) => !name.includes('-server-'));
 }
 
+/** Timers that only the test advances. */
+interface ManualTimers {
+  readonly pass: (ms: number) => void;
+  /** Lets time pass, a little in each turn, until the promise settles: that of a run whose process never answers. */
+  readonly passUntil: (settled: Promise<unknown>) => Promise<void>;
+  readonly restore: () => void;
+}
+
 /**
- * Replaces this process's timers by ones that only the test advances, so that a timeout comes when the code has come so
- * far, however busy the machine is. To be called before `kit`, whose end needs the real ones.
+ * Replaces this process's timers, so that a timeout comes when the code has come so far, however busy the machine is. To
+ * be called before `kit`, whose end needs the real ones.
  */
-export function manualTimers(t: TestContext): { readonly pass: (ms: number) => void; readonly restore: () => void } {
+export function manualTimers(t: TestContext): ManualTimers {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const restore = (): void => t.mock.timers.reset();
   t.after(restore);
-  return { pass: (ms) => t.mock.timers.tick(ms), restore };
+  const pass = (ms: number): void => t.mock.timers.tick(ms);
+  const passUntil = async (settled: Promise<unknown>): Promise<void> => {
+    let isSettled = false;
+    void settled.finally(() => {
+      isSettled = true;
+    });
+    while (!isSettled) {
+      pass(TURN_MS);
+      await turn();
+    }
+  };
+  return { pass, passUntil, restore };
 }
 
+const TURN_MS = 50;
 /** How long a process of `kit` may take to answer before it is killed. */
 export const GRACE_MS = 300;

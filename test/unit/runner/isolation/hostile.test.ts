@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import type { RunRequest } from '../../../../src/runner/runner.ts';
 import { HOSTILE_CASES, type HostileCase } from '../../../support/data/hostile-cases.ts';
-import { DEADLINE_MS, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
+import { DEADLINE_MS, faultOf, kit, manualTimers, returned, signal, until } from '../kit.ts';
 
 const MIB = 1024 * 1024;
 const LATEST_MS = 1000;
@@ -60,7 +60,7 @@ async function playUntilTimeout(t: TestContext, { body, timeoutMs = 0, isSilent 
   const outcome = run(stepsOf(body, 'await $.respond({ immediate: true });'), { timeoutMs, onAnswer });
   await came;
   timers.pass(timeoutMs);
-  if (isSilent) timers.pass(GRACE_MS);
+  if (isSilent) await timers.passUntil(outcome);
   return await outcome;
 }
 

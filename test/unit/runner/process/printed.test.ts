@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import { LogReports } from '../../../../src/runner/child/log-reports.ts';
-import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, signal } from '../kit.ts';
+import { deploymentOf, faultOf, kit, manualTimers, signal } from '../kit.ts';
 
 const texts = ({ logs }: RunOutcome): string[] => logs.map(({ text }) => text);
 
@@ -19,7 +19,7 @@ test('an endless loop keeps what was printed', async (t) => {
   const running = run(deployment, { timeoutMs: 200, onAnswer });
   await came;
   timers.pass(200);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(running);
   const outcome = await running;
   assert.equal(faultOf(outcome).code, 'Timeout');
   assert.deepEqual(

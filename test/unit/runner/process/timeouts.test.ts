@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuOf } from '../../../../src/runner/pool/cpu.ts';
 import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
 import { player } from './player.ts';
+
+const skip = process.platform === 'linux' ? false : 'the system does not tell who has the CPU';
 
 test('a run that never settles times out', async (t) => {
   const timers = manualTimers(t);
@@ -63,7 +66,7 @@ test('an endless loop times out and is killed', async (t) => {
   const spinning = await begin('spin', 200);
   await spinning.began;
   timers.pass(200);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(spinning.outcome);
   const fault = faultOf(await spinning.outcome);
   assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
   timers.restore();
@@ -81,7 +84,7 @@ test('an endless loop in a later step names it', async (t) => {
   const running = run(deployment, { timeoutMs: 200, onAnswer });
   await came;
   timers.pass(200);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(running);
   const outcome = await running;
   const fault = faultOf(outcome);
   assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_two']);
@@ -102,7 +105,7 @@ test('beside an endless loop no run is blamed', async (t) => {
   const spinning = await begin('spin', 200);
   await spinning.began;
   timers.pass(200);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(spinning.outcome);
   assert.equal((await spinning.outcome).end.kind, 'unattributed');
   assert.equal((await waiting.outcome).end.kind, 'unattributed');
 });
@@ -113,10 +116,10 @@ test('a run that waits behind a loop is not blamed', async (t) => {
   const waiting = await begin('wait', 1500);
   await waiting.began;
   // Only the first is past its time when the process is found silent, and only the second is at fault.
-  const spinning = await begin('spin', 5000);
+  const spinning = await begin('spin');
   await spinning.began;
   timers.pass(1500);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(waiting.outcome);
   assert.equal((await waiting.outcome).end.kind, 'unattributed');
   assert.equal((await spinning.outcome).end.kind, 'unattributed');
 });
@@ -128,14 +131,45 @@ test('of several late ones none is blamed for silence', async (t) => {
   const both = await Promise.all([begin('wait', 250), begin('spin', 250)]);
   await Promise.all(both.map(({ began }) => began));
   timers.pass(250);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(both[0].outcome);
   const ends = await Promise.all(both.map(async ({ outcome }) => (await outcome).end.kind));
   assert.deepEqual(ends, ['unattributed', 'unattributed']);
   const again = await begin('spin', 200, { alone: true });
   await again.began;
   timers.pass(200);
-  timers.pass(GRACE_MS);
+  await timers.passUntil(again.outcome);
   assert.equal(faultOf(await again.outcome).code, 'Timeout');
+});
+
+test('a process without the CPU is not silent', { skip }, async (t) => {
+  const timers = manualTimers(t);
+  const { begin, open } = player(t);
+  const pid = returned(await (await begin('pid')).outcome) as number;
+  const waiting = await begin('wait');
+  await waiting.began;
+  const hanging = await begin('hang', 200);
+  await hanging.began;
+  // As if everything else on the machine came first.
+  process.kill(pid, 'SIGSTOP');
+  await until(() => cpuOf(pid)?.isWaiting === true);
+  timers.pass(200);
+  for (let passedMs = 0; passedMs < 2 * GRACE_MS; passedMs += 50) timers.pass(50);
+  process.kill(pid, 'SIGCONT');
+  assert.equal(faultOf(await hanging.outcome).code, 'Timeout');
+  open();
+  assert.equal(returned(await waiting.outcome), pid, 'the other run goes on where it is');
+});
+
+test('a process that stays stopped is killed', { skip }, async (t) => {
+  const timers = manualTimers(t);
+  const { begin } = player(t);
+  const pid = returned(await (await begin('pid')).outcome) as number;
+  const hanging = await begin('hang', 200);
+  await hanging.began;
+  process.kill(pid, 'SIGSTOP');
+  timers.pass(200);
+  await timers.passUntil(hanging.outcome);
+  assert.equal(faultOf(await hanging.outcome).code, 'Timeout');
 });
 
 test('top-level code that hangs times out', async (t) => {
