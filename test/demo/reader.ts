@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Client, createClient } from '../support/client.ts';
+import { freePort } from '../support/port.ts';
 import { type ErrandProcess, spawnErrand } from '../support/process.ts';
 import { type Block, blocksOf, isPromised } from './markdown.ts';
 
@@ -124,12 +124,3 @@ settle() {
   return 1
 }
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return (address as { port: number }).port;
-}

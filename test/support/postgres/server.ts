@@ -1,12 +1,11 @@
 // A real Postgres for tests: started, stopped, killed and started again on the same port and data.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../port.ts';
 import { until } from '../wait.ts';
 import { type Binaries, binaries, spawnOptions, type Version } from './binaries.ts';
 import { fillDataFolder, newFolder } from './data-folder.ts';
@@ -49,8 +48,6 @@ const QUICK = {
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
-/** Below those that systems give to outgoing connections: a server that was killed finds its port free again. */
-const PORTS = [15_000, 32_000] as const;
 const PORT_TRIES = 5;
 /** Of the log of a server that ended by itself. */
 const LAST_CHARS = 2000;
@@ -64,7 +61,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await fillDataFolder(program, dir);
     await options.prepare?.(dir);
     for (let tries = 1; ; tries++) {
-      const port = options.port ?? (await quietPort());
+      const port = options.port ?? (await freePort());
       const settings = { ...SETTINGS, ...(options.durable ? {} : QUICK), ...options.settings, port: String(port) };
       const server = new PostgresServer({ program, dir, port, settings, watchdog });
       try {
@@ -210,20 +207,5 @@ export class PostgresServer implements AsyncDisposable {
       () => [],
     );
     return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
-  }
-}
-
-async function quietPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(...PORTS);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
   }
 }

@@ -148,7 +148,8 @@ test("A webhook's own time wins over the common one", async () => {
   await using receiver = await rawReceiver(() => {});
   await using hasty = posterFor({ timeoutMs: 60_000 });
   const short = await hasty.post(deliveryTo(receiver.url, { settings: { timeoutMs: 40 } }));
-  assert.deepEqual([short.outcome, short.detail], ['timeout', 'The time of 0.04 s ran out before an answer came.']);
+  assert.equal(short.outcome, 'timeout');
+  assert.match(short.detail, /^The time of 0\.04 s ran out before /);
 
   await using late = await httpReceiver((_, response) => setTimeout(() => response.end('late'), 60));
   await using patient = posterFor({ timeoutMs: 20 });

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
 import { createAddresses } from '../../../src/webhook/address.ts';
+import { freePort } from '../../support/port.ts';
 import { type DnsAnswer, type DnsRecord, nameServer, type RecordType } from './dns-server.ts';
-import { closedPort, deliveryTo, httpReceiver, posterFor } from './receivers.ts';
+import { deliveryTo, httpReceiver, posterFor } from './receivers.ts';
 
 const NAME = 'receiver.test';
 const CLOSED = createAddresses({ allowTargets: [] });
@@ -127,7 +128,7 @@ test('A redirect to a name inside is not followed', async () => {
 test('Refusals never connect, whether or not anything listens', async () => {
   await using names = await nameServer(zone(a('127.0.0.1')));
   await using receiver = await httpReceiver();
-  const shut = await closedPort();
+  const shut = await freePort();
   const hosts = ['127.0.0.1', '[::1]', '2130706433', 'localhost', '[::ffff:127.0.0.1]', NAME];
   await using closed = posterFor({ addresses: CLOSED, lookup: names.lookup });
   for (const host of hosts) {

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
-import { closedPort, deliveryTo, httpReceiver, NOW_MS, posterFor, reusable, SECRETS } from './receivers.ts';
+import { freePort } from '../../support/port.ts';
+import { deliveryTo, httpReceiver, NOW_MS, posterFor, reusable, SECRETS } from './receivers.ts';
 
 test('The request is exactly what is promised', async () => {
   await using receiver = await httpReceiver();
@@ -153,7 +154,7 @@ test('Times belong to the connection that took them', async () => {
 
 test('A closed port is refused', async () => {
   await using poster = posterFor();
-  const attempt = await poster.post(deliveryTo(`http://127.0.0.1:${await closedPort()}/`));
+  const attempt = await poster.post(deliveryTo(`http://127.0.0.1:${await freePort()}/`));
   assert.deepEqual([attempt.outcome, attempt.status], ['refused', null]);
   assert.equal(attempt.detail, 'The receiver refused the connection.');
 });

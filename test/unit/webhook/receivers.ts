@@ -57,12 +57,10 @@ export function rawReceiver(onRequest: (socket: net.Socket, nth: number) => void
   return listening(server, 'http');
 }
 
-/** Accepts connections and says nothing, ever. */
-export function silentReceiver(scheme: 'http' | 'https'): Promise<Receiver> {
-  return listening(
-    net.createServer((socket) => socket.on('error', () => {})),
-    scheme,
-  );
+/** Accepts connections and says nothing, ever. `onData`: called with the first bytes of each. */
+export function silentReceiver(scheme: 'http' | 'https', onData = (): void => {}): Promise<Receiver> {
+  const server = net.createServer((socket) => socket.on('error', () => {}).once('data', onData));
+  return listening(server, scheme);
 }
 
 export function tlsReceiver({ key, cert }: Certificate, more: TlsReceiverOptions = {}): Promise<Receiver> {
@@ -80,12 +78,6 @@ export interface TlsReceiverOptions {
 
 /** undici waits for a turn of the event loop before it reuses a connection. */
 export const reusable = () => new Promise(setImmediate);
-
-/** A port of loopback at which nothing listens. */
-export async function closedPort(): Promise<number> {
-  await using receiver = await silentReceiver('http');
-  return receiver.port;
-}
 
 async function listening(server: net.Server, scheme: 'http' | 'https'): Promise<Receiver> {
   const sockets = new Set<net.Socket>();

@@ -12,6 +12,7 @@ import { createAddresses } from '../../../../src/webhook/address.ts';
 import { createEgress } from '../../../../src/webhook/egress.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
 import type { TunnelOptions } from '../../../../src/webhook/tunnel.ts';
+import { freePort } from '../../../support/port.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 import { nameServer } from '../../webhook/dns-server.ts';
 import { deploymentOf, faultOf, ISOLATION, type Kit, kit, returned } from '../kit.ts';
@@ -167,10 +168,7 @@ test('a name that turns inward is refused', { skip }, async (t) => {
 });
 
 test('failures have the system’s codes', { skip }, async (t) => {
-  const server = createTcpServer();
-  const port = await listening(t, server);
-  server.close();
-  await once(server, 'close');
+  const port = await freePort();
   await using names = await nameServer((name) =>
     name === 'none.test' ? 3 : [{ name, type: 'A', value: '127.0.0.1' }],
   );

@@ -150,7 +150,8 @@ test('a source that harms others is set apart', async (t) => {
     this.$emit(process.pid);
   } };`);
   await run(b);
-  assert.equal(faultOf(await run(a, {}, { timeoutMs: 50 })).code, 'Timeout');
+  // Time enough for the loop to have begun.
+  assert.equal(faultOf(await run(a, {}, { timeoutMs: 1000 })).code, 'Timeout');
   const [pid] = bodies(await run(b));
   const hanging = run(a, {}, { timeoutMs: 400 });
   await until(() => runner.stats().processes === 2);

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { createClient, type Json } from '../../../support/client.ts';
 import { createErrandOn } from '../../../support/flows.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { startGate } from '../../../support/gate.ts';
 import { spawnErrand } from '../../../support/process.ts';
 
 const KEY = 'a-key-that-only-this-test-knows';
@@ -21,7 +22,8 @@ test('a server whose disk fails ends, and has lost nothing that it accepted', as
   const client = createClient(failing.url, KEY);
   const { workflow } = createErrandOn(() => client);
   // No run ends before the disk fails: what the failing sync covers are requests.
-  const code = 'export default () => new Promise((resolve) => setTimeout(resolve, 1500));';
+  await using gate = await startGate();
+  const code = `export default async () => { await fetch('${gate.url}'); };`;
   const made = await workflow(code, { settings: { concurrency: 100 } });
   const accepted: string[] = [];
   const refused: Json[] = [];
@@ -36,6 +38,7 @@ test('a server whose disk fails ends, and has lost nothing that it accepted', as
   };
   await Promise.all(Array.from({ length: SENDERS }, () => send().catch(() => undefined)));
   deepEqual(await failing.exited, { code: 1, signal: null });
+  gate.open();
   match(failing.stderr(), /"level":50,.*EIO: i\/o error, fdatasync.*storage is lost/);
   ok(refused.length > 0);
   ok(
