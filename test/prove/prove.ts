@@ -20,8 +20,9 @@
 //                           load 27, 11 kinds of fault, 105 kills, 1,280 events
 //   Postgres, three nodes   `--minutes 5 --kills 105 --seed 2103`: 17 min, load 26, 19 kinds of fault, 106 kills, 13,732 events;
 //                           2,831 waits, none of them cut short, with clocks of nodes up to five hours ahead and behind
-//                           with a newer driver, `--minutes 3 --kills 30 --seed 2201` without `--load`: 12 min, load 49, 16 kinds of
-//                           fault, 31 kills, 4,377 events; 987 waits, none of them cut short
+//                           with another driver, `--minutes 5 --kills 105 --seed 2204 --load 8`: 11 min, load 15, 19 kinds of
+//                           fault, 105 kills, 17,795 events; 3,759 waits, none of them cut short; and `--minutes 3 --kills 30
+//                           --seed 2201` without `--load`: 12 min, load 49, 16 kinds, 31 kills, 4,377 events
 //
 // `--power --cuts 70 --seed 400`: 63 cuts with requests in flight, 8,799 events answered and 1,257 told of before their cut began,
 // lost 0; before commits were synced beside the event loop, `--cuts 60 --seed 100`: 59 and 130,358, lost 0. With

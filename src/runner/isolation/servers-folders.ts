@@ -6,7 +6,8 @@
 // server runs. A folder stays when its mark is of another namespace, where the process cannot be checked (containers
 // may share a folder), or when it has no mark.
 
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const FOLDER = /^errand-[0-9a-f]{16}$/;
@@ -25,19 +26,39 @@ export function unmark(folder: string): void {
   }
 }
 
+type IsAlive = (pid: number) => boolean;
+
 /** Yields the folders beside `own` whose servers are gone. */
-export function* abandonedBeside(own: string, isAlive: (pid: number) => boolean): Generator<string> {
+export function* abandonedBeside(own: string, isAlive: IsAlive): Generator<string> {
   if (!FOLDER.test(basename(own))) return;
   const parent = dirname(own);
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
-    if (folder === own || !FOLDER.test(name) || !isOurs(folder)) continue;
-    const marks = readdirSync(folder).flatMap((entry) => {
-      const [, pid, space] = MARK.exec(entry) ?? [];
-      return pid === undefined ? [] : [{ pid: Number(pid), space }];
-    });
-    const isUsed = marks.some(({ pid, space }) => space !== namespace() || isAlive(pid));
-    if (marks.length > 0 && !isUsed) yield folder;
+    if (folder !== own && FOLDER.test(name) && isOurs(folder) && isAbandoned(folder, isAlive)) yield folder;
+  }
+}
+
+function isAbandoned(folder: string, isAlive: IsAlive): boolean {
+  const marks = readdirSync(folder).flatMap((entry) => {
+    const [, pid, space] = MARK.exec(entry) ?? [];
+    return pid === undefined ? [] : [{ pid: Number(pid), space }];
+  });
+  return marks.length > 0 && !marks.some(({ pid, space }) => space !== namespace() || isAlive(pid));
+}
+
+/**
+ * Gives an abandoned folder a new name, to be deleted: deleting takes its time, and a server that starts on the same data dir
+ * meanwhile makes a folder of its own. Returns the new path, which a later start finds abandoned, too; null: the folder
+ * is used again, or gone.
+ */
+export function takeAbandoned(folder: string, isAlive: IsAlive): string | null {
+  const taken = join(dirname(folder), `errand-${randomBytes(8).toString('hex')}`);
+  try {
+    if (!isAbandoned(folder, isAlive)) return null;
+    renameSync(folder, taken);
+    return taken;
+  } catch {
+    return null;
   }
 }
 

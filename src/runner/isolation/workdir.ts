@@ -21,7 +21,7 @@ import type { StepFile } from '../child/protocol.ts';
 import { childCode } from './child-code.ts';
 import { CHILD_FILE, type CodeUser, type IsolationSettings } from './isolation.ts';
 import { linkPackages } from './package-folders.ts';
-import { abandonedBeside, mark, unmark } from './servers-folders.ts';
+import { abandonedBeside, mark, takeAbandoned, unmark } from './servers-folders.ts';
 
 const OWNER = /^(\d+)-/;
 const READABLE = 0o644;
@@ -57,7 +57,11 @@ export class Workdirs {
    */
   async make(user: CodeUser | null = this.#user): Promise<string> {
     const code = await this.#childCode;
-    if (this.#user !== null) openBase(this.#base, this.#user); // another server that used the folder may have ended
+    if (this.#user !== null) {
+      // Another server that used the folder may have ended, or have taken it for abandoned before this one's mark was there.
+      openBase(this.#base, this.#user);
+      mark(this.#base);
+    }
     // Synchronous: some hundred microseconds, where each asynchronous call would delay the start by a turn.
     const dir = mkdtempSync(join(this.#base, `${process.pid}-`));
     mkdirSync(join(dir, 'code'));
@@ -119,7 +123,8 @@ export class Workdirs {
     if (this.#user === null) return;
     for (const folder of abandonedBeside(this.#base, isAlive)) {
       for (const name of readdirSync(folder)) killLeftOver(join(folder, name));
-      await this.remove(folder);
+      const taken = takeAbandoned(folder, isAlive);
+      if (taken !== null) await this.remove(taken);
     }
   }
 }

@@ -21,6 +21,9 @@ const CONNECTION = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT',
+  // The server has ended the session: a transaction was idle, or took, for too long.
+  '25P03',
+  '25P04',
 ]);
 
 /**

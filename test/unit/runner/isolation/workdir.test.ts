@@ -106,6 +106,21 @@ function shared(t: TestContext): string {
 const folderOf = (dir: string, n: number): string => join(dir, `errand-${String(n).padStart(16, '0')}`);
 const pidSpace = () => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
 
+test('a server that starts while its old folder is deleted keeps its own', { skip: NEEDS_ROOT }, async (t) => {
+  const dir = shared(t);
+  const other = new Workdirs(folderOf(dir, 0), OTHER_USER);
+  const old = folderOf(dir, 1);
+  for (let n = 0; n < 500; n++) mkdirSync(join(old, `${n}-left`, 'code'), { recursive: true });
+  mkdirSync(join(old, `${deadPid()}-server-${pidSpace()}`));
+  const sweeping = other.sweep();
+  const started = new Workdirs(old, OTHER_USER);
+  const made = await started.make();
+  await sweeping;
+  await started.fill(made, { id: 'd_1', ownerId: 'u_1', runnableId: 'p_1', steps: [], createdAtMs: 0 });
+  assert.deepEqual(readdirSync(made).sort(), ['child.mjs', 'code', 'tmp']);
+  assert.deepEqual(readdirSync(dir).sort(), [basename(folderOf(dir, 0)), basename(old)]);
+});
+
 test('folders of servers that are gone are cleared away', { skip: NEEDS_ROOT }, async (t) => {
   const dir = shared(t);
   const own = new Workdirs(folderOf(dir, 0), OTHER_USER);

@@ -1,0 +1,23 @@
+// Which errors of Postgres end a session, and are met by a new connection and another try.
+
+import { equal, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { isConnectionError, storageError } from '../../../src/store/postgres/connection/storage-error.ts';
+
+/** Idle in a transaction, a transaction too long, idle, ended by an administrator, and a connection that broke. */
+const ENDED = ['25P03', '25P04', '57P05', '57P01', '08006', 'ECONNRESET'];
+
+for (const code of ENDED) {
+  test(`${code} is an error of the connection, and of storage`, () => {
+    const error = Object.assign(new Error('ended'), { code });
+    ok(isConnectionError(error));
+    ok(storageError(error) instanceof StoreUnavailable);
+  });
+}
+
+test('an error of a statement is neither', () => {
+  const error = Object.assign(new Error('duplicate key'), { code: '23505' });
+  ok(!isConnectionError(error));
+  equal(storageError(error), error);
+});
