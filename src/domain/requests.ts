@@ -24,6 +24,9 @@ export type Answered =
   /** The run never began: its workflow's queue was full. */
   | { readonly kind: 'full' };
 
+/** Calls `leave` when the caller has disconnected before it was answered; at once, if it has already. */
+export type WhenGone = (leave: () => void) => void;
+
 /** The parts of a wait's resume address. */
 export interface WaitAddress {
   readonly run: number;

@@ -26,6 +26,7 @@ import type {
   WaitAddress,
   WaitOrder,
   WebhookInput,
+  WhenGone,
   WholeSource,
   WholeWorkflow,
   WorkflowFileInput,
@@ -93,10 +94,10 @@ export interface Accepted {
  * `code_invalid` (422, with file, line, column) for code that does not compile. `StoreUnavailable` passes through.
  */
 export interface Actions {
-  /** Durable when it resolves; runs and deliveries have started. `wantsAnswer`: also wait for the first run's answer, until the caller is `gone`. */
+  /** Durable when it resolves; runs and deliveries have started. `wantsAnswer`: also wait for the first run's answer, until the caller has disconnected. */
   accept(
     emission: NewEmission,
-    more?: { idempotency?: Idempotency; wantsAnswer?: boolean; gone?: AbortSignal },
+    more?: { idempotency?: Idempotency; wantsAnswer?: boolean; whenGone?: WhenGone },
   ): Promise<Accepted>;
 
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;

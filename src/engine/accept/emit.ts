@@ -2,7 +2,7 @@
 
 import type { NewEmission } from '../../domain/emission.ts';
 import { hadNoRoom, Refusal } from '../../domain/fault.ts';
-import type { Answered } from '../../domain/requests.ts';
+import type { Answered, WhenGone } from '../../domain/requests.ts';
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
@@ -26,7 +26,7 @@ export interface EmitOptions {
   /** Wait for what the first run answers its caller. */
   readonly wantsAnswer?: boolean;
   /** Removes the caller that waits for that answer. */
-  readonly gone?: AbortSignal | undefined;
+  readonly whenGone?: WhenGone | undefined;
   /** Wait for the first run's end. */
   readonly wantsEnd?: boolean;
   /** The first run goes on where another one failed. */
@@ -70,28 +70,32 @@ export function createEmit(deps: EmitDeps) {
   }
 
   async function answerTo(emission: NewEmission, appended: Appended, options: EmitOptions): Promise<Answered> {
-    const { idempotency, gone } = options;
+    const { idempotency, whenGone } = options;
     const { repeated, firstRun } = appended;
     if (repeated?.answer) return { kind: 'answer', answer: repeated.answer };
     if (firstRun === null) return { kind: 'none' };
     if (appended.firstRunRefused) return { kind: 'full' };
-    if (!repeated || !idempotency) return waiters.answerOf(firstRun, gone).answered;
-    return answerOfRepeat(emission, firstRun, { idempotency, gone });
+    if (!repeated || !idempotency) return waiters.answerOf(firstRun, whenGone).answered;
+    return answerOfRepeat(emission, firstRun, { idempotency, whenGone });
   }
 
   /** A repeat waits with the first call; what that one got is kept with the key from the run's end on. */
   async function answerOfRepeat(
     emission: NewEmission,
     run: number,
-    { idempotency, gone }: { idempotency: Idempotency; gone: AbortSignal | undefined },
+    { idempotency, whenGone }: { idempotency: Idempotency; whenGone: WhenGone | undefined },
   ): Promise<Answered> {
-    const waiting = waiters.answerOf(run, gone);
+    let isGone = false;
+    whenGone?.(() => {
+      isGone = true;
+    });
+    const waiting = waiters.answerOf(run, whenGone);
     const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
     const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
     if (!isOpen) waiting.leave();
     else if (record.waiting) waiters.wait(run, record.waiting, null);
     const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };
-    if (answered.kind === 'answer' || gone?.aborted) return answered;
+    if (answered.kind === 'answer' || isGone) return answered;
     const again = await store.append(emission, slots, { idempotency }).catch(() => null);
     if (again) dispatch.take(again.claims);
     return again?.repeated?.answer ? { kind: 'answer', answer: again.repeated.answer } : answered;

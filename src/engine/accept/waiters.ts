@@ -2,7 +2,7 @@
 
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { Answered } from '../../domain/requests.ts';
+import type { Answered, WhenGone } from '../../domain/requests.ts';
 import type { HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
 import type { Wait } from '../../domain/run/wait.ts';
 
@@ -23,10 +23,10 @@ export class Waiters {
   readonly #byRun = new Map<number, WaitingCallers>();
 
   /**
-   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `gone`: the caller
-   * disconnected, and the run's answer cannot be sent.
+   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `whenGone`: tells when
+   * the caller has disconnected, and the run's answer cannot be sent.
    */
-  answerOf(run: number, gone?: AbortSignal): AwaitedAnswer {
+  answerOf(run: number, whenGone?: WhenGone): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
     const leave = (): void => {
       clearTimeout(timer);
@@ -41,13 +41,11 @@ export class Waiters {
       leave();
       resolve({ kind: 'timeout' });
     }, LIMITS.callerMs).unref();
-    const onGone = (): void => {
+    this.#of(run).answered.add(settle);
+    whenGone?.(() => {
       leave();
       resolve({ kind: 'none' });
-    };
-    this.#of(run).answered.add(settle);
-    if (gone?.aborted) onGone();
-    else gone?.addEventListener('abort', onGone, { once: true });
+    });
     return { answered, leave };
   }
 

@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import type { WhenGone } from '../../domain/requests.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/contract/store.ts';
 import { bearerOf } from '../access/auth.ts';
@@ -122,7 +123,7 @@ function accept(
     }),
   } as const;
   const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart, body });
-  const gone = trigger.customResponse ? { gone: goneOf(res) } : {};
+  const gone = trigger.customResponse ? { whenGone: whenGoneOf(res) } : {};
   return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
 }
 
@@ -130,12 +131,15 @@ function isOfSource({ runnableId }: Trigger): boolean {
   return runnableId.startsWith('dc_');
 }
 
-/** Aborts when the caller has closed the connection or was answered. The accepted event is processed all the same. */
-function goneOf(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (res.destroyed) gone.abort();
-  else res.once('close', () => gone.abort());
-  return gone.signal;
+/**
+ * Tells when the caller closes the connection before it is answered. The accepted event is processed all the same. (An
+ * AbortSignal would make an exception with its stack for each answered request, 4 % of the server's time.)
+ */
+function whenGoneOf(res: ServerResponse): WhenGone {
+  return (leave) => {
+    if (res.destroyed) leave();
+    else res.once('close', () => res.writableEnded || leave());
+  };
 }
 
 interface HashedRequest {

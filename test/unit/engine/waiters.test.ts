@@ -66,16 +66,20 @@ test('no caller waits for ever', async (t) => {
 
 test('a caller who is gone is not waited for', async () => {
   const waiters = new Waiters();
-  const [stays, leaves] = [new AbortController(), new AbortController()];
-  const first = waiters.answerOf(RUN, stays.signal);
-  const second = waiters.answerOf(RUN, leaves.signal);
-  const alone = waiters.answerOf(RUN + 1, leaves.signal);
-  leaves.abort();
+  const leaves: (() => void)[] = [];
+  let staying = (): void => {};
+  const first = waiters.answerOf(RUN, (leave) => {
+    staying = leave;
+  });
+  const second = waiters.answerOf(RUN, (leave) => leaves.push(leave));
+  const alone = waiters.answerOf(RUN + 1, (leave) => leaves.push(leave));
+  for (const leave of leaves) leave();
   assert.deepEqual(waiters.runs(), [RUN]);
   assert.deepEqual([await second.answered, await alone.answered], [{ kind: 'none' }, { kind: 'none' }]);
-  assert.deepEqual(await waiters.answerOf(RUN + 2, leaves.signal).answered, { kind: 'none' });
+  assert.deepEqual(await waiters.answerOf(RUN + 2, (leave) => leave()).answered, { kind: 'none' });
   assert.ok(waiters.answer(RUN, { kind: 'answer', answer: ANSWER }));
   assert.deepEqual(await first.answered, { kind: 'answer', answer: ANSWER });
   assert.deepEqual(waiters.runs(), []);
-  stays.abort();
+  staying();
+  assert.deepEqual(waiters.runs(), []);
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Refusal } from '../../../../src/domain/fault.ts';
-import type { Answered } from '../../../../src/domain/requests.ts';
+import type { Answered, WhenGone } from '../../../../src/domain/requests.ts';
 import type { HttpAnswer } from '../../../../src/domain/run/run.ts';
 import { Waiters } from '../../../../src/engine/accept/waiters.ts';
 import type { Accepted } from '../../../../src/http/deps.ts';
@@ -253,9 +253,9 @@ test('a bug leaks nothing and is logged', async (t) => {
 test('a caller who disconnects is waited for no more', async (t) => {
   const waiters = new Waiters();
   let runs = 0;
-  const accept = (_emission: unknown, { gone }: { gone?: AbortSignal }): Accepted => {
+  const accept = (_emission: unknown, { whenGone }: { whenGone?: WhenGone }): Accepted => {
     runs++;
-    return { appended: appended(runs, { firstRun: runs }), answer: waiters.answerOf(runs, gone).answered };
+    return { appended: appended(runs, { firstRun: runs }), answer: waiters.answerOf(runs, whenGone).answered };
   };
   const { port } = await custom(t, { accept });
   const callers = Array.from({ length: 20 }, () => connect(t, port));
