@@ -13,7 +13,7 @@ import { acceptToReceiver, footprint, listing, throwToListed } from './latency.t
 import { generator } from './load.ts';
 import { besideNodeRed } from './node-red-part.ts';
 import { ownerParts } from './owner-parts.ts';
-import { packageStarts } from './packages.ts';
+import { axiosStarts, packageStarts } from './packages.ts';
 import { envOn, startDatabase } from './postgres.ts';
 import { postgresParts } from './postgres-parts.ts';
 import { startBench } from './server.ts';
@@ -211,6 +211,11 @@ async function start(): Promise<void> {
   for await (const { name, bundled, outside } of packageStarts(12)) {
     addSpread(`17 … code that imports ${name}, part of its bundle`, bundled, {});
     addSpread(`17 … the same, loaded from the folder of packages`, outside, {});
+  }
+  for (const { name, start, bundling, bundleBytes, mapBytes } of await axiosStarts(24)) {
+    addSpread(`17 … code that ${name}`, start, {});
+    const note = `bundle ${Math.round(bundleBytes / 1024)} KiB, source map ${Math.round(mapBytes / 1024)} KiB`;
+    add({ name: `17   … bundling it, p50`, value: bundling.p50, unit: 'ms', note });
   }
 }
 

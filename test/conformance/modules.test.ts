@@ -1,6 +1,9 @@
 // How components are written down: module kinds, types, files of one app, packages with versions.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createStep, runStep } from '../support/actions.ts';
 import { startErrand } from '../support/errand.ts';
@@ -222,3 +225,41 @@ test('this is the same kind everywhere', async () => {
     ],
   });
 });
+
+test('the package axios is there beside that of the platform', async () => {
+  const target = await startTarget();
+  await using folder = await createComponents({
+    'components/app/actions/ask.mjs': `import { axios as platform } from '@pipedream/platform';
+      import axios, { AxiosError } from 'axios';
+      export default {
+        key: 'app-ask', type: 'action', version: '0.0.1', props: { url: 'string' },
+        async run({ $ }) {
+          const { data } = await axios.post(this.url, { n: 1 });
+          const gone = await axios.get(this.url + '/none').catch((error) => error);
+          return [data, await platform($, { url: this.url }), gone instanceof AxiosError, gone.response?.status];
+        },
+      };`,
+  });
+  await using errand = await startErrand(folder.settings);
+  const step = { namespace: 'ask', component_path: 'app/actions/ask.mjs', configured_props: { url: target.url } };
+  const workflow = await errand.client.post('/v1/workflows', {
+    name: 'ask',
+    triggers: [{ type: 'http' }],
+    steps: [step],
+  });
+  assert.deepEqual(await runStep(errand, workflow), [['POST', '{"n":1}'], ['GET', ''], true, 404]);
+  target.close();
+});
+
+/** Answers with the method and body that it got; below another path than `/` with 404. */
+async function startTarget(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    response.statusCode = request.url === '/' ? 200 : 404;
+    response.setHeader('connection', 'close').end(JSON.stringify([request.method, body]));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}

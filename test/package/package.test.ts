@@ -78,9 +78,11 @@ test('The installed command tells the version', async () => {
 test('The installed server lists what a step throws', async () => {
   await using server = await startServer('listing');
   const client = createClient(server.url, KEY);
-  // What the platform provides is read from a file of the package.
-  const code = `import { ConfigurationError } from '@pipedream/platform';
-    export default ({ steps }) => { throw new ConfigurationError('order ' + steps.trigger.event.body.order); };`;
+  // What the platform provides is read from a file of the package, and axios from one that it depends on.
+  const code = `import { ConfigurationError } from '@pipedream/platform'; import { AxiosError } from 'axios';
+    export default ({ steps }) => {
+      throw new ConfigurationError(new AxiosError().name + ' ' + steps.trigger.event.body.order);
+    };`;
   const workflow = await client.post('/v1/workflows', {
     name: 'thrown',
     triggers: [{ type: 'http' }],
@@ -93,8 +95,8 @@ test('The installed server lists what a step throws', async () => {
     const { data } = await client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries?expand=event`);
     return data.length > 0 && (data as Json[]);
   });
-  assert.deepEqual([event.error.code, event.error.msg], ['ConfigurationError', 'order 7']);
-  assert.match(event.error.stack, /charge\.ts:2/);
+  assert.deepEqual([event.error.code, event.error.msg], ['ConfigurationError', 'AxiosError 7']);
+  assert.match(event.error.stack, /charge\.ts:3/);
 });
 
 test('Plain JavaScript verifies what the installed server delivers', async () => {

@@ -14,6 +14,7 @@ import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
 import { addBinaries, BINARY, missingBinary } from './binaries.ts';
 import { bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { OWN_PACKAGE, resolveOwnPackage } from './own-packages.ts';
 import { syntaxProblem } from './syntax.ts';
 
 const ENTRY = `${NAMESPACE}:entry`;
@@ -70,7 +71,7 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
 
 const RESOLVING = Symbol('resolving');
 
-/** Resolves modules of the server, so that a folder needs no package of Errand; all else is resolved from the disk. */
+/** Resolves modules and packages of the server where a folder has none; all else is resolved from the disk. */
 const fileModules: Plugin = {
   name: 'errand-file-modules',
   setup(build) {
@@ -85,6 +86,12 @@ const fileModules: Plugin = {
       const { kind, resolveDir, importer } = asked;
       const own = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
       return own.errors.length === 0 ? own : provided(path);
+    });
+    build.onResolve({ filter: OWN_PACKAGE }, async ({ path, kind, resolveDir, importer, pluginData }) => {
+      if (pluginData === RESOLVING) return undefined;
+      const installed = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
+      if (installed.errors.length === 0) return undefined;
+      return (await resolveOwnPackage(build, { path, kind, pluginData: RESOLVING })) ?? undefined;
     });
   },
 };

@@ -8,6 +8,7 @@ import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, un
 import { withoutGlobs } from './globs.ts';
 import { importable, type MissingPackage, missingOf, NO_INPUT_MAP, type Roots } from './importable.ts';
 import { NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
+import { nameInOwnPackage } from './own-packages.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
 
@@ -152,14 +153,15 @@ async function readResult(result: BuildResult, { file, roots, base, options }: R
       ? []
       : [...names.map((name) => resolve(base, name.replaceAll('/', sep))), ...roots.outside.files];
   const bundle = built.bundle + (await roots.outside.mark());
-  return { ok: true, bundle, sourceMap: withoutPlaces(built.sourceMap), inputs };
+  return { ok: true, bundle, sourceMap: withoutPlaces(built.sourceMap, base ?? process.cwd()), inputs };
 }
 
-/** Removes from a source map where the folder of packages is: that path is internal to the server. */
-function withoutPlaces(sourceMap: string): string {
-  if (!sourceMap.includes('../')) return sourceMap;
+/** Removes from a source map where packages are: those paths are internal to the server. `base`: what its paths are relative to. */
+function withoutPlaces(sourceMap: string, base: string): string {
+  if (!/\.\.\/|node_modules\//.test(sourceMap)) return sourceMap;
   const map = JSON.parse(sourceMap) as { sources: string[] };
-  return JSON.stringify({ ...map, sources: map.sources.map(inPackages) });
+  const sources = map.sources.map((path) => nameInOwnPackage(resolve(base, path)) ?? inPackages(path));
+  return JSON.stringify({ ...map, sources });
 }
 
 function inPackages(path: string): string {

@@ -1,5 +1,6 @@
 // Decides what code may import when the server bundles it: Node's own modules, the platform's modules, packages in the
-// folder that the operator provides, and, for a component that is a file, other files of its folder.
+// folder that the operator provides, a few of Errand's own (own-packages.ts), and, for a component that is a file, other
+// files of its folder.
 //
 // The bundler reads every path that it is given. So every specifier is resolved here, and every file is checked again,
 // by its real path, when it is read.
@@ -12,6 +13,7 @@ import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../prov
 import { addBinaries, missingBinary } from './binaries.ts';
 import { escapingGlob } from './globs.ts';
 import { addOutside, type Outside } from './outside.ts';
+import { nameInOwnPackage, resolveOwnPackage } from './own-packages.ts';
 import { installable, readSpecifier, type Specifier, satisfies } from './specifier.ts';
 
 export interface Roots {
@@ -81,6 +83,7 @@ function isOwnCode({ namespace, importer }: OnResolveArgs): boolean {
 }
 
 async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): Promise<OnResolveResult | undefined> {
+  if (asked.namespace === 'file' && nameInOwnPackage(asked.importer) !== null) return inOwnPackage(build, asked);
   const isFile = asked.namespace === 'file' && asked.importer !== roots.code && isWithin(roots, asked.importer);
   const isPackages = isFile && asked.importer.includes(`${sep}node_modules${sep}`);
   const specifier = readSpecifier(asked.path);
@@ -96,11 +99,34 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
   const component = await ofComponents(build, roots, { asked, specifier });
   if (component !== undefined) return component;
+  const own = isPackages ? undefined : await ownPackage(build, asked, specifier);
+  if (own !== undefined) return own;
   // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.
   // Left to the process, such a module is missing as well.
   if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
   return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`, missingOf(specifier));
+}
+
+/** Returns the file of a package of Errand's own; undefined: it is none, or another version of it is asked for. */
+async function ownPackage(
+  build: PluginBuild,
+  { kind }: OnResolveArgs,
+  specifier: Specifier,
+): Promise<OnResolveResult | undefined> {
+  const path = specifier.name + specifier.sub;
+  const found = await resolveOwnPackage(build, { kind, path, pluginData: RESOLVING });
+  const own = found === null ? undefined : await pinned(specifier, found);
+  return own?.errors === undefined ? own : undefined;
+}
+
+/** Returns what a package of Errand's own imports; undefined: the bundler finds it by itself. What it may do without is not there. */
+async function inOwnPackage(build: PluginBuild, asked: OnResolveArgs): Promise<OnResolveResult | undefined> {
+  const { kind, path, resolveDir, importer } = asked;
+  if (/^\.{1,2}(?:$|\/)/.test(path)) return undefined;
+  const found = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
+  if (found.errors.length === 0 && (found.external || nameInOwnPackage(found.path) !== null)) return undefined;
+  return { path, external: true };
 }
 
 /** Returns the `detail` that names the package; undefined when npm has none of that name. */
@@ -186,7 +212,8 @@ function isWithin({ within }: Roots, path: string): boolean {
 async function load(roots: Roots, path: string): Promise<OnLoadResult | undefined> {
   // Links are resolved already, except those created since.
   const real = await realpath(path);
-  if (!isWithin(roots, real)) return refuse(path, 'is not available here: it lies outside of the folder');
+  if (!isWithin(roots, real) && nameInOwnPackage(real) === null)
+    return refuse(path, 'is not available here: it lies outside of the folder');
   const extension = extname(real);
   const loader = LOADERS[extension];
   if (loader === undefined) return undefined;

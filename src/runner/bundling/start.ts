@@ -21,6 +21,7 @@ import { inheritedDescriptors } from '../isolation/descriptors.ts';
 import { hardeningObstacle, underLimits } from '../isolation/hardening.ts';
 import type { CodeUser, IsolationSettings } from '../isolation/isolation.ts';
 import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../isolation/jail.ts';
+import { ownPackageFolders } from './own-packages.ts';
 import type { BundlerSetup } from './protocol.ts';
 
 /** How the process is isolated: the level, its user and the folders it may read. */
@@ -88,7 +89,7 @@ function existingPaths(roots: readonly string[]): string[] {
   return [...new Set(there.flatMap((root) => [root, realpathSync(root)]))];
 }
 
-/** Returns the folders that its program consists of. */
+/** Returns the folders that its program consists of, and those of the packages that code may import without a folder of packages. */
 function programFiles(): string[] {
   const require = createRequire(import.meta.url);
   const esbuild = dirname(require.resolve('esbuild/package.json'));
@@ -96,7 +97,7 @@ function programFiles(): string[] {
     createRequire(join(esbuild, 'package.json')).resolve(`@esbuild/${platform()}-${arch()}/package.json`),
   );
   const semver = dirname(require.resolve('semver/package.json'));
-  return [SOURCES, esbuild, binary, semver].map((path) => path.replace(/\/$/, ''));
+  return [SOURCES, esbuild, binary, semver, ...ownPackageFolders()].map((path) => path.replace(/\/$/, ''));
 }
 
 /** Returns every package.json above the paths: Node reads them to learn whether files are modules. */

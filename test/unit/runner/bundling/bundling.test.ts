@@ -96,6 +96,14 @@ for (const level of LEVELS) {
     assert.match(component.bundle, /from a package/);
     const uses = 'import { axios } from "@pipedream/platform"; export default () => axios;';
     assert.equal((await bundling.bundleStep(step(uses), null)).ok, true);
+    // It and what it needs are packages of Errand's own, each in a folder that is closed otherwise.
+    const own = await bundling.bundleStep(step('import axios from "axios"; export default () => axios;'), null);
+    assert.ok(own.ok && own.bundle.includes('AxiosError'), JSON.stringify(own).slice(0, 1000));
+    const { sources } = JSON.parse(own.sourceMap) as { sources: string[] };
+    assert.ok(
+      sources.every((path) => /^(?:node_modules\/|a\.ts$|errand:)/.test(path)),
+      sources.join(),
+    );
     const broken = await bundling.bundleStep(step('export default {\n b:: 2 }'), null);
     const problems = [{ file: 'a.ts', line: 2, column: 4, text: 'Unexpected ":"' }];
     assert.deepEqual(broken, { ok: false, problems, imports: [] });
