@@ -10,18 +10,25 @@ test('the event and the end of a run are imported', async () => {
   await using errand = await startErrand();
   const code = `import { $end, $event, END_NEEDLE, sendTypeMap } from '@pipedream/platform';
     const early = [Object.keys($event), $event.body];
-    export default async ({ steps }) => {
+    export default async ({ steps, $ }) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       $event.seen = true;
       const { body, ...rest } = $event;
-      $end('no more of ' + body.n);
-      return {
+      $.export('seen', {
         early: [early[0], early[1] === undefined],
         n: $event.body.n,
         isWhole: JSON.stringify($event) === JSON.stringify(steps.trigger.event),
         more: ['method' in rest, steps.trigger.event.seen],
-        names: [typeof END_NEEDLE, ...Object.keys(sendTypeMap)],
-      };
+        names: Object.keys(sendTypeMap),
+      });
+      try {
+        $end('no more of ' + body.n);
+      } catch (error) {
+        $.export('ended', Object.keys(error[END_NEEDLE]));
+        throw error;
+      }
+      $.export('after', true);
+      return 'after';
     };`;
   const { json } = await errand.client.request('POST', '/v1/workflows', {
     name: 'test',
@@ -37,14 +44,17 @@ test('the event and the end of a run are imported', async () => {
   for (const { id } of runs) {
     const { data } = await errand.client.get(`/v1/runs/${id}`);
     assert.deepEqual([data.state, data.steps.length], ['succeeded', 1], JSON.stringify(data.error));
-    const { n, ...rest } = data.steps[0].return_value;
+    const { exports, return_value: returned } = data.steps[0];
+    const { n, ...rest } = exports.seen;
     assert.equal(data.exit_reason, `no more of ${n}`);
     assert.deepEqual(rest, {
       early: [[], true],
       isWhole: true,
       more: [true, true],
-      names: ['string', 'http', 'email', 'emit'],
+      names: ['email', 'emit', 'http', 's3', 'sql', 'snowflake', 'sse'],
     });
+    // Nothing behind `$end` is executed.
+    assert.deepEqual([exports.ended, exports.after, returned ?? null], [['message', 'ts'], undefined, null]);
     seen.push(n);
   }
   assert.deepEqual(seen.sort(), [1, 2, 3], 'each run has its own event');
@@ -104,4 +114,14 @@ test('types of what is sent are imported', async () => {
   const answer = await tryStep(errand, code);
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(await runStep(errand, answer.json.data), ['s', [], 'function']);
+});
+
+test('an error that only looks like an end fails the run', async () => {
+  await using errand = await startErrand();
+  const code = `import { END_NEEDLE } from '@pipedream/platform';
+    export default () => { throw Object.assign(new Error('an imitation'), { [END_NEEDLE]: {} }); };`;
+  const { json } = await tryStep(errand, code);
+  await errand.send(json.data, {});
+  const [run] = await errand.runs(json.data.id, 1);
+  assert.equal(run?.state, 'failed');
 });

@@ -1,5 +1,6 @@
 // Runs the steps of one run in order; a run that goes on after a wait begins behind the steps that are done.
 
+import { END_NEEDLE } from '../modules/platform-step.ts';
 import type { ActiveRun } from './active-run.ts';
 import { dataStore } from './api/data-store.ts';
 import { evaluated } from './api/expressions.ts';
@@ -20,7 +21,7 @@ export async function execute(run: ActiveRun): Promise<void> {
     try {
       await current.run(step, perform, step);
     } catch (thrown) {
-      run.fail(thrown);
+      if (!(await isExit(step, thrown))) run.fail(thrown);
     }
     if (run.ended) return;
     run.currentStep = null;
@@ -28,6 +29,17 @@ export async function execute(run: ActiveRun): Promise<void> {
     if (step.next !== 'step') return run.end({ kind: 'waiting', wait: step.next });
   }
   run.end({ kind: 'succeeded', exitReason: run.exitReason });
+}
+
+/** Ends a step that threw what `$end` throws, as if it had returned; false: it threw another error. */
+async function isExit(step: StepRun, thrown: unknown): Promise<boolean> {
+  if (step.next !== 'exit' || !(thrown instanceof Error) || !Object.hasOwn(thrown, END_NEEDLE)) return false;
+  try {
+    await current.run(step, () => step.finish(undefined));
+  } catch (failed) {
+    step.run.fail(failed);
+  }
+  return true;
 }
 
 async function perform(step: StepRun): Promise<void> {

@@ -2,4 +2,11 @@
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
+  /** Kept for code that reads it; stacks are shown always. */
+  readonly exposeStack: boolean;
+
+  constructor(message?: string, exposeStack = false) {
+    super(message);
+    this.exposeStack = exposeStack;
+  }
 }

@@ -1,16 +1,20 @@
 // Opens files by path or address, as streams. Part of what stands in for `@pipedream/platform`.
 
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
-import type { Readable } from 'node:stream';
-import { codedError, send } from './platform-request.ts';
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { codedError, type Received, send } from './platform-request.ts';
 
 export interface FileMetadata {
   readonly name: string;
-  readonly contentType: string;
-  /** In bytes; undefined where a server does not say. */
-  readonly size: number | undefined;
+  /** Undefined: its server does not say, and its name does not tell. */
+  readonly contentType: string | undefined;
+  /** In bytes. */
+  readonly size: number;
   readonly lastModified: Date | undefined;
   readonly etag: string | undefined;
 }
@@ -21,7 +25,6 @@ export interface FileAndMetadata {
 }
 
 const MAX_REDIRECTS = 21;
-const BYTES = 'application/octet-stream';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.bmp': 'image/bmp',
@@ -65,42 +68,85 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export async function getFileStream(pathOrUrl: string): Promise<Readable> {
-  return (await getFileStreamAndMetadata(pathOrUrl)).stream;
+  if (!isAddress(pathOrUrl)) return (await getFileStreamAndMetadata(pathOrUrl)).stream;
+  return (await received(pathOrUrl)).content;
 }
 
-/** Opens a file. Rejects when there is no such file, or when its server answers with an error. */
+/** Opens a file, also one in a `data:` address. Rejects when there is no such file, or when its server answers with an error. */
 export async function getFileStreamAndMetadata(pathOrUrl: string): Promise<FileAndMetadata> {
-  return /^https?:\/\//i.test(pathOrUrl) ? await fromUrl(pathOrUrl) : await fromDisk(pathOrUrl);
+  if (pathOrUrl.startsWith('data:')) return fromData(pathOrUrl);
+  return isAddress(pathOrUrl) ? await fromUrl(pathOrUrl) : await fromDisk(pathOrUrl);
 }
 
-async function fromUrl(given: string): Promise<FileAndMetadata> {
-  const { response, content, url } = await send({
-    url: given,
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+async function received(url: string): Promise<Received> {
+  const got = await send({
+    url,
     method: 'GET',
-    headers: { Accept: '*/*', 'User-Agent': 'errand' },
+    headers: { Accept: '*/*', 'User-Agent': 'errand', 'Accept-Encoding': 'gzip, deflate, br' },
     body: { content: null, headers: {} },
     maxRedirects: MAX_REDIRECTS,
     timeoutMs: 0,
     signal: undefined,
+    isInflated: true,
     httpAgent: undefined,
     httpsAgent: undefined,
   });
-  const { statusCode = 0, statusMessage = '', headers } = response;
-  if (statusCode < 200 || statusCode > 299) {
-    response.resume();
-    throw codedError('ERR_BAD_RESPONSE', `${given} cannot be read: the answer was ${statusCode} ${statusMessage}`);
-  }
-  const name = basename(decoded(new URL(url).pathname));
-  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  const { statusCode = 0, statusMessage = '' } = got.response;
+  if (statusCode >= 200 && statusCode <= 299) return got;
+  got.response.resume();
+  throw codedError('ERR_BAD_RESPONSE', `${url} cannot be read: the answer was ${statusCode} ${statusMessage}`);
+}
+
+async function fromUrl(given: string): Promise<FileAndMetadata> {
+  const { response, content } = await received(given);
+  const { headers } = response;
+  const name = basename(decoded(new URL(given).pathname));
   const modified = new Date(headers['last-modified'] ?? Number.NaN);
+  // Uploads need the size. So a file whose server does not say it, or says the size it has compressed, is kept on disk meanwhile.
+  const length = content === response ? headers['content-length'] : undefined;
+  const { stream, size } =
+    length === undefined ? await throughDisk(content) : { stream: content, size: Number(length) };
   const metadata: FileMetadata = {
     name,
-    contentType: type.trim() || typeOf(name),
-    size: headers['content-length'] === undefined ? undefined : Number(headers['content-length']),
+    contentType: headers['content-type'] || typeOf(name),
+    size,
     lastModified: Number.isNaN(modified.getTime()) ? undefined : modified,
     etag: headers.etag,
   };
-  return { stream: content, metadata };
+  return { stream, metadata };
+}
+
+async function throughDisk(content: Readable): Promise<{ stream: Readable; size: number }> {
+  const path = join(tmpdir(), `file-${randomUUID()}`);
+  const remove = (): Promise<void> => rm(path, { force: true });
+  try {
+    await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const { size } = await stat(path);
+    return { stream: createReadStream(path).once('close', () => void remove().catch(() => {})), size };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Opens a `data:` address. Its parameters may have the file's name. */
+function fromData(address: string): FileAndMetadata {
+  const comma = address.indexOf(',');
+  if (comma === -1) throw codedError('ERR_INVALID_URL', 'a data: address needs a comma before its data');
+  const [type = '', ...parameters] = address.slice('data:'.length, comma).split(';');
+  const data = address.slice(comma + 1);
+  const isBase64 = parameters.some((parameter) => parameter.toLowerCase() === 'base64');
+  const bytes = isBase64 ? Buffer.from(decoded(data), 'base64') : Buffer.from(decoded(data));
+  const named = parameters.map((parameter) => /^(?:file)?name=(.+)$/i.exec(parameter)?.[1]).find(Boolean);
+  const contentType = type || 'text/plain;charset=US-ASCII';
+  const extension = Object.keys(TYPES).find((one) => TYPES[one] === contentType) ?? '';
+  const name = named === undefined ? `file${extension}` : basename(decoded(named));
+  const metadata = { name, contentType, size: bytes.byteLength, lastModified: undefined, etag: undefined };
+  return { stream: Readable.from([bytes], { objectMode: false }), metadata };
 }
 
 function decoded(path: string): string {
@@ -126,6 +172,6 @@ async function fromDisk(path: string): Promise<FileAndMetadata> {
   return { stream: createReadStream(path), metadata };
 }
 
-function typeOf(name: string): string {
-  return TYPES[extname(name).toLowerCase()] ?? BYTES;
+function typeOf(name: string): string | undefined {
+  return TYPES[extname(name).toLowerCase()];
 }

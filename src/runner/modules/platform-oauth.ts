@@ -61,7 +61,9 @@ export function authorizationOf(
     oauth_version: '1.0',
   };
   const url = new URL(request.url);
-  const form = Object.entries(request.data ?? {}).filter(([, value]) => value !== undefined && value !== null);
+  const form = Object.entries(request.data ?? {})
+    .flatMap(([name, value]) => [value].flat().map((one): [string, unknown] => [name, one]))
+    .filter(([, value]) => value !== undefined && value !== null);
   const pairs = [...url.searchParams, ...form.map(([name, value]) => [name, String(value)]), ...Object.entries(oauth)];
   const sorted = pairs.map(([name = '', value = '']) => `${percent(name)}=${percent(value)}`).sort();
   const base = [request.method.toUpperCase(), `${url.origin}${url.pathname}`, sorted.join('&')].map(percent).join('&');

@@ -17,6 +17,8 @@ export interface Sending {
   /** 0: no time limit. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Whether a compressed body is decompressed. */
+  readonly isInflated: boolean;
   readonly httpAgent: unknown;
   readonly httpsAgent: unknown;
 }
@@ -44,7 +46,7 @@ export async function send(sending: Sending): Promise<Received> {
   const signal = sending.signal ? AbortSignal.any([sending.signal, stop.signal]) : stop.signal;
   try {
     const { response, url } = await follow(sending, signal);
-    const content = sending.method === 'HEAD' ? response : inflated(response);
+    const content = sending.isInflated ? inflated(response, sending.method) : response;
     // The reader of the body sees the abort as an error.
     signal.addEventListener('abort', () => content.destroy(signal.reason as Error), { once: true });
     return { response, content, url, inTime: () => clearTimeout(timer) };
@@ -123,12 +125,12 @@ const INFLATERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-function inflated(response: IncomingMessage): Readable {
+function inflated(response: IncomingMessage, method: string): Readable {
   const encoding = String(response.headers['content-encoding'] ?? '').toLowerCase();
   const inflater = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding] : undefined;
   if (inflater === undefined || response.statusCode === 204 || response.statusCode === 304) return response;
   delete response.headers['content-encoding'];
-  delete response.headers['content-length'];
+  if (method === 'HEAD') return response;
   return pipeline(response, inflater(), () => undefined) as Transform;
 }
 

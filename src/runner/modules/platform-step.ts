@@ -2,6 +2,7 @@
 // from their names. They are for steps; code of a source has no `$`.
 
 import { ConfigurationError } from './platform-error.ts';
+import type { SendConfigEmail, SendConfigEmit, SendConfigHTTP } from './platform-send.ts';
 
 /** The process keeps a function under this global symbol: `() => CurrentStep | undefined`. */
 export const CURRENT_STEP = Symbol.for('errand.step');
@@ -21,32 +22,14 @@ export interface CurrentStep {
   readonly $: StepApi | null;
 }
 
-export interface SendConfigHTTP {
-  readonly method?: string;
-  readonly url: string;
-  readonly data?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly params?: Readonly<Record<string, unknown>>;
-  readonly auth?: { readonly username?: string; readonly password?: string };
-}
+/** The error that `$end` throws has this member, by which code that catches errors tells that one from others. */
+export const END_NEEDLE = '__pd_end';
 
-export interface SendConfigEmail {
-  readonly subject: string;
-  readonly text?: string;
-  readonly html?: string;
-}
-
-export type SendConfigEmit = unknown;
-
-/** The ways of sending that there are here, by name. */
-export const sendTypeMap = { http: 'http', email: 'email', emit: 'emit' } as const;
-
-/** Code recognizes by this text in a message an error that only ends the run. `$end` throws none. */
-export const END_NEEDLE = '__errand_end__';
-
-/** Ends the run as succeeded when the step has ended, as `$.flow.exit` does. */
-export function $end(message?: unknown): void {
+/** Ends the run as succeeded, as `$.flow.exit` does, and the step's code with it: nothing behind this call is executed. */
+export function $end(message?: unknown): never {
   stepApi('$end').flow.exit(message);
+  const end = { message, ts: new Date().toISOString() };
+  throw Object.assign(new Error('The run was ended with $end'), { [END_NEEDLE]: end });
 }
 
 /** Each sends as `$.send` of the current step does. Those that need the vendor's service throw, and say what there is. */
