@@ -223,8 +223,12 @@ export type Dedupe = 'unique' | 'greatest' | 'last';
 
 export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
 
-export interface Source extends Runnable {
+export interface Source extends ConfiguredSource {
   readonly componentCode: string;
+}
+
+/** A source without its code, which may be long. */
+export interface ConfiguredSource extends Runnable {
   readonly configuredProps: PropValues;
   /** Props that the component's `additionalProps` has added. */
   readonly additionalProps: PropDefinitions;

@@ -153,7 +153,7 @@ export class Stage {
     const source = this.make.source(changes);
     await this.store.createSource({
       source,
-      deployment: this.make.deployment(source),
+      deployment: this.make.deployment(source, source.componentCode),
       triggers: [],
       subscriptions: [],
     });

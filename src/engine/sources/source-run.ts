@@ -1,6 +1,6 @@
 // What a source's run needs beyond a workflow's: configuration, endpoints, db.
 
-import type { Dedupe, Deployment, Source } from '../../domain/resource.ts';
+import type { ConfiguredSource, Dedupe, Deployment } from '../../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Clock } from '../../ports.ts';
 import type { SourceInput } from '../../runner/runner.ts';
@@ -18,7 +18,7 @@ export async function sourceInput(
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
   // Each of these is a round trip on Postgres.
-  const [source, db] = await Promise.all([store.getSource(ownerId, sourceId), store.readSourceDb(sourceId)]);
+  const [source, db] = await Promise.all([store.getConfiguredSource(ownerId, sourceId), store.readSourceDb(sourceId)]);
   if (!source) return null;
   const { configuredProps: configured, additionalProps: additional, dedupe } = source;
   const [endpoints, props] = await Promise.all([
@@ -30,7 +30,11 @@ export async function sourceInput(
 }
 
 /** Returns the name of each `$.interface.http` prop with the address of its endpoint. */
-export async function endpointsOf(store: Store, source: Source, publicUrl: string): Promise<Record<string, string>> {
+export async function endpointsOf(
+  store: Store,
+  source: ConfiguredSource,
+  publicUrl: string,
+): Promise<Record<string, string>> {
   const endpoints: Record<string, string> = {};
   if (Object.values(source.configuredProps).every((value) => triggerIdIn(value) === undefined)) return endpoints;
   for (const trigger of await store.listTriggers(source.ownerId, source.id)) {

@@ -198,6 +198,14 @@ const RULES: readonly Rule[] = [
     example: 'r.id',
   },
   {
+    check: 'source_without_code',
+    detail: 'sources whose code is not that of their active deployment',
+    broken: `runnables AS r WHERE substr(r.id, 1, 3) = 'dc_' AND r.component_code IS NULL
+      AND NOT EXISTS (SELECT 1 FROM deployment_codes AS u
+        WHERE u.deployment_id = r.deployment_id AND u.hash = r.component_code_hash)`,
+    example: 'r.id',
+  },
+  {
     check: 'deployment_without_code',
     detail: 'deployments without some of their code',
     broken: `deployment_codes AS u

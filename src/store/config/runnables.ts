@@ -1,6 +1,7 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions of triggers.
 
 import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
+import { type NamedCode, namedCode } from '../rows/deployment-rows.ts';
 import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Listener, Writing } from './config-database.ts';
@@ -20,42 +21,48 @@ export interface RunnableWrite {
 
 interface Cells {
   readonly settings: string;
-  readonly componentCode: string | null;
+  readonly component: NamedCode;
   readonly props: string | null;
   readonly dedupe: string | null;
   readonly secretProps: string | null;
   readonly additional: string | null;
 }
 
+const NO_CODE: NamedCode = { code: null, hash: null };
+
 /** Returns the columns that differ from the record's fields. */
-function cellsOf({ record, seal }: RunnableWrite): Cells {
-  const { componentCode = null, dedupe = null, secretProps } = record;
+function cellsOf({ record, deployment, seal }: RunnableWrite): Cells {
+  const { componentCode, dedupe = null, secretProps } = record;
+  const component = componentCode === undefined ? NO_CODE : namedCode(componentCode);
+  if (deployment && component.hash !== null && deployment.steps[0]?.code !== componentCode)
+    throw new Error(`the code of source ${record.id} is not that of its deployment`);
   const secret = secretProps === undefined ? null : JSON.stringify(secretProps);
-  return { ...runnableCells(record, seal), componentCode, dedupe, secretProps: secret };
+  return { ...runnableCells(record, seal), component, dedupe, secretProps: secret };
 }
 
 export function* insertRunnable(write: RunnableWrite): Steps<void> {
   const { record } = write;
   const cells = cellsOf(write);
   yield* send(sql`INSERT INTO runnables (id, owner_id, name, active, deployment_id, settings, created_at_ms,
-      updated_at_ms, component_code, configured_props, dedupe, secret_props, additional_props)
+      updated_at_ms, component_code, component_code_hash, configured_props, dedupe, secret_props, additional_props)
     VALUES (${record.id}, ${record.ownerId}, ${record.name}, ${record.active}, ${record.deploymentId},
-      ${cells.settings}, ${record.createdAtMs}, ${record.updatedAtMs}, ${cells.componentCode}, ${cells.props},
-      ${cells.dedupe}, ${cells.secretProps}, ${cells.additional})`);
+      ${cells.settings}, ${record.createdAtMs}, ${record.updatedAtMs}, ${cells.component.code}, ${cells.component.hash},
+      ${cells.props}, ${cells.dedupe}, ${cells.secretProps}, ${cells.additional})`);
   yield* writeParts(write);
 }
 
-/** Updates the row. Returns false when the row, or the deployment that it names, is gone. The caller has locked its queue. */
+/**
+ * Updates the row. Returns false when the row, or the deployment that it names, is gone, or does not have the long code of the record.
+ * The caller has locked its queue.
+ */
 export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean> {
   const { record, deployment, triggers, subscriptions } = write;
   const cells = cellsOf(write);
-  const hasDeployment =
-    deployment === null
-      ? sql`EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = ${record.deploymentId} AND d.runnable_id = runnables.id)`
-      : sql`true`;
+  const hasDeployment = deployment === null ? isThere(record.deploymentId, cells.component.hash) : sql`true`;
   const written = yield* get(sql`UPDATE runnables SET name = ${record.name}, active = ${record.active},
       deployment_id = ${record.deploymentId}, settings = ${cells.settings}, updated_at_ms = ${record.updatedAtMs},
-      component_code = ${cells.componentCode}, configured_props = ${cells.props}, dedupe = ${cells.dedupe},
+      component_code = ${cells.component.code}, component_code_hash = ${cells.component.hash},
+      configured_props = ${cells.props}, dedupe = ${cells.dedupe},
       secret_props = ${cells.secretProps}, additional_props = ${cells.additional}
     WHERE id = ${record.id} AND owner_id = ${record.ownerId} AND ${hasDeployment} RETURNING id`);
   if (!written) return false;
@@ -70,6 +77,14 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
   );
   yield* writeParts(write);
   return true;
+}
+
+/** Returns a condition on a row of `runnables`: the deployment is there, and names the code. Without it, a source has no code. */
+function isThere(deploymentId: string, hash: string | null): Sql {
+  const isDeployed = sql`EXISTS (SELECT 1 FROM deployments AS d WHERE d.id = ${deploymentId} AND d.runnable_id = runnables.id)`;
+  if (hash === null) return isDeployed;
+  return sql`${isDeployed} AND EXISTS (SELECT 1 FROM deployment_codes AS u
+    WHERE u.deployment_id = ${deploymentId} AND u.hash = ${hash})`;
 }
 
 function* writeParts({ record, deployment, triggers, subscriptions, seal }: RunnableWrite): Steps<void> {

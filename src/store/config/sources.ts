@@ -5,13 +5,17 @@ import { LIMITS } from '../../domain/limits.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../contract/resources.ts';
 import { LISTED } from '../log/log-tables.ts';
 import { number, text } from '../rows/cells.ts';
-import { toSource } from '../rows/runnable-rows.ts';
+import { toConfiguredSource, toSource } from '../rows/runnable-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { readPage } from './pages.ts';
 import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import { endChange, goOnChanging, insertChange, isOurs } from './source-changes.ts';
 import { differs, isAmongRows, raw, sql } from './sql.ts';
 import { all, type Steps } from './steps.ts';
+
+const FROM = raw('runnables AS r LEFT JOIN codes AS c ON c.owner_id = r.owner_id AND c.hash = r.component_code_hash');
+
+const COLUMNS = raw('r.*, coalesce(c.text, r.component_code) AS code');
 
 export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
   const { marks } = database;
@@ -40,15 +44,24 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
 
     getSource: async (ownerId, id) => {
       if (!id.startsWith('dc_')) return undefined;
-      const row = await database.get(sql`SELECT * FROM runnables WHERE id = ${id} AND owner_id = ${ownerId}`);
+      const row = await database.get(
+        sql`SELECT ${COLUMNS} FROM ${FROM} WHERE r.id = ${id} AND r.owner_id = ${ownerId}`,
+      );
       return row && toSource(row, seal);
+    },
+
+    getConfiguredSource: async (ownerId, id) => {
+      if (!id.startsWith('dc_')) return undefined;
+      const row = await database.get(sql`SELECT * FROM runnables WHERE id = ${id} AND owner_id = ${ownerId}`);
+      return row && toConfiguredSource(row, seal);
     },
 
     listSources: (ownerId, page) =>
       readPage(database, {
-        from: raw('runnables'),
-        columns: raw('*'),
-        where: [sql`owner_id = ${ownerId} AND substr(id, 1, 3) = 'dc_'`],
+        from: FROM,
+        countFrom: raw('runnables AS r'),
+        columns: COLUMNS,
+        where: [sql`r.owner_id = ${ownerId} AND substr(r.id, 1, 3) = 'dc_'`],
         countUpTo: LIMITS.countedRecords,
         page,
         map: (row) => toSource(row, seal),

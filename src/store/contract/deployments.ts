@@ -2,7 +2,7 @@
 //
 // Code is stored once for each owner; deployments name it by its SHA-256 (deployment-rows.ts). Owners never share a row, so no
 // owner can find out what another one has deployed. A deployment is written together with the code that it names, and deleted
-// together with code that no other deployment names.
+// together with code that no other deployment names. A source's code is that of its active deployment.
 
 import type { Deployment } from '../../domain/resource.ts';
 import type { Page, PageQuery } from './records.ts';

@@ -2,7 +2,16 @@
 
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { ApiKey } from '../../domain/keys.ts';
-import type { Deployment, Owner, Source, Subscription, Trigger, Webhook, Workflow } from '../../domain/resource.ts';
+import type {
+  ConfiguredSource,
+  Deployment,
+  Owner,
+  Source,
+  Subscription,
+  Trigger,
+  Webhook,
+  Workflow,
+} from '../../domain/resource.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { DeploymentStore } from './deployments.ts';
 import type { QuotaStore } from './quotas.ts';
@@ -67,6 +76,7 @@ export interface WorkflowStore {
 }
 
 export interface SourceWrite {
+  /** Its `componentCode` is the code of the first step of its deployment: long code is stored with that alone. */
   readonly source: Source;
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
@@ -81,6 +91,8 @@ export interface SourceStore {
   /** Replaces a source that this node is changing. Returns false when the node is not changing it, or it is gone. */
   updateSource(write: SourceWrite): Promise<boolean>;
   getSource(ownerId: string, id: string): Promise<Source | undefined>;
+  /** As `getSource`, without its code: what a run needs of it. */
+  getConfiguredSource(ownerId: string, id: string): Promise<ConfiguredSource | undefined>;
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
   /** Deletes a source that this node is changing, and ends the change. Returns false as `updateSource`. */
   deleteSource(ownerId: string, id: string): Promise<boolean>;

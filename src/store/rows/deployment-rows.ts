@@ -29,12 +29,25 @@ export function deploymentCells({ id, steps }: Deployment, seal: Seal): KeptCode
   return { ...setApart(plain), props: props === null ? null : seal.seal(props, stepPropsPlace(id)) };
 }
 
+/** Code in a row that is no deployment's: its JSON text, or the hash by which a deployment of its owner names it. */
+export interface NamedCode {
+  readonly code: string | null;
+  readonly hash: string | null;
+}
+
+export function namedCode(part: string): NamedCode {
+  const text = JSON.stringify(part);
+  return part.length < MIN_CHARS ? { code: text, hash: null } : { code: null, hash: hashOf(text) };
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
 function setApart(steps: readonly Step[]): KeptCode {
   const codes = new Map<string, string>();
   const keep = (part: string): KeptPart => {
     if (part.length < MIN_CHARS) return part;
     const text = JSON.stringify(part);
-    const sha256 = createHash('sha256').update(text).digest('base64url');
+    const sha256 = hashOf(text);
     codes.set(sha256, text);
     return { sha256 };
   };

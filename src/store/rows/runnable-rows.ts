@@ -1,6 +1,7 @@
 // Rows of workflows and sources to records and back. Settings, which have the environment of the code, and props are sealed.
 
 import {
+  type ConfiguredSource,
   DEFAULT_SETTINGS,
   type Dedupe,
   type Runnable,
@@ -10,7 +11,7 @@ import {
 } from '../../domain/resource.ts';
 import type { Seal } from '../seal/seal.ts';
 import { additionalPropsPlace, runnableSettingsPlace, sourcePropsPlace } from '../seal/sealed-columns.ts';
-import { flag, json, number, text, textOrNull } from './cells.ts';
+import { flag, json, jsonOrNull, number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export type RunnableRow = Runnable & { createdAtMs: number; updatedAtMs: number } & Partial<
@@ -34,12 +35,18 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
   };
 }
 
+/** `row`: with `code`, the JSON text that its `component_code` or `component_code_hash` stands for. */
 export function toSource(row: Row, seal: Seal): Source {
+  const componentCode = jsonOrNull<string>(row, 'code');
+  if (componentCode === null) throw new Error(`the code of source ${text(row, 'id')} is not in the store`);
+  return { ...toConfiguredSource(row, seal), componentCode };
+}
+
+export function toConfiguredSource(row: Row, seal: Seal): ConfiguredSource {
   const props = seal.open(text(row, 'configured_props'), sourcePropsPlace(text(row, 'id')));
   const additional = textOrNull(row, 'additional_props');
   return {
     ...toWorkflow(row, seal),
-    componentCode: text(row, 'component_code'),
     configuredProps: JSON.parse(props) as Record<string, unknown>,
     additionalProps:
       additional === null ? {} : JSON.parse(seal.open(additional, additionalPropsPlace(text(row, 'id')))),

@@ -1,10 +1,10 @@
 // Versions of code: what they have in common is stored once for each owner, and those that nobody needs go.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import type { Deployment, Workflow } from '../../../src/domain/resource.ts';
+import type { Deployment, Source, Workflow } from '../../../src/domain/resource.ts';
 import type { DeploymentPlace } from '../../../src/store/contract/deployments.ts';
 import { all, at, defined, failed, type Harness, only, timesInTurn, walk } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
@@ -82,6 +82,60 @@ export function deploymentsContract(harness: Harness): void {
       await stage.execute(`UPDATE codes SET text = '"changed"' WHERE owner_id = '${other.owner.id}'`);
       equal(at(defined(await read(other, others)).steps, 0).code, 'changed');
       deepEqual(await read(stage, at(made, 0)), at(made, 0));
+    });
+
+    it('of sources is stored once for each owner', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const componentCode = `export default {} // ${randomBytes(2000).toString('hex')}`;
+      const sources = await timesInTurn(100, () => stage.source({ componentCode }));
+      const others = await other.source({ componentCode });
+      // In the code and in the bundle of its deployment, of each owner; SQLite keeps a log of what it writes.
+      const found = (await stage.raw()).split(componentCode).length - 1;
+      ok(found <= 8, `${found} times`);
+      for (const source of sources) deepEqual(await stage.store.getSource(stage.owner.id, source.id), source);
+      deepEqual(await other.store.getSource(other.owner.id, others.id), others);
+      const listed = await walk<Source, string>(
+        (page) => stage.store.listSources(stage.owner.id, page),
+        ({ id }) => id,
+        40,
+      );
+      deepEqual(listed.reverse(), sources);
+    });
+
+    it('of a source is that of its active deployment', async () => {
+      await using stage = await Stage.open(harness);
+      const code = (n: number): string => `export default { version: ${n} }`.padEnd(1000);
+      const source = await stage.source({ componentCode: code(0) });
+      const versions = await timesInTurn(KEPT + 2, async (n) => {
+        const changed = { ...source, deploymentId: stage.ids.next('d_'), componentCode: code(n + 1) };
+        const deployment = stage.make.deployment(changed, changed.componentCode);
+        equal(await stage.updateSource({ source: changed, deployment, triggers: [], subscriptions: [] }), true);
+        return changed;
+      });
+      const back = at(versions, -2);
+      equal(await stage.updateSource({ source: back, deployment: null, triggers: [], subscriptions: [] }), true);
+      equal(await prune(stage), 3);
+      deepEqual(await stage.store.getSource(stage.owner.id, source.id), back);
+    });
+
+    it('of a source cannot be changed without a deployment of it', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source({ componentCode: 'export default 1 //'.padEnd(1000) });
+      const changed = { ...source, componentCode: 'export default 2 //'.padEnd(1000) };
+      const parts = { source: changed, triggers: [], subscriptions: [] };
+      equal(await stage.updateSource({ ...parts, deployment: null }), false);
+      const other = stage.make.deployment({ ...source, deploymentId: stage.ids.next('d_') }, 'export default 3');
+      await rejects(stage.updateSource({ ...parts, deployment: other }), /is not that of its deployment/);
+      deepEqual(await stage.store.getSource(stage.owner.id, source.id), source);
+    });
+
+    it('of a source is given back whatever is in it', async () => {
+      await using stage = await Stage.open(harness);
+      for (const componentCode of ['', ODD, ODD.repeat(100)]) {
+        const source = await stage.source({ componentCode });
+        deepEqual(await stage.store.getSource(stage.owner.id, source.id), source);
+      }
     });
 
     it('is given back whatever is in it', async () => {

@@ -267,6 +267,12 @@ export function workflowsContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const source = await stage.source({ dedupe: 'unique', settings: SETTINGS });
       deepEqual(await stage.store.getSource(stage.owner.id, source.id), source);
+      const { componentCode: _, ...configured } = source;
+      deepEqual(await stage.store.getConfiguredSource(stage.owner.id, source.id), configured);
+      const workflow = await stage.workflow();
+      equal(await stage.store.getConfiguredSource(stage.owner.id, workflow.id), undefined);
+      const other = await stage.neighbour();
+      equal(await stage.store.getConfiguredSource(other.owner.id, source.id), undefined);
       const deployment = await stage.store.getDeployment(stage.owner.id, source.deploymentId);
       equal(deployment?.runnableId, source.id);
     });

@@ -46,7 +46,13 @@ const DAMAGES: readonly Damage[] = [
   {
     what: 'code that was lost',
     sql: `DELETE FROM codes WHERE owner_id = (SELECT owner_id FROM deployments WHERE id = ${A_DEPLOYMENT})`,
-    found: [['deployment_without_code', 12]],
+    found: [['deployment_without_code', 13]],
+  },
+  {
+    what: 'a source whose code is another',
+    sql: `UPDATE runnables SET component_code = NULL, component_code_hash = 'lost'
+      WHERE id = (SELECT min(id) FROM runnables WHERE id LIKE 'dc~_%' ESCAPE '~')`,
+    found: [['source_without_code', 1]],
   },
   {
     what: 'code that nobody names',

@@ -62,7 +62,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillDeliveries(stage);
   await fillMails(stage);
   await fillRequests(stage);
-  const source = await fillSource(stage);
+  const sourceIds = await fillSources(stage);
   for (const each of [stage, other]) {
     await fillAccounts(each);
     await fillDataStores(each);
@@ -77,7 +77,7 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await store.keepMeasured([{ ownerId: stage.owner.id, bytes: 2 ** 33 }], clock.nowMs());
   await store.revokeKey(stage.owner.id, id, clock.nowMs());
   await store.close();
-  return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds: [source] };
+  return { stages: [stage, other], triggerKeys, keyHashes: [stage.keyHash, other.keyHash], sourceIds };
 }
 
 async function fillAudit(stage: Stage): Promise<void> {
@@ -169,16 +169,17 @@ async function fillRequests(stage: Stage): Promise<void> {
   await stage.retrying(defined(retried), HOUR_MS);
 }
 
-async function fillSource(stage: Stage): Promise<string> {
+async function fillSources(stage: Stage): Promise<string[]> {
   const source = await stage.source({ dedupe: 'unique', secretProps: ['token'] });
   const items = [ODD, 'b', 'a', LONG_ID].map((itemId, i) =>
     emit('', { i }, { itemId, itemTs: stage.clock.nowMs() - i }),
   );
   const dbWrites = { [ODD]: '"\\u0000"', plain: '{"a":1}' };
   await stage.end(await stage.started(source), succeeded({ outgoing: items, dbWrites }));
-  const changed = await stage.source();
+  // Too long for its row.
+  const changed = await stage.source({ componentCode: ODD.repeat(100) });
   await stage.store.beginSourceChange({ ownerId: changed.ownerId, sourceId: changed.id, kind: 'update' });
-  return source.id;
+  return [source.id, changed.id];
 }
 
 async function fillAccounts({ store, ids, owner, clock }: Stage): Promise<void> {

@@ -110,9 +110,10 @@ CREATE TABLE runnables (
   settings text NOT NULL,
   created_at_ms bigint NOT NULL,
   updated_at_ms bigint NOT NULL,
-  -- sources only
+  -- of sources, the code of the active deployment: JSON, or, when it is long, its hash in codes
   component_code text,
-  -- sealed JSON
+  component_code_hash text COLLATE "C",
+  -- sources only; sealed JSON
   configured_props text,
   dedupe text,
   secret_props text,

@@ -4,7 +4,7 @@
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../../domain/resource.ts';
 import { coveringEmitters, type RouteTable } from '../../../domain/route.ts';
 import { toOwner, toSubscription, toTrigger } from '../../rows/resource-rows.ts';
-import { toSource, toWorkflow } from '../../rows/runnable-rows.ts';
+import { toWorkflow } from '../../rows/runnable-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import type { Seal } from '../../seal/seal.ts';
 import type { Connection } from '../database.ts';
@@ -47,8 +47,7 @@ export class Routes {
   runnable(id: string): Runnable | undefined {
     return remember(this.#runnables, id, () => {
       const row = this.#writer.get('SELECT * FROM runnables WHERE id = ?', id);
-      if (!row) return undefined;
-      return id.startsWith('dc_') ? toSource(row, this.#seal) : toWorkflow(row, this.#seal);
+      return row && toWorkflow(row, this.#seal);
     });
   }
 

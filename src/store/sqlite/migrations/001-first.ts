@@ -86,9 +86,10 @@ CREATE TABLE runnables (
   settings TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   updated_at_ms INTEGER NOT NULL,
-  -- sources only
+  -- of sources, the code of the active deployment: JSON, or, when it is long, its hash in codes
   component_code TEXT,
-  -- sealed JSON
+  component_code_hash TEXT,
+  -- sources only; sealed JSON
   configured_props TEXT,
   dedupe TEXT,
   secret_props TEXT,

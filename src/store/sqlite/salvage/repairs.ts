@@ -64,6 +64,15 @@ const CONFIGURATION: readonly Rule[] = [
       WHERE NOT ${HAS_DEPLOYMENT} AND EXISTS (SELECT 1 FROM deployments AS d WHERE d.runnable_id = runnables.id)`,
   },
   {
+    // Gives each source the code of its deployment.
+    what: null,
+    sql: `UPDATE runnables SET component_code = c.code, component_code_hash = c.hash FROM (SELECT d.id AS deployment,
+          CASE json_type(d.steps, '$[0].code') WHEN 'text' THEN d.steps -> '$[0].code' END AS code,
+          json_extract(d.steps, '$[0].code.sha256') AS hash FROM deployments AS d) AS c
+      WHERE runnables.id GLOB 'dc_*' AND c.deployment = deployment_id
+        AND (component_code IS NOT c.code OR component_code_hash IS NOT c.hash)`,
+  },
+  {
     // Addresses and history stay, and the workflow can be deployed again.
     what: 'workflows whose code is lost; deactivated, and without steps',
     sql: `INSERT OR IGNORE INTO deployments (id, owner_id, runnable_id, created_at_ms, steps)

@@ -5,6 +5,7 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { readConfig } from '../../../../src/server/config.ts';
 import { openStore } from '../../../../src/server/open-store.ts';
@@ -12,6 +13,7 @@ import { checkSqlite } from '../../../../src/store/sqlite/maintenance/check.ts';
 import { type SalvageReport, salvageSqlite } from '../../../../src/store/sqlite/salvage/salvage.ts';
 import { readWal } from '../../../../src/store/sqlite/salvage/wal.ts';
 import { all, strongRandom, TestClock } from '../../../contract/fixtures.ts';
+import { Stage } from '../../../contract/stage.ts';
 import { createClient } from '../../../support/client.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { spawnErrand } from '../../../support/process.ts';
@@ -303,3 +305,28 @@ test('a workflow whose code is lost keeps its address, and is given code again',
   });
   equal(again.steps.length, 1);
 });
+
+for (const chars of [1000, 100]) {
+  test(`a source whose active deployment is lost has the older one's code of ${chars} characters`, async () => {
+    await using folder = await createFolder();
+    const [path, file] = [join(folder.path, 'errand.db'), join(folder.path, 'new', 'errand.db')];
+    const clock = new TestClock();
+    const store = await openFull(path, clock);
+    const stage = await Stage.on(store, clock);
+    const code = (version: number): string =>
+      `export default { version: ${version}, "a": "\\u0000\0\ud800" }`.padEnd(chars);
+    const source = await stage.source({ componentCode: code(1) });
+    const changed = { ...source, deploymentId: stage.ids.next('d_'), componentCode: code(2) };
+    const deployment = stage.make.deployment(changed, changed.componentCode);
+    equal(await stage.updateSource({ source: changed, deployment, triggers: [], subscriptions: [] }), true);
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.prepare('DELETE FROM deployments WHERE id = ?').run(changed.deploymentId);
+    db.close();
+    const report = await salvageSqlite({ path, file, keys: [] });
+    deepEqual([report.findings, report.ok], [[], true]);
+    const salvaged = await openFull(file, clock);
+    deepEqual(await salvaged.getSource(stage.owner.id, source.id), { ...source, active: false });
+    await salvaged.close();
+  });
+}

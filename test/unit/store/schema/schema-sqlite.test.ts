@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { catalogueOf } from '../../../support/sqlite-catalogue.ts';
 
-const HASHES = ['vV0RGQz677UZIzjOd6Fem9NHksfHbjThJj8xBxR79F0'];
+const HASHES = ['g8-DSvLQOjh4eW832HWRmeIrTqYZNRFyxuNQDlI7Sc8'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
