@@ -5,7 +5,7 @@ import { isDeeperThan } from './nesting.ts';
 import { textOf } from './text.ts';
 
 // JsonRule before user code can replace it: the server ends a process that sends invalid JSON.
-const { stringify } = JSON;
+const { parse, stringify } = JSON;
 const FRAME = '\n    at ';
 const OF_JSON = `${FRAME}stringify (<anonymous>)`;
 
@@ -30,6 +30,8 @@ export function jsonOrNoneOf(value: unknown, rule: JsonRule): string | undefined
   let text: string | undefined;
   try {
     text = stringify(value);
+    // `JSON.rawJSON` may have halves of characters, which the server takes as escapes alone.
+    if (text !== undefined && !text.isWellFormed()) text = stringify(parse(text));
   } catch (thrown) {
     throw explained(thrown, rule);
   }

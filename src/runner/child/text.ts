@@ -11,6 +11,8 @@ const INSPECT_OPTIONS = {
   getters: false,
 };
 
+const SHOWN_CHARS = 80;
+
 /** Returns the value's text as valid Unicode. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -19,6 +21,11 @@ export function textOf(value: unknown): string {
   } catch {
     return `[${typeof value}]`;
   }
+}
+
+/** Returns the begin of a text with quotes, and what is no valid Unicode in it as escapes. */
+export function quoted(text: string): string {
+  return inspect(text.slice(0, SHOWN_CHARS), INSPECT_OPTIONS);
 }
 
 /** Returns at most so many bytes of UTF-8: valid Unicode, never half a character. */

@@ -218,6 +218,7 @@ function readDbWrites(given: unknown, budget: OutputBudget): Record<string, stri
   const writes = record(given);
   const values = list(Object.values(writes), budget.dbNames);
   budget.dbNames -= values.length;
+  for (const name of Object.keys(writes)) text(name, budget.dbBytes);
   for (const value of values) if (value !== null) budget.dbBytes -= json(value, budget.dbBytes).length;
   return writes as Record<string, string | null>;
 }

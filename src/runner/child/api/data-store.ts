@@ -3,7 +3,7 @@
 import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
 import type { ChildLimits } from '../protocol.ts';
-import { textOf } from '../text.ts';
+import { quoted, textOf } from '../text.ts';
 import type { PendingRequests } from './pending-requests.ts';
 
 type Entry = [key: string, value: unknown];
@@ -54,6 +54,8 @@ export function dataStore(store: string, requests: Pick<PendingRequests, 'send'>
 function checkedKey(key: unknown, { recordKeyChars }: ChildLimits): string {
   const text = typeof key === 'number' || typeof key === 'bigint' ? String(key) : key;
   if (typeof text === 'string' && text !== '' && text.length <= recordKeyChars && text.isWellFormed()) return text;
+  if (typeof text === 'string' && !text.isWellFormed())
+    throw new ConfigurationError(`A key in a data store is valid Unicode, not ${quoted(text)}`);
   const was = typeof text === 'string' && text.length > 80 ? `one of ${text.length}` : textOf(key).slice(0, 80);
   throw new ConfigurationError(`A key in a data store is a string of 1 to ${recordKeyChars} characters, not ${was}`);
 }

@@ -1,8 +1,9 @@
 // Implements `$.service.db` of sources and steps: synchronous, JSON values, written with the end of the run.
 
-import { platformError } from '../errors.ts';
+import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
 import type { ChildLimits } from '../protocol.ts';
+import { quoted } from '../text.ts';
 
 export interface ServiceDb {
   /** Returns a value, parsed again for each call; undefined when absent. */
@@ -53,6 +54,7 @@ export function serviceDb(
     set(name, value) {
       const text = value === undefined ? null : jsonOf(value, { what: 'The value', levels: null });
       const key = String(name);
+      if (!key.isWellFormed()) throw new ConfigurationError(`A name in the db is valid Unicode, not ${quoted(key)}`);
       budget.count(Buffer.byteLength(key) + (text === null ? 0 : Buffer.byteLength(text)), !writes.has(key));
       writes.set(key, text);
     },
