@@ -11,10 +11,10 @@
 // read the folders. Inside, the process may only read what it is given.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
-import { dirname, extname, join, resolve } from 'node:path';
+import { dirname, extname, join, parse, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KIB } from '../../domain/limits.ts';
 import { inheritedDescriptors } from '../isolation/descriptors.ts';
@@ -71,7 +71,8 @@ export function startBundler(isolation: BundlerIsolation): ChildProcess {
   }
   const env = Object.entries(ENV).flatMap(([name, value]) => ['--setenv', name, value]);
   const tmp = ['/tmp', '/dev/shm'].flatMap((path) => ['--size', TMP_BYTES, '--tmpfs', path]); // folders may lie below these
-  const args = [...systemArguments('none'), ...tmp, ...bindsOf(needs), '--remount-ro', '/', '--chdir', '/'];
+  const folders = [...linksOf(), ...bindsOf(needs)];
+  const args = [...systemArguments('none'), ...tmp, ...folders, '--remount-ro', '/', '--chdir', '/'];
   const filter = jailFilter('bundling');
   const child = spawn('bwrap', [...args, ...filterArguments(filter), ...env, '--', NODE, ...node], {
     cwd: '/',
@@ -89,7 +90,10 @@ function existingPaths(roots: readonly string[]): string[] {
   return [...new Set(there.flatMap((root) => [root, realpathSync(root)]))];
 }
 
-/** Returns the folders that its program consists of, and those of the packages that code may import without a folder of packages. */
+/**
+ * Returns the folders that its program consists of, and those of the packages that code may import without a folder of packages;
+ * real paths.
+ */
 function programFiles(): string[] {
   const require = createRequire(import.meta.url);
   const esbuild = dirname(require.resolve('esbuild/package.json'));
@@ -98,6 +102,40 @@ function programFiles(): string[] {
   );
   const semver = dirname(require.resolve('semver/package.json'));
   return [SOURCES, esbuild, binary, semver, ...ownPackageFolders()].map((path) => path.replace(/\/$/, ''));
+}
+
+interface Link {
+  readonly path: string;
+  /** A real path. */
+  readonly target: string;
+}
+
+/**
+ * Returns the links on the way to the packages of the program, which Node follows to find them: `node_modules` may be one, and
+ * so may a package in it.
+ */
+function programLinks(): Link[] {
+  const folders = createRequire(import.meta.url).resolve.paths('esbuild') ?? [];
+  const found = new Map<string, Link>();
+  for (const name of ['esbuild', 'semver']) {
+    const path = folders.map((folder) => join(folder, name)).find((one) => existsSync(join(one, 'package.json')));
+    for (const link of path === undefined ? [] : linksOn(path)) found.set(link.path, link);
+  }
+  return [...found.values()];
+}
+
+/** Returns the links that a path goes through, also by other links. `path`: absolute; it exists, so no link leads to itself. */
+function linksOn(path: string): Link[] {
+  const links: Link[] = [];
+  let { root: at } = parse(path);
+  for (const name of path.slice(at.length).split(sep)) {
+    const next = join(at, name);
+    if (lstatSync(next).isSymbolicLink()) {
+      links.push({ path: next, target: realpathSync(next) }, ...linksOn(resolve(at, readlinkSync(next))));
+    }
+    at = realpathSync(next);
+  }
+  return links;
 }
 
 /** Returns every package.json above the paths: Node reads them to learn whether files are modules. */
@@ -122,10 +160,17 @@ function nodeFlags(readable: readonly string[] | null, hardens: boolean): string
     '--allow-child-process',
     '--allow-worker',
     ...(hardens ? ['--allow-ffi'] : []),
-    ...[...readable.flatMap((path) => [path, join(path, '*')]), ...scopesOf(programFiles())].map(
-      (path) => `--allow-fs-read=${path}`,
-    ),
+    ...[
+      ...readable.flatMap((path) => [path, join(path, '*')]),
+      ...scopesOf(programFiles()),
+      ...programLinks().map(({ path }) => path),
+    ].map((path) => `--allow-fs-read=${path}`),
   ];
+}
+
+/** Made before folders are shown: one of these may have such a link in it. */
+function linksOf(): string[] {
+  return programLinks().flatMap(({ path, target }) => ['--symlink', target, path]);
 }
 
 function bindsOf(needs: readonly string[]): string[] {
