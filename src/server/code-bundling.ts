@@ -29,7 +29,7 @@ export function createBundling(config: Config, log: Log): BundlingParts {
   return {
     bundleStep: (source, packagesDir = null, outside = NONE_OUTSIDE) =>
       ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, outside),
-    bundleFile: (file) => trusted.bundleFile(file),
+    bundleFile: (file) => trusted.bundleFile(file, { dir: config.packagesDir, outside: packageFolders() }),
     packageFolders,
     problem: () => confined.problem ?? trusted.problem,
     stop: () => {

@@ -200,9 +200,10 @@ function buildFolder(
   deployer: FileDeployer,
   bundleFile: BundlingParts['bundleFile'],
 ): WorkflowFolder | null {
-  if (config.workflowsDir === null) return null;
+  const { workflowsDir: dir, packagesDir } = config;
+  if (dir === null) return null;
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
-  return new WorkflowFolder({ bundleFile, deployer, dir: config.workflowsDir, ownerId, random, log });
+  return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, random, log });
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */

@@ -1,7 +1,7 @@
 // What a component asks for that this host does not have, by what it says of itself and by its code.
 
 import type { CheckProblem } from '../../domain/requests.ts';
-import { BINARY } from '../../runner/bundling/binaries.ts';
+import { BINARY } from '../../runner/bundling/unloadable.ts';
 import { HOSTED_SENDS } from '../../runner/component-api.ts';
 import type { ComponentShape } from '../../runner/runner.ts';
 import { whyNoSource } from '../sources/source-plan.ts';

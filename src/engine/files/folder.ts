@@ -22,6 +22,8 @@ export interface FolderDeps {
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
   readonly deployer: FileDeployer;
   readonly dir: string;
+  /** Packages that files may import besides those of the folder; null: none. */
+  readonly packagesDir: string | null;
   readonly ownerId: () => Promise<string>;
   readonly random: Random;
   readonly log: Log;
@@ -67,7 +69,7 @@ export class WorkflowFolder {
   async start(): Promise<void> {
     // The bundler names files by their real paths.
     this.#dir = await realpath(this.#deps.dir);
-    await scanFolder(this.#dir);
+    await scanFolder(this.#dir, this.#deps.packagesDir);
     // The loop retries when storage failed.
     await this.#tick().catch((error: unknown) => {
       this.#deps.log.warn({ err: error }, 'workflow files could not all be deployed; trying again');
@@ -110,7 +112,7 @@ export class WorkflowFolder {
   /** Returns null when the folder cannot be read: no file counts as removed then. */
   async #scan(): Promise<Scan | null> {
     try {
-      const scan = await scanFolder(this.#dir);
+      const scan = await scanFolder(this.#dir, this.#deps.packagesDir);
       this.#reported.delete(UNREADABLE);
       return scan;
     } catch (error) {

@@ -15,11 +15,12 @@ export interface Scan {
 
 const CODE = /\.[mc]?[jt]s$/;
 const NO_WORKFLOW = /\.(d|test|spec)\.[mc]?[jt]s$/;
-/** npm writes `.package-lock.json` with every install. */
-const AROUND = ['package.json', 'tsconfig.json', join('node_modules', '.package-lock.json'), '.env'];
+/** npm writes it with every install. */
+const INSTALLED = join('node_modules', '.package-lock.json');
+const AROUND = ['package.json', 'tsconfig.json', INSTALLED, '.env'];
 
-/** Rejects when the folder cannot be read. */
-export async function scanFolder(dir: string): Promise<Scan> {
+/** `packagesDir`: the server's folder of packages, or null. Rejects when the folder cannot be read. */
+export async function scanFolder(dir: string, packagesDir: string | null = null): Promise<Scan> {
   const stamps = new Map<string, string>();
   const folders = [dir];
   for (const folder of folders) {
@@ -35,7 +36,7 @@ export async function scanFolder(dir: string): Promise<Scan> {
       else stamps.set(relative(dir, path).replaceAll(sep, '/'), await stampOf(path));
     }
   }
-  return { stamps, folders, around: await stampAround(dir) };
+  return { stamps, folders, around: await stampAround(dir, packagesDir) };
 }
 
 /** Returns whether a file may be a workflow, by its path in the folder. */
@@ -51,8 +52,8 @@ export async function stampOf(path: string): Promise<string> {
 }
 
 /** Stamps packages and settings in every folder above, too, where they are looked up. */
-async function stampAround(dir: string): Promise<string> {
-  const all: string[] = [];
+async function stampAround(dir: string, packagesDir: string | null): Promise<string> {
+  const all = packagesDir === null ? [] : [join(packagesDir, INSTALLED)];
   for (let folder = dir; ; folder = dirname(folder)) {
     all.push(...AROUND.map((name) => join(folder, name)));
     if (dirname(folder) === folder) break;

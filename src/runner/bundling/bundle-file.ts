@@ -7,15 +7,21 @@
 //
 // A step that comes over HTTP is bundled by bundle.ts. A file lies in a folder of the operator, who also chooses what
 // the file imports, so the bundler may read everything that the file names.
+//
+// Packages of the server's folder of packages stay outside (outside.ts). Those above the file become part of the bundle: other
+// nodes and a later start may not have them. `errand deploy` knows no folder of the server, and bundles them all.
 
+import { realpath } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { resolve, sep } from 'node:path';
-import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild';
+import type { BuildOptions, Message, Metafile, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
-import { addBinaries, BINARY, missingBinary } from './binaries.ts';
-import { bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { bundleWith, type CodeProblem, KEEP_OUTSIDE, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { addOutside, NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
 import { OWN_PACKAGE, resolveOwnPackage } from './own-packages.ts';
+import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
+import { addUnloadable, BINARY, missingBinary } from './unloadable.ts';
 
 const ENTRY = `${NAMESPACE}:entry`;
 
@@ -39,11 +45,22 @@ export type BundledFile =
   | { readonly kind: 'module'; readonly inputs: readonly string[] }
   | { readonly kind: 'broken'; readonly problems: readonly CodeProblem[] };
 
+/** The packages of a server; `dir` is null where there are none. */
+export interface ServerPackages {
+  readonly dir: string | null;
+  /** The folders whose packages stay outside of the bundle. */
+  readonly outside: PackageFolders;
+}
+
+const NO_PACKAGES: ServerPackages = { dir: null, outside: NONE_OUTSIDE };
+
 /**
- * Bundles a workflow file. `inputs` are the absolute paths of the files in the bundle, without packages. Never rejects
- * because of the code.
+ * Bundles a workflow file. `inputs` are the absolute paths of the files in the bundle, without packages, and of the packages'
+ * files that stay outside. Never rejects because of the code.
  */
-export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFile> {
+export async function bundleFile({ dir, path }: WorkflowFile, packages = NO_PACKAGES): Promise<BundledFile> {
+  const outside = new Outside(packages.outside);
+  const packagesDir = packages.dir === null ? null : await realpath(packages.dir).catch(() => null);
   const contents = [
     `import * as file from ${JSON.stringify(`./${path}`)};`,
     `import { programOf } from 'errand:program';`,
@@ -54,35 +71,45 @@ export async function bundleFile({ dir, path }: WorkflowFile): Promise<BundledFi
     stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
     absWorkingDir: dir,
     minifyWhitespace: true, // saves a fifth; stacks are mapped anyway
-    plugins: [fileModules],
+    plugins: [fileModules({ packagesDir, outside })],
   };
   const result = await bundleWith(options);
   if (!result.ok) {
-    return { kind: 'broken', problems: result.messages.map((message) => explained(message, { dir, path })) };
+    return { kind: 'broken', problems: result.messages.map((message) => explained(message, { dir, path, packages })) };
   }
-  const { bundle, sourceMap, metafile, warnings } = result.built;
-  const inputs = inputsOf(metafile, dir);
+  const { sourceMap, metafile, warnings } = result.built;
+  const inputs = [...inputsOf(metafile, dir), ...outside.files];
   if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
   const wrong = tooLarge(path, result.built) ?? (await syntaxProblem(path, result.built, options));
   if (wrong) return { kind: 'broken', problems: [wrong] };
   const usesSdk = Object.keys(metafile.inputs).includes(`${NAMESPACE}:errand/workflow`);
-  return { kind: 'workflow', bundle, sourceMap, inputs, usesSdk };
+  return { kind: 'workflow', bundle: result.built.bundle + (await outside.mark()), sourceMap, inputs, usesSdk };
 }
 
 const RESOLVING = Symbol('resolving');
 
+interface Modules {
+  /** A real path; null: the server has no folder of packages. */
+  readonly packagesDir: string | null;
+  readonly outside: Outside;
+}
+
 /** Resolves modules and packages of the server where a folder has none; all else is resolved from the disk. */
-const fileModules: Plugin = {
+const fileModules = (modules: Modules): Plugin => ({
   name: 'errand-file-modules',
   setup(build) {
     addProvided(build);
-    addBinaries(build);
+    addOutside(build);
+    addUnloadable(build);
     build.onResolve({ filter: BINARY }, (asked) =>
       asked.pluginData === RESOLVING ? undefined : missingBinary(build, asked, RESOLVING),
     );
-    build.onResolve({ filter: /^errand[:/]|^@pipedream(hq)?\// }, async ({ path, ...asked }) => {
+    build.onResolve({ filter: /^[^./#]/ }, async (asked) => {
+      const { path } = asked;
       if (isSdk(path)) return provided(path);
-      if (asked.pluginData === RESOLVING || !isComponentApi(path)) return undefined;
+      if (asked.pluginData === RESOLVING || isBuiltin(path)) return undefined;
+      const found = await ofPackages(build, asked, modules);
+      if (found !== undefined || !isComponentApi(path)) return found;
       const { kind, resolveDir, importer } = asked;
       const own = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
       return own.errors.length === 0 ? own : provided(path);
@@ -94,7 +121,29 @@ const fileModules: Plugin = {
       return (await resolveOwnPackage(build, { path, kind, pluginData: RESOLVING })) ?? undefined;
     });
   },
-};
+});
+
+/**
+ * Returns the package of the server's folder; undefined: it has none of that name, or the file finds another one above it.
+ * A folder of workflows may lie in the folder of packages, or its `node_modules` may be a link to it.
+ */
+async function ofPackages(
+  build: PluginBuild,
+  asked: OnResolveArgs,
+  { packagesDir, outside }: Modules,
+): Promise<OnResolveResult | undefined> {
+  const specifier = packagesDir === null ? null : readSpecifier(asked.path);
+  if (packagesDir === null || specifier === null || specifier.pin !== null) return undefined;
+  const { path, kind, resolveDir, importer } = asked;
+  const theirs = await build.resolve(path, { kind, resolveDir: packagesDir, pluginData: RESOLVING });
+  // A folder above may have packages, too: those are not for code.
+  const isTheirs = theirs.errors.length === 0 && !theirs.external && theirs.path.startsWith(packagesDir + sep);
+  if (!isTheirs) return undefined;
+  const own = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
+  const isOwn = own.errors.length === 0;
+  if (isOwn && own.path !== theirs.path) return undefined;
+  return (await outside.resolve(asked, { specifier, path: theirs.path })) ?? (isOwn ? undefined : theirs);
+}
 
 /** Returns the bundles of a workflow's steps, in order. */
 export function stepBundles(
@@ -127,12 +176,20 @@ function isWithoutDefault({ id, location }: Message): boolean {
   return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
 }
 
-function explained(message: Message, { dir, path }: WorkflowFile): CodeProblem {
+interface Explaining extends WorkflowFile {
+  readonly packages: ServerPackages;
+}
+
+function explained(message: Message, { dir, path, packages }: Explaining): CodeProblem {
   const problem = problemOf(message, path);
   const specifier = unresolvedIn(message);
+  if (specifier === null && `/${problem.file}`.includes('/node_modules/')) {
+    return { ...problem, text: `${problem.text}: ${KEEP_OUTSIDE}` };
+  }
   if (specifier === null || /^[./#]|^[a-z]+:/i.test(specifier)) return problem;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   if (isBuiltin(name)) return problem;
-  const text = `the package ${JSON.stringify(name)} is not there: run "npm install ${name}" in ${dir}, or in the folder above it that has your package.json`;
+  const others = packages.dir === null ? '' : `, or "npm install --prefix ${packages.dir} ${name}"`;
+  const text = `the package ${JSON.stringify(name)} is not there: run "npm install ${name}" in ${dir}, or in the folder above it that has your package.json${others}`;
   return { ...problem, text };
 }

@@ -52,7 +52,7 @@ export async function bundleWith(options: BuildOptions): Promise<BuildResult> {
     const result = await build({ ...COMMON, ...options, metafile: true, write: false });
     const text = (suffix: string): string => result.outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? '';
     const { metafile, warnings } = result;
-    return { ok: true, built: { bundle: text('.mjs'), sourceMap: text('.mjs.map'), metafile, warnings } };
+    return { ok: true, built: { bundle: findsAsNode(text('.mjs')), sourceMap: text('.mjs.map'), metafile, warnings } };
   } catch (error) {
     const messages = (error as { errors?: unknown }).errors;
     if (!Array.isArray(messages)) throw error;
@@ -60,11 +60,41 @@ export async function bundleWith(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
+/** How the bundler finds a module whose path is put together when the code runs, as it is and with white space minified. */
+const FINDS = [
+  `var __glob = (map) => (path) => {
+  var fn = map[path];
+  if (fn) return fn();
+  throw new Error("Module not found in bundle: " + path);
+};`,
+  'var __glob=map=>path=>{var fn=map[path];if(fn)return fn();throw new Error("Module not found in bundle: "+path)};',
+] as const;
+const FINDS_AS_NODE = [
+  `var __glob = (map) => (path) => {
+  var fn = ["", ".js", ".json", "/index.js"].map((end) => map[path + end]).find((found) => found);
+  if (fn) return fn();
+  throw new Error("Module not found in bundle: " + path);
+};`,
+  'var __glob=m=>p=>{for(var e of["",".js",".json","/index.js"])if(e=m[p+e])return e();throw Error("No file "+p)};',
+] as const;
+
+/** Replaces it: Node finds files without their extensions, too. What follows stays at its place, as the source map says. */
+function findsAsNode(bundle: string): string {
+  const i = FINDS.findIndex((text) => bundle.includes(text));
+  const [plain, other] = [FINDS[i], FINDS_AS_NODE[i]];
+  return plain === undefined || other === undefined ? bundle : bundle.replace(plain, () => other.padEnd(plain.length));
+}
+
+/** What to do about packages that cannot be bundled, or only into too large a bundle. */
+export const KEEP_OUTSIDE =
+  'install such packages in the folder of packages of the server (ERRAND_PACKAGES_DIR) instead, and let the server bundle ' +
+  'the file (ERRAND_WORKFLOWS_DIR): it loads them from there, and bundles only the rest';
+
 /** Returns the problem of a bundle that is too large; null when its size is allowed. */
 export function tooLarge(file: string, { bundle }: Built): CodeProblem | null {
   const bytes = Buffer.byteLength(bundle);
   if (bytes <= MAX_BUNDLE_BYTES) return null;
-  const text = `with what it imports it has ${bytes} bytes, but at most ${MAX_BUNDLE_BYTES} are taken`;
+  const text = `with what it imports it has ${bytes} bytes, but at most ${MAX_BUNDLE_BYTES} are taken: ${KEEP_OUTSIDE}`;
   return { file, line: 1, column: 1, text };
 }
 

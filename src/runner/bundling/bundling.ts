@@ -15,7 +15,7 @@ import type { Log } from '../../ports.ts';
 import type { Cgroups } from '../isolation/cgroups.ts';
 import { KERNEL_MB } from '../isolation/limited.ts';
 import type { Bundled, StepSource } from './bundle.ts';
-import type { BundledFile, WorkflowFile } from './bundle-file.ts';
+import type { BundledFile, ServerPackages, WorkflowFile } from './bundle-file.ts';
 import { NONE_OUTSIDE } from './outside.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
 import type { BundleRequest, BundleResponse } from './protocol.ts';
@@ -78,8 +78,11 @@ export class Bundling {
   }
 
   /** Bundles a workflow file. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
-  async bundleFile(file: WorkflowFile): Promise<BundledFile> {
-    const answer = (await this.#enqueue({ kind: 'file', file }, file.path)) as
+  async bundleFile(
+    file: WorkflowFile,
+    packages: ServerPackages = { dir: null, outside: NONE_OUTSIDE },
+  ): Promise<BundledFile> {
+    const answer = (await this.#enqueue({ kind: 'file', file, packages }, file.path)) as
       | BundledFile
       | Extract<Bundled, { ok: false }>;
     return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };

@@ -10,11 +10,11 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
-import { addBinaries, missingBinary } from './binaries.ts';
 import { escapingGlob } from './globs.ts';
 import { addOutside, type Outside } from './outside.ts';
 import { nameInOwnPackage, resolveOwnPackage } from './own-packages.ts';
 import { installable, readSpecifier, type Specifier, satisfies } from './specifier.ts';
+import { addUnloadable, missingBinary } from './unloadable.ts';
 
 export interface Roots {
   /** Real paths: nothing outside of these is read. Null: everything may be read, for the operator's own code. */
@@ -64,7 +64,6 @@ export function importable(roots: Roots): Plugin {
     setup(build) {
       addProvided(build);
       addOutside(build);
-      addBinaries(build);
       build.onResolve({ filter: /.*/ }, (asked) => {
         if (asked.kind === 'entry-point') return isSdk(asked.path) ? provided(asked.path) : undefined;
         if (asked.pluginData === RESOLVING) return undefined;
@@ -73,6 +72,7 @@ export function importable(roots: Roots): Plugin {
         return resolve(build, roots, asked);
       });
       build.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => load(roots, path));
+      addUnloadable(build);
     },
   };
 }

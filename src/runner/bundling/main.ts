@@ -62,7 +62,7 @@ function endAll(): never {
 }
 
 async function handle({ request }: BundleRequestMessage): Promise<BundleResponse> {
-  if (request.kind === 'file') return await bundleFile(request.file);
+  if (request.kind === 'file') return await bundleFile(request.file, request.packages);
   return await bundleStep(request.source, request.packagesDir, request.outside);
 }
 

@@ -2,7 +2,7 @@
 
 import type { ResourceLimits } from '../child/confine/harden.ts';
 import type { Bundled, StepSource } from './bundle.ts';
-import type { BundledFile, WorkflowFile } from './bundle-file.ts';
+import type { BundledFile, ServerPackages, WorkflowFile } from './bundle-file.ts';
 import type { PackageFolders } from './outside.ts';
 
 export type BundleRequest =
@@ -12,7 +12,7 @@ export type BundleRequest =
       readonly packagesDir: string | null;
       readonly outside: PackageFolders;
     }
-  | { readonly kind: 'file'; readonly file: WorkflowFile };
+  | { readonly kind: 'file'; readonly file: WorkflowFile; readonly packages: ServerPackages };
 
 /** `limit` names the limit that was met; the server makes that response itself. */
 export type BundleResponse = Bundled | BundledFile | { readonly limit: string };

@@ -47,8 +47,10 @@ const PACKAGES = {
   'components/node_modules/own/main.js': "import part from 'part'; export default 'own ' + part;",
   'components/node_modules/part/index.js': "module.exports = 'part';",
   'components/node_modules/big/index.js': "module.exports = 'the components’ own';",
-  'components/own.mjs': `import own from 'own'; import big from 'big'; import scoped from '@scope/one@^1';
-    export default { props: { http: '$.interface.http' }, run() { this.$emit({ own, big, scoped }); } };`,
+  'components/own.mjs': `import { createRequire } from 'node:module';
+    import own from 'own'; import big from 'big'; import scoped from '@scope/one@^1';
+    const required = createRequire(import.meta.url)('@scope/one');
+    export default { props: { http: '$.interface.http' }, run() { this.$emit({ own, big, scoped, required }); } };`,
 };
 
 const STEP = `
@@ -94,7 +96,7 @@ for (const level of ['process', 'jail'] as const) {
     const source = await errand.client.post('/v1/sources', { component_path: 'own.mjs' });
     await post(source, {});
     const [{ event }] = await emissions(errand, source.id, 1);
-    assert.deepEqual(event, { own: 'own part', big: 'the components’ own', scoped: 'scoped' });
+    assert.deepEqual(event, { own: 'own part', big: 'the components’ own', scoped: 'scoped', required: 'scoped' });
     await showsPackagesInStacks(errand, folder.dir);
     await readsNothingElse(errand, folder.dir);
   });

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import { type BundledFile, bundleFile, stepBundles } from '../../../../src/runner/bundling/bundle-file.ts';
 import { MAX_BUNDLE_BYTES } from '../../../../src/runner/bundling/bundle-options.ts';
+import { NONE_OUTSIDE } from '../../../../src/runner/bundling/outside.ts';
 import { faultOf, type Kit, kit, returned } from '../kit.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -92,6 +93,36 @@ module.exports = defineWorkflow({ name: 'x', steps: { a: () => require('node:pat
   assert.equal(returned(await run({ ...(await deployed(t, { 'order.ts': common }, ['a'])), id: 'd_2' })), '/');
 });
 
+test('a package may put together paths of its own folder', async (t) => {
+  const code = workflow(
+    '{ a: ({ event }) => (event.fails ? fail() : names.map(tried)) }',
+    "import { names, tried, fail } from 'dynamic';",
+  );
+  const deployment = await deployed(
+    t,
+    {
+      'order.ts': code,
+      'node_modules/dynamic/index.js': `exports.names = ['one', 'one.js', 'table', 'deep', 'deep/index', 'README.md', 'LICENSE', 'run', 'gone'];
+        exports.tried = (name) => { try { return require(\`./\${name}\`); } catch (error) { return error.code ?? error.message; } };
+        exports.fail = () => { throw new Error('as asked'); };`,
+      'node_modules/dynamic/one.js': 'module.exports = "one";',
+      'node_modules/dynamic/table.json': '{"a":1}',
+      'node_modules/dynamic/deep/index.js': 'module.exports = "deep";',
+      'node_modules/dynamic/run': '#!/usr/bin/env node\nmodule.exports = "run";',
+      'node_modules/dynamic/README.md': '# A text, no code',
+      'node_modules/dynamic/LICENSE': 'Permission is hereby granted, free of charge',
+    },
+    ['a'],
+  );
+  const { run } = kit(t);
+  assert.deepEqual(returned(await run(deployment)), [
+    ...['one', 'one', { a: 1 }, 'deep', 'deep'],
+    ...['ERR_UNKNOWN_FILE_EXTENSION', 'ERR_UNKNOWN_FILE_EXTENSION', 'run', 'No file ./gone'],
+  ]);
+  const { stack } = faultOf(await run(deployment, { event: Buffer.from('{"fails":true}') }));
+  assert.match(stack, /node_modules\/dynamic\/index\.js:3:38/, 'the source map is still right');
+});
+
 test('steps share the state of their module', async (t) => {
   const code = workflow(
     `(flow) => flow.step('a', () => ++count).step('b', () => ++count).step('c', () => ++count)`,
@@ -146,6 +177,23 @@ test('a missing package is named with its remedy', async (t) => {
   assert.match(scoped?.[1] ?? '', /"npm install @acme\/tools"/);
 });
 
+test('packages of the server are found in their folder alone', async (t) => {
+  const server = await folder(t, {
+    'node_modules/servers/index.js': 'module.exports = "of the server";',
+    'data/packages/node_modules/one/index.js': 'module.exports = "one";',
+  });
+  const dir = await folder(t, {
+    'one.ts': workflow('{ a: () => one }', "import one from 'one';"),
+    'not.ts': workflow('{ a: () => servers }', "import servers from 'servers';"),
+  });
+  const packages = { dir: join(server, 'data/packages'), outside: NONE_OUTSIDE };
+  const one = await bundleFile({ dir, path: 'one.ts' }, packages);
+  assert.ok(one.kind === 'workflow' && one.bundle.includes('"one"'), JSON.stringify(one));
+  const not = await bundleFile({ dir, path: 'not.ts' }, packages);
+  assert.ok(not.kind === 'broken', not.kind);
+  assert.match(not.problems[0]?.text ?? '', /^the package "servers" is not there/);
+});
+
 test('code that does not compile says where', async (t) => {
   assert.deepEqual(
     await problems(t, { 'order.ts': 'import "./lib/a.ts";\nexport default 1', 'lib/a.ts': 'const ä = ;' }),
@@ -183,7 +231,10 @@ test('a file with nothing but types is a module', async (t) => {
 test('a bundle that is too large is refused', async (t) => {
   const text = JSON.stringify('x'.repeat(MAX_BUNDLE_BYTES));
   const [problem] = await problems(t, { 'order.ts': workflow(`{ a: () => ${text} }`) });
-  assert.match(problem?.[1] ?? '', /^with what it imports it has \d+ bytes, but at most 8388608 are taken$/);
+  assert.match(
+    problem?.[1] ?? '',
+    /^with what it imports it has \d+ bytes, but at most 8388608 are taken: install such packages in .*ERRAND_PACKAGES_DIR/,
+  );
 });
 
 test('the bundle is the same in another folder', async (t) => {
