@@ -167,6 +167,24 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     ],
     'webhooks: a deleted one keeps its subscriptions': ['yield* removeSubscriptions(which);', ''],
   }),
+  ...of(`${STORE}/config/deployments.ts`, CONTRACT, {
+    "codes: another owner's is read": [
+      'JOIN codes AS c ON c.owner_id = u.owner_id AND c.hash',
+      'JOIN codes AS c ON c.hash',
+    ],
+    'codes: one goes that a deployment has': [
+      'AND NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE',
+      'AND NOT EXISTS (SELECT 1 FROM deployment_codes AS u WHERE false AND',
+    ],
+    'codes: one stays since another owner has it': [
+      'WHERE u.owner_id = c.owner_id AND u.hash = c.hash)`);',
+      'WHERE u.hash = c.hash)`);',
+    ],
+    'deployments: one owner reads that of another': [
+      'WHERE d.id = ${id} AND d.owner_id = ${ownerId}`',
+      "WHERE d.id = ${id} AND ${ownerId} <> ''`",
+    ],
+  }),
   ...of(`${STORE}/config/owners.ts`, CONTRACT, {
     'keys: one owner revokes that of another': [
       'WHERE id = ${keyId} AND owner_id = ${ownerId} RETURNING id',
