@@ -29,26 +29,6 @@ test('emitters of every kind are taken', async (t) => {
   assert.deepEqual(calls.at(-1)?.args[1], { emitterId: OWNER_ID, listenerId: WH1, eventName: '' });
 });
 
-test('missing and wrong ids are refused', async (t) => {
-  const { call, calls } = await started(t);
-  const cases = [
-    [`listener_id=${WH1}`, 'emitter_id'],
-    [`emitter_id=${P1}`, 'listener_id'],
-    [`emitter_id=r_1&listener_id=${WH1}`, 'emitter_id'],
-    [`emitter_id=&listener_id=${WH1}`, 'emitter_id'],
-    [`emitter_id=wh_*&listener_id=${WH1}`, 'emitter_id'],
-    [`emitter_id=${P1}&listener_id=hi_a`, 'listener_id'],
-    [`emitter_id=${P1}&listener_id=*`, 'listener_id'],
-    [`emitter_id=${P1}&listener_id=${WH1}&event_name=${'x'.repeat(129)}`, 'event_name'],
-  ] as const;
-  for (const [query, parameter] of cases) {
-    const { status, json } = await call('POST', `/v1/subscriptions?${query}`);
-    assert.equal(status, 400, query);
-    assert.equal(json.errors[0].parameter, parameter);
-  }
-  assert.deepEqual(calls, []);
-});
-
 test('lists leave triggers out unless asked', async (t) => {
   const { call, seed } = await started(t);
   await seed.triggers(trigger(1));
